@@ -1,1 +1,1 @@
-"""The process: one a user, started by a hook, speaking over an owner-only socket."""
+"""The daemon process: one per user, started by a hook, serving requests on a socket that only its owner can use."""

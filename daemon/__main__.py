@@ -1,7 +1,11 @@
-"""``python -m subconscious.daemon run``: be the daemon, unless there is one. Other verbs are the terminal face's."""
+"""``python -m subconscious.daemon run`` runs the daemon, unless one runs already.
+
+All other commands belong to the terminal (``subconscious.cli``).
+"""
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import resource
@@ -9,24 +13,24 @@ import sqlite3
 import sys
 from logging.handlers import RotatingFileHandler
 
-from subconscious.client import write_refusal
-from subconscious.errors import SettingsError, StoreError, SubconsciousError
-from subconscious.home import Home, find_home
-from subconscious.programs import safe_path
-from subconscious.safe_files import append_regular
+from subconscious.domain.errors import SettingsError, StoreError, SubconsciousError
+from subconscious.redaction.log_redaction import RedactingFormatter
+from subconscious.settings.home import Home, find_home
 from subconscious.store.presence import as_damage, require_usable
+from subconscious.system.programs import safe_path
+from subconscious.system.safe_files import append_regular
+from subconscious.wire import write_refusal
 
-from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
 
 LOG_BYTES = 2 * 2**20
 
 OPEN_FILES = 4096
-"""Files the daemon may have open, callers included."""
+"""The most files that the daemon opens, connections included."""
 
 
 def main() -> int:
-    """Run the daemon in the foreground; return the exit code: 0 also when another one runs already."""
+    """Run the daemon in the foreground; return the exit code, 0 if another one already runs."""
     if sys.argv[1:] != ["run"]:
         print("usage: python -m subconscious.daemon run", file=sys.stderr)  # noqa: T201
         return 2
@@ -41,7 +45,7 @@ def main() -> int:
     except (SubconsciousError, OSError) as error:
         print(f"the state folder can't be used: {error}", file=sys.stderr)  # noqa: T201
         return 1
-    # Hooks hand on the PATH of their session, whose programs must not serve the others.
+    # Hooks pass on the PATH of their session, which may contain programs that must not run for other sessions.
     os.environ["PATH"] = safe_path()
     _widen()
     try:
@@ -53,7 +57,7 @@ def main() -> int:
 
 
 def _widen() -> None:
-    """Let as many files be open as the system allows, within reason: callers must not use up what the store needs."""
+    """Raise the limit of open files as far as the system allows: connections must not use up what the store needs."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -61,7 +65,7 @@ def _widen() -> None:
 
 
 def serve(home: Home, *, handle_signals: bool = True) -> int:
-    """Be the daemon of a state folder until it leaves, unless another one runs; return the exit code.
+    """Run the daemon of a state folder, unless another one runs; return the exit code.
 
     Only the main thread of a process can handle signals.
     """
@@ -73,7 +77,7 @@ def serve(home: Home, *, handle_signals: bool = True) -> int:
         try:
             _start(home, lock, handle_signals=handle_signals)
         finally:
-            # Only now: programs that wait for the lock may delete, copy or open the database.
+            # Last: programs that wait for the lock may delete, copy or open the database.
             lock.release()
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
@@ -82,10 +86,10 @@ def serve(home: Home, *, handle_signals: bool = True) -> int:
 
 
 def _start(home: Home, lock: Lock, *, handle_signals: bool) -> None:
-    """Run the daemon; leave a note for hooks and terminals where database or settings forbid it."""
+    """Run the daemon; if the database or the settings prevent it, write the reason for hooks and terminals."""
     home.refusal.unlink(missing_ok=True)
     try:
-        # Before the slow imports: a session that begins waits less than a second for this.
+        # Before the slow imports: a session that starts waits less than a second for the refusal.
         require_usable(home.database)
         _live(home, lock, handle_signals=handle_signals)
     except SettingsError as error:
@@ -100,14 +104,18 @@ def _start(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
 
 def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
-    # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
+    # Imports create little garbage; collecting it takes a tenth of their time.
+    gc.disable()
+    # Imported late: they take most of the start, and many processes find that another daemon runs.
     import asyncio
 
-    from subconscious.settings import load_settings, require_written
+    from subconscious.settings.config_file import require_written
+    from subconscious.settings.settings import load_settings
+    from subconscious.system.heap import return_large_blocks
 
-    from .heap import return_large_blocks
     from .lifecycle import run
 
+    gc.enable()
     return_large_blocks()
     require_written(home.root)
     settings = load_settings(home.root)
@@ -116,21 +124,21 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
 
 def log_handler(home: Home) -> logging.Handler:
-    """A handler for a log file of limited size, in which secrets are redacted."""
+    """Return a handler that writes to a log file of limited size and redacts secrets."""
     handler = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
-    handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler
 
 
 def _log_to(home: Home) -> None:
-    """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
-    # Opened once to see that it is a file: the handler would wait for ever for somebody to read from a FIFO.
+    """Log to a file of limited size; stderr is /dev/null or the same file."""
+    # Open it once to verify that it is a regular file: the handler would block for ever on a FIFO.
     os.close(append_regular(home.log / "daemon.log"))
     logging.basicConfig(
         level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
         handlers=[log_handler(home)],
     )
-    # It tells of every change, at level INFO: a line for each hook that fires.
+    # At level INFO it logs every change: a line for each hook.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
 
 

@@ -1,4 +1,4 @@
-"""Finds who carries a JSON request out, and whether who asks may have it done (docs/protocol.md)."""
+"""Dispatches JSON requests to their handlers, and checks the caller's permission (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -9,38 +9,39 @@ from typing import Any
 from pydantic import ValidationError
 
 from subconscious import __version__
-from subconscious.client import Request
-from subconscious.errors import RequestError
-from subconscious.flow.remembering import clean
-from subconscious.kinds import KINDS
-from subconscious.model import Origin
+from subconscious.app import App
+from subconscious.app.request import Handler
+from subconscious.authorship import peers
+from subconscious.consolidation.api import Consolidating
+from subconscious.context.arguments import LONGEST_NAME, Args
+from subconscious.domain.errors import RequestError
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Origin
+from subconscious.files.api import Files
+from subconscious.history.api import Changes
+from subconscious.history.sessions_api import Past
+from subconscious.imports.model_setup_api import ModelSetup
+from subconscious.knowledge.api import Knowledge
+from subconscious.links.api import Links
+from subconscious.links.graph_api import Graphs
+from subconscious.memories.api import Memories, Moving
+from subconscious.memories.corrections_api import Correcting
+from subconscious.memories.fading_api import Fading
+from subconscious.page.api import Pages
+from subconscious.privacy.api import Privacy
+from subconscious.redaction.cleaning import clean
+from subconscious.review.api import Deciding
+from subconscious.sharing.api import Sharing
+from subconscious.upkeep.api import Upkeep
+from subconscious.wire import Request
 
-from . import peers
-from .core import Core
-from .requests.args import LONGEST_NAME, Args
-from .requests.changes import Changes
-from .requests.consolidating import Consolidating
-from .requests.correcting import Correcting
-from .requests.deciding import Deciding
-from .requests.fading import Fading
-from .requests.files import Files
-from .requests.graphs import Graphs
-from .requests.knowledge import Knowledge
-from .requests.links import Links
-from .requests.memories import Memories
-from .requests.model_setup import ModelSetup
-from .requests.moving import Moving
-from .requests.past import Past
-from .requests.privacy import Privacy
-from .requests.room import Room
-from .requests.running import Running
-from .requests.upkeep import Upkeep
+from .api import DaemonControl
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
-ROOMS: tuple[type[Room], ...] = (
-    Running,
+HANDLERS: tuple[type[Handler], ...] = (
+    DaemonControl,
     Memories,
     Deciding,
     Past,
@@ -56,61 +57,86 @@ ROOMS: tuple[type[Room], ...] = (
     ModelSetup,
     Moving,
     Files,
+    Sharing,
+    Pages,
 )
 
 
 class Commands:
-    """Carries requests out against the store."""
+    """Runs requests with the handler that has their command."""
 
-    def __init__(self, core: Core, spool: Spool) -> None:
-        self._rooms = {
-            name.removeprefix("cmd_"): room
-            for room in (each(core, spool) for each in ROOMS)
-            for name in dir(room)
+    def __init__(self, app: App, spool: Spool) -> None:
+        self._pages = Pages(app, self.run_for_person)
+        own = {DaemonControl: DaemonControl(app, spool), Pages: self._pages}
+        self._handlers = {
+            name.removeprefix("cmd_"): handler
+            for handler in (own.get(each) or each(app) for each in HANDLERS)
+            for name in dir(handler)
             if name.startswith("cmd_")
         }
 
     async def run(self, request: Request, caller: int) -> dict[str, Any]:
-        """Carry out a request of process ``caller``. Raises SubconsciousError; RequestError for what makes no sense."""
-        room = self._rooms.get(request.cmd)
-        if room is None:
-            unknown = request.cmd[:LONGEST_NAME]
-            raise RequestError(f"the daemon ({__version__}) knows no request {unknown!r}", "update the plugin")
+        """Run a request of the process ``caller`` and return its result.
+
+        Raises SubconsciousError; RequestError for an invalid request.
+        """
+        handler, args = self._parsed(request.cmd, request.args)
+        return await _run(handler, request.cmd, await _verified(handler, request.cmd, args, caller))
+
+    async def run_for_person(self, cmd: str, args: dict[str, Any]) -> dict[str, Any]:
+        """Run a request of the page. A person opened it, and the page itself examines who uses it (page/guard.py)."""
+        handler, parsed = self._parsed(cmd, args)
+        return await _run(handler, cmd, parsed.model_copy(update={"origin": Origin.USER}))
+
+    async def close(self) -> None:
+        """Close the page, if it is open."""
+        await self._pages.close()
+
+    def _parsed(self, cmd: str, values: dict[str, Any]) -> tuple[Handler, Args]:
+        """Return the handler of a request and its arguments."""
+        handler = self._handlers.get(cmd)
+        if handler is None:
+            raise RequestError(
+                f"the daemon ({__version__}) knows no request {cmd[:LONGEST_NAME]!r}", "update the plugin"
+            )
         try:
-            args = room.arguments(**{name: value for name, value in request.args.items() if value is not None})
+            args = handler.arguments(**{name: value for name, value in values.items() if value is not None})
         except ValidationError as error:
             first = error.errors()[0]
             raise RequestError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "see docs/protocol.md") from error
         if args.kind is not None and args.kind not in KINDS:
             raise RequestError(f"there is no kind {args.kind!r}", f"kinds are: {', '.join(KINDS)}")
-        believed = await _believed(room, request.cmd, args, caller)
-        if believed.reason:
-            believed = believed.model_copy(update={"reason": clean(believed.reason)})
-        result: dict[str, Any] = await getattr(room, f"cmd_{request.cmd}")(believed)
-        return result
+        return handler, args
 
 
-async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
-    """The arguments with the origin that we believe: a person's only if the caller looks like one."""
+async def _run(handler: Handler, cmd: str, args: Args) -> dict[str, Any]:
+    if args.reason:
+        args = args.model_copy(update={"reason": clean(args.reason)})
+    result: dict[str, Any] = await getattr(handler, f"cmd_{cmd}")(args)
+    return result
+
+
+async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args:
+    """Return the arguments with a verified origin: the user's only if the caller appears to be a person."""
     doubt = "the assistant asked"
     if args.origin is Origin.USER:
-        at_terminal = cmd in room.personal | room.at_terminal
-        root = room.core.home.root
+        at_terminal = cmd in handler.personal | handler.at_terminal
+        root = handler.app.home.root
         doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=at_terminal, root=root)
-    if cmd in room.personal and doubt:
+    if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {room.decides_on}, not the assistant ({doubt})",
-            f"run {_where(room)}",
+            f"a person decides on {handler.decides_on}, not the assistant ({doubt})",
+            f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
 
 
-def _where(room: Room) -> str:
-    """Where a person may do what was refused."""
+def _where(handler: Handler) -> str:
+    """Return where a person can run the rejected command."""
     outside = "in a terminal that was open before any Claude Code that runs (over ssh: ssh -t)"
-    if isinstance(room, Deciding):
+    if isinstance(handler, Deciding):
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
-    if isinstance(room, Correcting):
+    if isinstance(handler, Correcting):
         return f"it {outside}, or propose what holds instead, to be reviewed: subconscious remember TEXT"
     return f"it {outside}"

@@ -1,126 +1,133 @@
-"""EVENTS: what each of the client's events sets in motion. A hook is an entry in hooks.json and a row here."""
+"""EVENTS: the handler of each client event. A new hook needs an entry in hooks.json and a row here."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from subconscious.errors import UnreadableTranscriptError
-from subconscious.projects import identify
+from subconscious.app.work import FORGETFUL, Work, note
+from subconscious.capture import unconfirmed_upkeep
+from subconscious.capture.feedback import judge
+from subconscious.capture.ingest import Source, learn
+from subconscious.capture.missing_prompts import expect, learn_unwritten
+from subconscious.domain.errors import UnreadableTranscriptError
+from subconscious.slash_commands import commands
 from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
-
-from . import rendered, typed, unconfirmed
-from .feedback import judge
-from .learn import Source, learn
-from .unwritten import expect, learn_unwritten
-from .work import FORGETFUL, Work, note
+from subconscious.surfacing import rendered_starts
+from subconscious.system.projects import identify
 
 CALM_LOOK = 20.0
-"""Seconds that a project's history may take to look up while nobody waits."""
+"""The most seconds that looking up a project's history may take when no request waits for it."""
 
 
-async def started(work: Work) -> None:
-    """A session began, was resumed, cleared or compacted: make it and its project known."""
+async def session_started(work: Work) -> None:
+    """Session start, resume, clear or compact: record the session and its project."""
     identity = await asyncio.to_thread(identify, work.entry.folder, CALM_LOOK)
-    project = await confirm(work.core.database, identity, work.entry.folder)
-    await work.core.notes.know(work.entry, project.id)
+    project = await confirm(work.app.database, identity, work.entry.folder)
+    await work.app.notes.schedule_scan(work.entry, project.id)
     session_id = work.entry.payload.session_id
     async with work.commit() as tx:
         await note(tx, work.entry, project)
         forgot = work.entry.payload.source in FORGETFUL
         if forgot and not await sessions.greeted_since(tx, session_id, work.entry.at):
-            # Nobody has answered the hook yet, and perhaps nobody was there to: what the session had been given is gone
-            # from its context all the same, and its next prompt makes up for it.
+            # The hook got no answer yet, perhaps because no daemon ran. What the session had been given is gone from
+            # its context all the same; its next prompt makes up for it.
             await surfaces.reset(tx, session_id)
-            await sessions.greet(tx, session_id, None)
+            await sessions.set_greeted(tx, session_id, None)
 
 
-async def given(work: Work) -> None:
-    """The hook has greeted the session by itself, from the rendered copy: the ledger must know."""
-    project = await work.core.project_of(work.entry.folder)
-    # An answer that came too late is taken back first: what was printed instead of it must stand.
-    async with work.core.answering[work.entry.payload.session_id], work.commit() as tx:
-        await rendered.take_note(work.core, tx, work.entry, project)
+async def start_printed(work: Work) -> None:
+    """The hook printed the rendered start context itself: record that in the ledger."""
+    project = await work.app.project_of(work.entry.folder)
+    # First a late answer is taken back, because the hook printed the rendered context instead.
+    async with work.app.signals.answering[work.entry.payload.session_id], work.commit() as tx:
+        await rendered_starts.take_note(work.app, tx, work.entry, project)
 
 
-async def spoke(work: Work) -> None:
-    """The user typed: carry out a command of ours, and read what the turn before left behind (after Esc, say)."""
-    project = await _known(work)
-    await typed.make_up(work.core, work.entry, project)
-    await expect(work.core, work.entry)
+async def prompt_submitted(work: Work) -> None:
+    """User prompt: run a slash command whose hook timed out, and read the end of the previous turn.
+
+    After Esc, for example, no other event reports that end.
+    """
+    project = await _stored_project(work)
+    await commands.run_missed(work.app, work.entry, project)
+    await expect(work.app, work.entry)
     failure = await _learn(work, _source(work, project))
     async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
 
 
-async def touched(work: Work) -> None:
-    """A tool touched a file: the session is alive."""
-    project = await work.core.project_of(work.entry.folder)
+async def file_touched(work: Work) -> None:
+    """A tool touched a file: record the session's activity."""
+    project = await work.app.project_of(work.entry.folder)
     async with work.commit() as tx:
         await note(tx, work.entry, project)
 
 
-async def read(work: Work) -> None:
-    """A turn ended, or the context is about to be compacted: read on, and see what became of what was given."""
-    project = await _known(work)
-    mind, payload = work.core.mind(work.entry.options), work.entry.payload
+async def turn_ended(work: Work) -> None:
+    """End of a turn, or compaction: read the transcript, and judge the memories that were given."""
+    project = await _stored_project(work)
+    ctx, payload = work.app.recall_context(work.entry.options), work.entry.payload
     failure = await _learn(work, _source(work, project))
     if work.job.event == "Stop":
-        await judge(mind, payload.session_id, payload.transcript_path, payload.last_assistant_message)
+        await judge(ctx, payload.session_id, payload.transcript_path, payload.last_assistant_message)
     async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
         if work.job.event == "PreCompact":
-            await model_readings.call_due(tx, work.entry.payload.session_id)
-    work.core.gathered.set()
+            await model_readings.make_due(tx, work.entry.payload.session_id)
+    work.app.signals.gathered.set()
 
 
-async def ended(work: Work) -> None:
-    """The session is over by its own word: read to the end and close it."""
-    project = await _known(work)
-    mind = await work.core.notes.told(work.core.mind(work.entry.options), work.entry)
+async def session_ended(work: Work) -> None:
+    """Session end: read the transcript to its end and close the session."""
+    project = await _stored_project(work)
+    ctx = await work.app.notes.with_client_texts(work.app.recall_context(work.entry.options), work.entry)
     source = _source(work, project)
     failure = await _learn(work, source, final=True)
-    await learn_unwritten(work.core, mind, source)
-    await judge(mind, source.session_id, source.path, final=True)
-    await unconfirmed.conclude(work.core, mind, source.session_id)
+    await learn_unwritten(work.app, ctx, source)
+    await judge(ctx, source.session_id, source.path, final=True)
+    await unconfirmed_upkeep.conclude(work.app, ctx, source.session_id)
     async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
-        await model_readings.call_due(tx, work.entry.payload.session_id)
-    await unconfirmed.settle(work.core, mind, source.session_id)
-    work.core.gathered.set()
-    work.core.standings.want(project.id, work.entry.folder)
+        await model_readings.make_due(tx, work.entry.payload.session_id)
+    await unconfirmed_upkeep.settle(work.app, ctx, source.session_id)
+    work.app.signals.gathered.set()
+    work.app.worktrees.want(project.id, work.entry.folder)
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
-    "SessionStart": started,
-    rendered.EVENT: given,
-    "UserPromptSubmit": spoke,
-    "PostToolUse": touched,
-    "PostToolUseFailure": touched,
-    "PreCompact": read,
-    "Stop": read,
-    "SessionEnd": ended,
+    "SessionStart": session_started,
+    rendered_starts.EVENT: start_printed,
+    "UserPromptSubmit": prompt_submitted,
+    "PostToolUse": file_touched,
+    "PostToolUseFailure": file_touched,
+    "PreCompact": turn_ended,
+    "Stop": turn_ended,
+    "SessionEnd": session_ended,
 }
 
 
-async def _known(work: Work) -> Project:
-    """The session's project, with the session on record before anything refers to it."""
-    project = await work.core.project_of(work.entry.folder)
-    await work.core.notes.know(work.entry, project.id)
-    async with work.core.database.write() as tx:
+async def _stored_project(work: Work) -> Project:
+    """Return the session's project; the session is stored before anything refers to it."""
+    project = await work.app.project_of(work.entry.folder)
+    await work.app.notes.schedule_scan(work.entry, project.id)
+    async with work.app.database.write() as tx:
         await note(tx, work.entry, project)
     return project
 
 
 async def _learn(work: Work, source: Source, *, final: bool = False) -> UnreadableTranscriptError | None:
-    """Learn from a session's transcript; return why it can never be read, so that the rest of the job is done first."""
+    """Learn from a session's transcript.
+
+    Returns the error if it can never be read, so that the rest of the job is done first.
+    """
     try:
-        mind = await work.core.notes.told(work.core.mind(work.entry.options), work.entry)
-        await learn(work.core, mind, source, final=final)
+        ctx = await work.app.notes.with_client_texts(work.app.recall_context(work.entry.options), work.entry)
+        await learn(work.app, ctx, source, final=final)
     except UnreadableTranscriptError as error:
         return error
     return None

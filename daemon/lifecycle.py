@@ -1,4 +1,4 @@
-"""The daemon's life once it has the lock: opening, running its loops, leaving."""
+"""Runs the daemon once it has the lock: opens the store, runs the loops, closes everything."""
 
 from __future__ import annotations
 
@@ -14,30 +14,39 @@ from time import time
 from typing import Any
 
 from subconscious import __version__
-from subconscious.embeddings import Access
-from subconscious.errors import LostStoreError
-from subconscious.home import Home
+from subconscious.app import App
+from subconscious.capture import judge
+from subconscious.capture.llm_extraction.refinement_worker import Refining
+from subconscious.consolidation import consolidating
+from subconscious.context import damage
+from subconscious.context.approval import accepted, refused, with_tuples
+from subconscious.domain.errors import LostStoreError
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.embedder import Access
+from subconscious.embeddings.query_embedder import CappedBudget, RemoteOptions
+from subconscious.imports import with_model
+from subconscious.knowledge import rendering
+from subconscious.links import model_review
+from subconscious.links.discovery import LinkDiscovery
 from subconscious.llm.client import LLMClient
+from subconscious.llm.deferred import DeferredWorker
 from subconscious.llm.spending import Spending
-from subconscious.safe_files import replace_file
-from subconscious.settings import Settings
+from subconscious.redaction.active_policy import load_policy, record_findings
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.numbers import renumber_clashing
 from subconscious.store.presence import as_damage
+from subconscious.store.shared_ids import renumber_duplicates
+from subconscious.supersession import pair_model
+from subconscious.surfacing.published_files import FileNames
+from subconscious.surfacing.worktree_watch import WorktreeWatch
+from subconscious.system.safe_files import replace_file
+from subconscious.upkeep import maintenance
 
-from . import consolidating, damage, import_model, link_model, maintenance, recovery, redacting, rendering
-from .accepted import accepted, refused, with_tuples
-from .asking import Asking
-from .core import Core
-from .embedding import Embedding
-from .file_names import FileNames
-from .linking import Linking
+from . import recovery
 from .lock import Lock
-from .paying import Account
-from .refining import Refining
 from .schedule import Schedule
-from .sense import Manners
 from .server import Server
 from .spool import Spool
 from .worker import Workers
@@ -45,100 +54,102 @@ from .worker import Workers
 log = logging.getLogger("subconscious.daemon")
 
 Part = Callable[[], Coroutine[Any, Any, None]]
-"""Begins one of the daemon's loops."""
+"""Starts one of the daemon's loops."""
 
 LEAVING_SECONDS = 20.0
-"""Time that jobs under way have once the daemon is told to stop."""
+"""Seconds that running jobs get when the daemon stops."""
 
 CLOSING_SECONDS = 5.0
-"""Time that providers have to close their connections and children."""
+"""Seconds that providers get to close their connections and child processes."""
 
 DISK_SECONDS = 5.0
-"""Pause before a loop begins again that a full disk has broken off."""
+"""Pause before a loop restarts that a full disk has interrupted."""
 
 CANCEL_SECONDS = 5.0
-"""Pause before tasks that go on are cancelled again; a rollback that is under way needs less."""
+"""Pause before tasks that still run are cancelled again; a rollback in progress needs less."""
 
 CHECK_SECONDS = 5.0
-"""Pause between two looks at whether it is time to leave."""
+"""Pause between two checks whether to exit."""
 
 
 async def run(home: Home, settings: Settings, lock: Lock, *, handle_signals: bool = True) -> None:
-    """Be the daemon until told to stop, until idle for long, or until the lock is lost.
+    """Run the daemon until it is stopped, idle for long, or without its lock.
 
-    The socket goes before the database is closed, so that a hook that comes meanwhile starts the next daemon, which
-    waits for the lock; the lock goes after it, and says that the daemon is gone.
+    The socket is removed before the database is closed, so that a hook that comes meanwhile starts the next daemon,
+    which waits for the lock. The lock is released last.
     """
-    async with opened(home, settings) as core:
-        spool = Spool(core)
-        server = Server(core, spool)
-        workers = Workers(core, spool)
+    async with opened(home, settings) as app:
+        spool = Spool(app)
+        server = Server(app, spool)
+        workers = Workers(app, spool)
         if handle_signals:
-            _stop_on_signals(core)
+            _stop_on_signals(app)
         await server.open()
         await spool.note_unheard()
-        with suppress(OSError):  # on a full disk; nothing is decided by it
-            _write_note(home)
+        with suppress(OSError):  # on a full disk; the note is only informative
+            _write_pid_note(home)
         log.info("listening, version %s, pid %d", __version__, os.getpid())
         try:
-            await _run_parts(core, spool, workers, server, lock)
+            await _run_parts(app, spool, workers, server, lock)
         finally:
             await server.close()
-            await _write_out(spool)
-    log.info("left")
+            await _write_unwritten(spool)
+    log.info("stopped")
 
 
-async def _write_out(spool: Spool) -> None:
-    """The last chance for what is in memory alone."""
+async def _write_unwritten(spool: Spool) -> None:
+    """Write entries that are only in memory to the spool, as a last attempt."""
     try:
         await spool.write_out()
     except OSError as error:
-        log.error("%d entries are lost, as they can't be written: %s", spool.holding, error)  # noqa: TRY400 - full disk
+        log.error("%d entries are lost because they can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager
-async def opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
-    """Open the store and what its parts share; close both in the end."""
+async def opened(home: Home, settings: Settings) -> AsyncIterator[App]:
+    """Open the store and the objects that all parts share; close them at the end."""
     database = await open_database(home.database)
     try:
         await migrate(database)
         async with database.write() as tx:
-            await renumber_clashing(tx)
-        held = await accepted(database, settings)
-        in_force = settings.model_copy(update=with_tuples({name: held[name] for name in refused(settings, held)}))
-        account = Account(Spending(database, in_force), in_force.embedder_base_url)
+            await renumber_duplicates(tx)
+        approved = await accepted(database, settings)
+        in_force = settings.model_copy(
+            update=with_tuples({name: approved[name] for name in refused(settings, approved)})
+        )
+        account = CappedBudget(Spending(database, in_force), in_force.embedder_base_url)
         embedding = _embedding(in_force, database, account)
         try:
-            core = Core(home, settings, database, embedding, accepted=held)
-            account.spending = core.llm.spending
-            if core.refused(settings):
-                log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
-            core.damage = await damage.at_start(home)
-            if warning := core.damage.message(home.database):
+            app = App(home, settings, database, embedding, accepted=approved)
+            account.spending = app.llm.spending
+            if app.config.refused():
+                log.warning("settings without approval are not applied: %s", ", ".join(app.config.refused()))
+            app.damage = await damage.at_start(home)
+            if warning := app.damage.message(home.database):
                 log.warning("%s", warning)
-            await core.calibrate()
-            await redacting.adopt(core)
+            await app.calibrate()
+            await load_policy(home, database, app.config.current)
             try:
-                yield core
+                yield app
             finally:
-                await _close(core.llm)
-                await _write_down(core)
+                await _close(app.llm)
+                await _save_findings(app)
         finally:
             await embedding.close()
     finally:
         await database.close()
 
 
-async def _write_down(core: Core) -> None:
-    """What was taken out of texts since the last round of upkeep goes on record."""
+async def _save_findings(app: App) -> None:
+    """Store the findings of the redaction since the last upkeep round."""
     try:
-        await redacting.write_down(core)
+        await record_findings(app.database, app.settings.redaction_log)
     except sqlite3.Error as error:
-        log.error("what was taken out of texts can't be written down: %s", error)  # noqa: TRY400 - a full disk
+        log.error("redaction findings can't be stored: %s", error)  # noqa: TRY400 - a full disk
 
 
 async def _close(llm: LLMClient) -> None:
-    """A provider that doesn't let go must not keep the next daemon waiting for the lock."""
+    """Close the providers; one that hangs must not make the next daemon wait for the lock."""
     try:
         await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
     except Exception:
@@ -146,7 +157,7 @@ async def _close(llm: LLMClient) -> None:
         log.exception("the providers can't be closed")
 
 
-def _embedding(settings: Settings, database: Database, account: Account) -> Embedding:
+def _embedding(settings: Settings, database: Database, account: CappedBudget) -> Embedding:
     access = Access(
         model=settings.embedder_model,
         key=settings.embedder_key.get_secret_value(),
@@ -154,50 +165,59 @@ def _embedding(settings: Settings, database: Database, account: Account) -> Embe
         timeout=settings.embedder_timeout_seconds,
         check_seconds=settings.embedder_check_seconds,
     )
-    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000, account)
-    return Embedding(settings.embedder, database, access, manners)
+    manners = RemoteOptions(
+        settings.embedder_prompts, settings.embedder_prompt_ms / 1000, account, pair_model.relations
+    )
+    embedding = Embedding(settings.embedder, database, access, manners)
+    embedding.on_idle = (judge.unload, pair_model.clear)
+    return embedding
 
 
-async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
-    """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
-    schedule = Schedule(core, spool)
-    import_model.register(core)
-    link_model.register(core)
-    consolidating.register(core)
-    asking, reader, linking = Asking(core), Refining(core), Linking(core)
-    # What these are at can be broken off at any time, and is taken up again.
+async def _run_parts(app: App, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
+    """Run all loops; if one fails, the daemon stops, and the next hook starts a new one."""
+    schedule = Schedule(app, spool)
+    with_model.register(app)
+    model_review.register(app)
+    consolidating.register(app)
+    asking, reader, linking = DeferredWorker(app.database, app.later, app.signals), Refining(app), LinkDiscovery(app)
+    # These can be interrupted at any time and continue later.
     loops: tuple[Part, ...] = (
-        core.embedding.run,
+        app.embedding.run,
         asking.run,
         reader.run,
         linking.run,
-        lambda: core.standings.run(core),
-        lambda: core.notes.run(core),
-        lambda: maintenance.run(core),
-        lambda: rendering.run(core),
-        FileNames(core).run,
-        lambda: recovery.run(core, spool),
+        WorktreeWatch(app).run,
+        app.notes.run,
+        lambda: maintenance.run(app),
+        lambda: rendering.run(app),
+        FileNames(app).run,
+        lambda: recovery.run(app, spool),
     )
-    interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
+    interruptible = [asyncio.create_task(_run_part(app, loop)) for loop in loops]
     parts = [
-        asyncio.create_task(_part(core, part))
+        asyncio.create_task(_run_part(app, part))
         for part in (
             spool.watch,
             workers.run,
             schedule.run,
-            lambda: _leave_in_time(
-                core,
+            lambda: _stop_when_idle(
+                app,
                 spool,
-                lambda: workers.idle and asking.idle and linking.idle and not spool.holding,
+                lambda: workers.idle and asking.idle and linking.idle and not spool.unwritten_count,
                 reader,
                 schedule,
                 lambda: lock.held and server.reachable,
             ),
         )
     ]
-    await core.stopping.wait()
-    core.queued.set()
-    core.spooled.set()
+    await app.signals.stopping.wait()
+    await _stop_parts(app, parts, interruptible)
+
+
+async def _stop_parts(app: App, parts: list[asyncio.Task[None]], interruptible: list[asyncio.Task[None]]) -> None:
+    """Let the parts finish their work in progress, then cancel the rest."""
+    app.signals.queued.set()  # wakes the idle workers
+    app.signals.spooled.set()
     _, late = await asyncio.wait(parts, timeout=LEAVING_SECONDS)
     await cancel({*late, *interruptible})
     await asyncio.gather(*parts, *interruptible, return_exceptions=True)
@@ -206,8 +226,8 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
 async def cancel(tasks: set[asyncio.Task[None]]) -> None:
     """Cancel tasks until they have ended.
 
-    Once is not enough: `asyncio.wait_for` of Python 3.11 loses a cancellation that comes as what it waits for is done,
-    and a loop that goes on would keep the lock for ever.
+    Once is not enough: `asyncio.wait_for` of Python 3.11 loses a cancellation that arrives as its awaitable completes,
+    and a loop that continues would hold the lock for ever.
     """
     while tasks:
         for task in tasks:
@@ -215,68 +235,70 @@ async def cancel(tasks: set[asyncio.Task[None]]) -> None:
         _, tasks = await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
 
 
-async def _part(core: Core, part: Part) -> None:
+async def _run_part(app: App, part: Part) -> None:
     try:
-        while not await _ran_to_its_end(core, part) and not core.stopping.is_set():
+        while not await _completed(app, part) and not app.signals.stopping.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(core.stopping.wait(), DISK_SECONDS)
+                await asyncio.wait_for(app.signals.stopping.wait(), DISK_SECONDS)
     except Exception as error:
-        # Any error in a part ends the daemon, in the finally below; one that shows damage is recorded first.
-        if isinstance(found := as_damage(error, core.home.database), LostStoreError):
-            # Every later daemon will end here, too, so the next session reports it.
-            await damage.note(core.home, core.damage, [found.message])
-        # A failed loop can't be continued, and a daemon without it would seem to work.
+        # Any error in a part stops the daemon (see finally); one that shows damage is recorded first.
+        if isinstance(found := as_damage(error, app.home.database), LostStoreError):
+            # Every later daemon would stop here too, so the next session reports it.
+            await damage.note(app.home, app.damage, [found.message])
+        # A failed loop can't be continued, and a daemon without it would only seem to work.
         log.exception("a part of the daemon failed")
     finally:
-        core.stopping.set()
+        app.signals.stopping.set()
 
 
-async def _ran_to_its_end(core: Core, part: Part) -> bool:
-    """Run a loop; False where a full disk, or the like, broke it off: it is no worse afterwards, and begins again."""
+async def _completed(app: App, part: Part) -> bool:
+    """Run a loop; return False if a full disk (or similar) interrupted it: it can restart afterwards."""
     try:
         await part()
     except Exception as error:
-        # SQLite and the file system report a full disk by several types; all other errors are raised again.
-        if not core.disk.note(error):
+        # SQLite and the file system report a full disk with several error types; all other errors are raised again.
+        if not app.disk.note(error):
             raise
         log.error("a part of the daemon pauses: %s", error)  # noqa: TRY400 - a full disk, again and again
         return False
     return True
 
 
-async def _leave_in_time(
-    core: Core,
+async def _stop_when_idle(
+    app: App,
     spool: Spool,
     idle: Callable[[], bool],
     reader: Refining,
     schedule: Schedule,
-    sound: Callable[[], bool],
+    is_effective: Callable[[], bool],
 ) -> None:
-    """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
-    while not core.stopping.is_set():
+    """Stop when idle, after upkeep that is due, or at once when the daemon can't be reached any more."""
+    while not app.signals.stopping.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(core.stopping.wait(), min(CHECK_SECONDS, core.settings.idle_exit_minutes * 60))
-        if not sound():
-            log.error("the lock or the socket was moved or deleted: leaving")
+            await asyncio.wait_for(app.signals.stopping.wait(), min(CHECK_SECONDS, app.settings.idle_exit_minutes * 60))
+        if not is_effective():
+            log.error("the lock or the socket was moved or deleted: stopping")
             return
-        # The distance: a clock that was set back must not keep an idle daemon until that time has come again.
-        quiet = abs(time() - core.last_heard) > core.settings.idle_exit_minutes * 60
-        # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
+        # The absolute difference: after the clock was set back, an idle daemon must not run until that time comes
+        # again.
+        quiet = abs(time() - app.signals.last_heard) > app.settings.idle_exit_minutes * 60
+        # An entry that arrives right now keeps the daemon running; one that arrives later finds no socket and starts
+        # another.
         if quiet and idle() and not await spool.waiting():
             await schedule.round()
-            if await maintenance.catch_up(core) or not await reader.idle():
-                continue  # that took its time, or the round has closed a session, say, which a model is to read
-            log.info("idle for %g minutes: leaving", core.settings.idle_exit_minutes)
+            if await maintenance.run_due_jobs(app) or not await reader.idle():
+                continue  # that took time, or the round closed a session, which a model is to read
+            log.info("idle for %g minutes: stopping", app.settings.idle_exit_minutes)
             return
 
 
-def _stop_on_signals(core: Core) -> None:
+def _stop_on_signals(app: App) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(name, core.stopping.set)
+        loop.add_signal_handler(name, app.signals.stopping.set)
 
 
-def _write_note(home: Home) -> None:
-    """Tell people and doctor who runs; nothing is decided by it."""
+def _write_pid_note(home: Home) -> None:
+    """Write the process id for people and doctor; nothing else uses it."""
     note = json.dumps({"pid": os.getpid(), "version": __version__, "started_at": time()})
     replace_file(home.run / "daemon.json", note.encode())

@@ -1,7 +1,7 @@
-"""One daemon a state folder.
+"""One daemon per state folder.
 
-The lock of ``run/daemon.lock`` decides who is the daemon, and nothing else: no pid file, no port. It goes with the
-process, however that ends. The file itself is never deleted, for a lock on a deleted file excludes nobody.
+Only the lock on ``run/daemon.lock`` decides which process is the daemon: no pid file, no port. It ends with the
+process, however that ends. The file is never deleted, because a lock on a deleted file excludes nobody.
 
 Light to import: of twenty daemons that twenty sessions start at once, nineteen get no further than here.
 """
@@ -13,15 +13,15 @@ import os
 from pathlib import Path
 from time import monotonic, sleep
 
-from subconscious import __version__, client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import __version__, wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 
 HANDOVER_SECONDS = 30.0
-"""Time an older daemon has to finish its jobs once it was asked to yield."""
+"""Seconds that an older daemon gets to finish its jobs after it was asked to yield."""
 
 SETTLING_SECONDS = 3.0
-"""Time a holder of the lock that does not listen has: it is just starting, or just leaving."""
+"""Seconds that a process holding the lock without listening gets: it is starting or stopping."""
 
 
 class Lock:
@@ -32,7 +32,7 @@ class Lock:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def take(self) -> bool:
-        """Take the lock if nobody has it."""
+        """Take the lock; return False if another process has it."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -41,19 +41,19 @@ class Lock:
 
     @property
     def held(self) -> bool:
-        """Whether the lock still means anything: somebody may have deleted the file, or the whole folder."""
+        """Whether the lock is still effective: the file, or the whole folder, may have been deleted."""
         try:
             return os.path.samestat(os.fstat(self._file), self._path.stat())
         except OSError:
             return False
 
     def release(self) -> None:
-        """Let the next one in."""
+        """Release the lock."""
         os.close(self._file)
 
 
 def become_daemon(home: Home) -> Lock | None:
-    """Take the lock, displacing a daemon that is strictly older; None when the one that runs shall go on."""
+    """Take the lock, displacing a daemon that is strictly older; return None if the running one continues."""
     lock = Lock(home.lock)
     deadline = monotonic() + SETTLING_SECONDS
     asked = False
@@ -74,15 +74,15 @@ def become_daemon(home: Home) -> Lock | None:
 
 def _answers(home: Home) -> bool:
     try:
-        client.hello(home, 1.0)
+        wire.hello(home, 1.0)
     except DaemonError:
         return False
     return True
 
 
 def _yields(home: Home) -> bool:
-    """Ask the running daemon to leave for us; it does so only for a strictly newer version."""
+    """Ask the running daemon to stop for us; it does so only for a strictly newer version."""
     try:
-        return bool(client.call(home, "yield", {"version": __version__}, 1.0)["stopping"])
+        return bool(wire.call(home, "yield", {"version": __version__}, 1.0)["stopping"])
     except DaemonError:
         return False

@@ -1,4 +1,4 @@
-"""After the disk was full: writes what waits in memory, reads what transcripts gained meanwhile, and records it."""
+"""Recovery after a full disk: writes entries from memory, reads new transcript lines, and records the loss."""
 
 from __future__ import annotations
 
@@ -9,61 +9,63 @@ import math
 import sqlite3
 from collections.abc import Iterator
 
-from subconscious.client import LARGEST_NOTE
-from subconscious.errors import SubconsciousError
-from subconscious.home import Home
-from subconscious.model import Session
-from subconscious.safe_files import read_end, replace_file, require_regular
+from subconscious.app import App
+from subconscious.capture import resummarize
+from subconscious.capture.ingest import Source, learn
+from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.model import Session
+from subconscious.settings.home import Home
 from subconscious.store import events, losses, sessions
+from subconscious.system.safe_files import read_end, replace_file, require_regular
+from subconscious.wire import LARGEST_NOTE
 
-from . import retelling
-from .core import Core
-from .learn import Source, learn
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
 RETRY_SECONDS = 5.0
-"""Pause between two looks at whether the disk can be written again."""
+"""Pause between two checks whether the disk can be written again."""
 
 HOOKS = "hooks"
-"""What the record calls those that dropped entries while no daemon could start."""
+"""The subject id of losses by hooks, which dropped entries while no daemon could start."""
 
 PROBE_BYTES = 1 << 20
-"""Room that there must be: less would be gone again with the first transcript that is read."""
+"""Free space that is required: less would be used up by the first transcript that is read."""
 
 
-async def run(core: Core, spool: Spool) -> None:
-    """Wait for trouble with the disk, then for its end, until cancelled."""
-    await record_drops_of_hooks(core)
+async def run(app: App, spool: Spool) -> None:
+    """Wait for a full disk, then for its end, until cancelled."""
+    await record_drops_of_hooks(app)
     while True:
-        await core.disk.failed.wait()
-        while not await recovered(core, spool):
+        await app.disk.failed.wait()
+        while not await recovered(app, spool):
             await asyncio.sleep(RETRY_SECONDS)
 
 
-async def recovered(core: Core, spool: Spool) -> bool:
-    """Catch up once everything can be written again; return whether that is done."""
+async def recovered(app: App, spool: Spool) -> bool:
+    """Catch up if everything can be written again; return whether that succeeded."""
     try:
-        await asyncio.to_thread(_probe, core.home)
+        await asyncio.to_thread(_probe, app.home)
         await spool.write_out()
-        reason, lost = core.disk.trouble, spool.lost
-        await read_tails(core)
-        async with core.database.write() as tx:
-            await losses.was_full(tx, reason)
+        reason, lost = app.disk.trouble, spool.lost
+        await read_new_lines(app)
+        async with app.database.write() as tx:
+            await losses.record_full_disk(tx, reason)
             if lost:
-                await losses.dropped(tx, "memory", f"{lost} entries, as the disk was full and memory for them used up")
+                await losses.record_dropped(
+                    tx, "memory", f"{lost} entries, as the disk was full and memory for them used up"
+                )
     except (OSError, sqlite3.Error, SubconsciousError) as error:
         log.info("the disk can't be written yet: %s", error)
         return False
     spool.lost -= lost
-    core.disk.forget()
+    app.disk.forget()
     log.info("the disk can be written again (it could not: %s)", reason)
     return True
 
 
 def _probe(home: Home) -> None:
-    """Write and remove a file. Raises OSError when that fails."""
+    """Write and remove a file. Raises OSError if that fails."""
     probe = home.run / "probe"
     try:
         replace_file(probe, bytes(PROBE_BYTES))
@@ -71,34 +73,33 @@ def _probe(home: Home) -> None:
         probe.unlink(missing_ok=True)
 
 
-async def read_tails(core: Core) -> int:
-    """Read on every transcript that has grown past where it was read; return how many of open sessions that were.
+async def read_new_lines(app: App) -> int:
+    """Read every transcript that has grown since it was read; return how many belong to open sessions.
 
-    Their hooks may have handed over nothing, with no daemon and no room to write. What a session gained that is over is
-    read as every week: anybody may have written it, so it waits for review.
+    Their hooks may have sent nothing, with no daemon and no space to write. What was added to an ended session is read
+    like the weekly job does: anybody may have written it, so it waits for review.
     """
-    read = {path: place.position for path, place in (await sessions.positions(core.database)).items()}
+    read = {path: place.position for path, place in (await sessions.positions(app.database)).items()}
     grown = 0
-    for session in await sessions.open_before(core.database, math.inf):
+    for session in await sessions.inactive_since(app.database, math.inf):
         if await asyncio.to_thread(_has_grown, session.transcript, read):
-            grown += await _read_on(core, session)
+            grown += await _learn_rest(app, session)
     cursor = ""
-    while (done := await retelling.following(core, cursor)) is not None:
+    while (done := await resummarize.following(app, cursor)) is not None:
         cursor = done.session_id
     return grown
 
 
-async def _read_on(core: Core, session: Session) -> bool:
+async def _learn_rest(app: App, session: Session) -> bool:
     source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
     try:
-        mind = await core.notes.told_in(core.mind(json.loads(session.options)), session)
-        await learn(core, mind, source)
+        ctx = await app.notes.with_client_texts_of(app.recall_context(json.loads(session.options)), session)
+        await learn(app, ctx, source)
     except Exception as error:
-        # Any transcript may fail in its own way, and must not keep the others from being read; a full disk ends it all.
-        if core.disk.note(error):
+        # A transcript may fail in any way, and must not prevent the others from being read; a full disk ends the loop.
+        if app.disk.note(error):
             raise
-        # One transcript that can't be read must not keep the others unread.
-        log.exception("session %s can't be read on", session.id)
+        log.exception("new lines of session %s can't be read", session.id)
         return False
     return True
 
@@ -110,16 +111,16 @@ def _has_grown(path: str, read: dict[str, int]) -> bool:
         return False
 
 
-async def record_drops_of_hooks(core: Core) -> None:
-    """Record what hooks dropped while no daemon could start, so that the next session is told."""
-    reason = await asyncio.to_thread(_dropped_by_hooks, core.home)
-    if reason and reason not in {event["reason"] for event in await events.history(core.database, "spool", HOOKS)}:
-        async with core.database.write() as tx:
-            await losses.dropped(tx, HOOKS, reason)
+async def record_drops_of_hooks(app: App) -> None:
+    """Record entries that hooks dropped while no daemon could start, so that the next session reports it."""
+    reason = await asyncio.to_thread(_dropped_by_hooks, app.home)
+    if reason and reason not in {event["reason"] for event in await events.history(app.database, "spool", HOOKS)}:
+        async with app.database.write() as tx:
+            await losses.record_dropped(tx, HOOKS, reason)
 
 
 def _dropped_by_hooks(home: Home) -> str:
-    """How many entries hooks have dropped by now, and when last, in words; "" for none."""
+    """Return how many entries hooks have dropped, as text; "" for none."""
     try:
         text = read_end(home.run / "spool-full", LARGEST_NOTE).decode("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""What has to happen now and then, and before the daemon leaves."""
+"""Periodic upkeep, which also runs before the daemon stops."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time
 
-from subconscious.errors import TranscriptError
-from subconscious.model import Memory, Session
+from subconscious.app import App
+from subconscious.capture import unconfirmed_upkeep
+from subconscious.capture.feedback import judge
+from subconscious.capture.ingest import Source, learn
+from subconscious.capture.missing_prompts import learn_unwritten
+from subconscious.context import bulk_limit
+from subconscious.context.priority import LONGEST, QUIET, aside
+from subconscious.domain.errors import TranscriptError
+from subconscious.domain.model import Memory, Session
+from subconscious.memories import poisoning_recheck
+from subconscious.privacy import redacting
+from subconscious.redaction.active_policy import record_findings
 from subconscious.store import decisions, jobs, model_readings, sessions, triggers
-from subconscious.surfacing import due
+from subconscious.text import due_dates
 
-from . import bulk_upkeep, redacting, unconfirmed, watching
-from .aside import LONGEST, QUIET, aside
-from .core import Core
-from .feedback import judge
-from .learn import Source, learn
 from .spool import Spool, entry_names
-from .unwritten import learn_unwritten
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -29,33 +33,33 @@ ROUND_SECONDS = 30.0
 DONE_JOBS_DAYS = 7.0
 DAY = 86_400.0
 DATED_AT_ONCE = 20
-"""Memories whose words are looked through for dates in one transaction."""
+"""Memories whose texts are searched for dates in one transaction."""
 
 
 DATING_PAUSE = 0.1
-"""Seconds between two batches of memories whose dates are looked for."""
+"""Seconds between two batches of memories that are searched for dates."""
 LONGEST_DATING = 20.0
-"""Seconds after which the other upkeep has its turn; the next round goes on."""
+"""Seconds after which the other upkeep gets its turn; the next round continues."""
 
 
 class Schedule:
-    """Closes silent sessions, expires what nobody decided on, keeps queue and spool small."""
+    """Closes inactive sessions, expires captures that nobody decided on, keeps queue and spool small."""
 
-    def __init__(self, core: Core, spool: Spool) -> None:
-        self._core = core
+    def __init__(self, app: App, spool: Spool) -> None:
+        self._app = app
         self._spool = spool
 
     async def run(self) -> None:
-        """Do a round now and again, until the daemon stops."""
-        while not self._core.stopping.is_set():
+        """Run rounds until the daemon stops."""
+        while not self._app.signals.stopping.is_set():
             await self.round()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._core.stopping.wait(), ROUND_SECONDS)
+                await asyncio.wait_for(self._app.signals.stopping.wait(), ROUND_SECONDS)
 
     async def round(self) -> None:
-        """One round; a phase that fails is logged and does not keep the next from its turn."""
+        """Run one round; a phase that fails is logged and does not affect the next one."""
         phases = (
-            self.close_silent,
+            self.close_inactive,
             self.expire,
             self.forget_done,
             self.look_again,
@@ -64,26 +68,26 @@ class Schedule:
             self.redact,
             self.read_dates,
             self.settle,
-            self.rest,
+            self.free_memory,
         )
         for phase in phases:
             try:
                 await phase()
             except Exception as error:
-                self._core.disk.note(error)
-                # No error of upkeep may end the daemon: the next round tries it again.
+                self._app.disk.note(error)
+                # No error of upkeep may stop the daemon: the next round retries it.
                 log.exception("upkeep: %s failed", phase.__name__)
 
-    async def rest(self) -> None:
-        """Free the memory that nobody has needed for a while."""
-        await self._core.embedding.cool_down()
+    async def free_memory(self) -> None:
+        """Free memory that was not used for a while."""
+        await self._app.embedding.cool_down()
 
-    async def close_silent(self) -> int:
-        """Read to the end, and close, the sessions that fell silent without a word."""
-        before = time() - self._core.settings.silent_minutes * 60
+    async def close_inactive(self) -> int:
+        """Close the sessions that were inactive for long, after reading their transcripts to the end."""
+        before = time() - self._app.settings.silent_minutes * 60
         silent = [
             session
-            for session in await sessions.open_before(self._core.database, before)
+            for session in await sessions.inactive_since(self._app.database, before)
             if await asyncio.to_thread(_last_written, session.transcript) < before
         ]
         for session in silent:
@@ -96,73 +100,73 @@ class Schedule:
 
     async def _close(self, session: Session) -> None:
         source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
-        mind = await self._core.notes.told_in(self._core.mind(json.loads(session.options)), session)
+        ctx = await self._app.notes.with_client_texts_of(self._app.recall_context(json.loads(session.options)), session)
         try:
-            await learn(self._core, mind, source, final=True)
+            await learn(self._app, ctx, source, final=True)
         except TranscriptError as error:
-            if self._core.disk.note(error):
-                raise  # it can be read once the machine has room again
-            log.warning("session %s is closed unread: %s", session.id, error)
-        await learn_unwritten(self._core, mind, source)
-        await judge(mind, session.id, session.transcript, final=True)
-        await unconfirmed.conclude(self._core, mind, session.id)
-        async with self._core.database.write() as tx:
+            if self._app.disk.note(error):
+                raise  # it can be read once the disk has space again
+            log.warning("session %s is closed without being read: %s", session.id, error)
+        await learn_unwritten(self._app, ctx, source)
+        await judge(ctx, session.id, session.transcript, final=True)
+        await unconfirmed_upkeep.conclude(self._app, ctx, session.id)
+        async with self._app.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
-            await model_readings.call_due(tx, session.id)
-        await unconfirmed.settle(self._core, mind, session.id)
-        self._core.gathered.set()
-        log.info("session %s closed: it fell silent", session.id)
+            await model_readings.make_due(tx, session.id)
+        await unconfirmed_upkeep.settle(self._app, ctx, session.id)
+        self._app.signals.gathered.set()
+        log.info("session %s closed after inactivity", session.id)
 
     async def expire(self) -> None:
-        """Close what waited for review too long, unless that is so much that the clock may be wrong."""
+        """Expire captures that waited too long for review, unless they are so many that the clock may be wrong."""
         now = time()
-        late, waiting = await decisions.overdue(self._core.database, now)
-        if await bulk_upkeep.may_run(self._core, bulk_upkeep.REVIEW, late, waiting) and late:
-            async with self._core.database.write() as tx:
+        late, waiting = await decisions.overdue(self._app.database, now)
+        if await bulk_limit.may_run(self._app.database, bulk_limit.REVIEW, late, waiting) and late:
+            async with self._app.database.write() as tx:
                 await decisions.expire(tx, now)
 
     async def look_again(self) -> None:
-        """Check what is stored when the rules have changed."""
-        await watching.look_again(self._core)
+        """Check stored memories again after the rules have changed."""
+        await poisoning_recheck.look_again(self._app)
 
     async def ask_again(self) -> None:
-        """Ask a model about what was flagged."""
-        await watching.ask_again(self._core)
+        """Ask a model about flagged memories."""
+        await poisoning_recheck.ask_again(self._app)
 
     async def forget_done(self) -> None:
-        """Drop old records of jobs that are done; none while an entry is left, which may be that of such a job."""
-        if await asyncio.to_thread(entry_names, self._core.home.spool):
+        """Delete old records of finished jobs; not while an entry is left, which may belong to one of them."""
+        if await asyncio.to_thread(entry_names, self._app.home.spool):
             return
-        async with self._core.database.write() as tx:
-            await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY)
+        async with self._app.database.write() as tx:
+            await jobs.delete_done(tx, time() - DONE_JOBS_DAYS * DAY)
 
     async def redact(self) -> None:
-        """Write down what was found in texts; look through what was stored under other rules."""
-        await redacting.write_down(self._core)
-        await redacting.look_again(self._core)
+        """Store new findings; scan data that was stored under other rules."""
+        await record_findings(self._app.database, self._app.settings.redaction_log)
+        await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Make unconfirmed memories of what waits of sessions that are over, also from before there were any."""
-        await unconfirmed.settle_all(self._core)
+        """Make unconfirmed memories of the waiting captures of ended sessions, including those of older versions."""
+        await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:
-        """Find in what was stored since, when it will be due by its own words."""
+        """Find due dates in the texts of new memories."""
         latest = monotonic() + LONGEST_DATING
         while monotonic() < latest and (
-            fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE)
+            fresh := await triggers.unsearched(self._app.database, due_dates.VERSION, DATED_AT_ONCE)
         ):
-            await aside(self._core, QUIET, LONGEST)
-            found = await asyncio.to_thread(_dated, fresh)
-            async with self._core.database.write() as tx:
-                for memory, told in zip(fresh, found, strict=True):
-                    await triggers.keep(tx, memory, due.VERSION, told)
+            await aside(self._app.signals, QUIET, LONGEST)
+            found = await asyncio.to_thread(_due_dates, fresh)
+            async with self._app.database.write() as tx:
+                for memory, dates in zip(fresh, found, strict=True):
+                    await triggers.replace(tx, memory, due_dates.VERSION, dates)
             await asyncio.sleep(DATING_PAUSE)
 
 
-def _dated(fresh: Sequence[Memory]) -> list[list[tuple[str, float | None]]]:
+def _due_dates(fresh: Sequence[Memory]) -> list[list[tuple[str, float | None]]]:
     said = [f"{memory.content}\n{memory.rationale}" for memory in fresh]
     return [
-        [(one.words, one.due_at) for one in due.triggers_of(text, memory.said_at)]
+        [(one.words, one.due_at) for one in due_dates.triggers_of(text, memory.said_at)]
         for text, memory in zip(said, fresh, strict=True)
     ]
 

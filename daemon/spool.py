@@ -1,7 +1,7 @@
-"""The spool: every entry becomes one job, and goes when the job has committed.
+"""The spool: every entry becomes one job, and is removed when the job has committed.
 
-An entry is deleted only after the transaction that finished its job. Dying in between leaves an entry whose job is
-done: the next sweep deletes it. Dying before leaves a leased job, which the next daemon takes up again.
+An entry is deleted only after the transaction that finished its job. A crash in between leaves an entry whose job is
+done: the next sweep deletes it. A crash before leaves a leased job, which the next daemon runs again.
 """
 
 from __future__ import annotations
@@ -18,67 +18,68 @@ from time import monotonic, time
 
 from watchfiles import Change, awatch
 
-from subconscious.flow.remembering import clean
-from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, replace_file
+from subconscious.app import App
+from subconscious.authorship import unheard_entries
+from subconscious.authorship.attestation import KNOWN
+from subconscious.context.entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
+from subconscious.context.priority import LONGEST, aside
+from subconscious.redaction import remaining_copies
+from subconscious.redaction.cleaning import clean
 from subconscious.store import events, jobs, losses
+from subconscious.system.safe_files import NotRegularError, TooLargeError, is_missing, replace_file
 
-from . import remains, unheard
-from .aside import LONGEST, aside
-from .core import Core
-from .entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
-from .vouching import KNOWN
 
 log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
 MOST_UNWRITTEN = 32 * 2**20
-"""Bytes of entries that are kept in memory while the disk is full: some thousand events."""
-SETTLED = 0.02
-"""Seconds without a further entry after which those that came are worked on."""
+"""Bytes of entries that are held in memory while the disk is full: some thousand events."""
+PAUSE_SECONDS = 0.02
+"""Seconds without a new entry after which the entries are processed."""
 CLEANED_AT_ONCE = 4096
-"""Bytes of an entry that is set aside which are looked through for secrets while the sweep waits."""
+"""The largest broken entry, in bytes, that is redacted during the sweep; larger ones are redacted in the background."""
 MOST_NAMED = 20
-"""Entries of one batch whose reason is logged each by itself; every reason stands in the queue."""
+"""Entries per batch whose reason is logged separately; the queue stores every reason."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 DRAFT_NAME = re.compile(rf"\.({ENTRY_NAME.pattern})(?:-[0-9a-f]{{8}})?\.tmp")
 """An entry that is being written, by a hook or by ``replace_file``."""
 
 
 class Spool:
-    """Sweeps the folder into the queue."""
+    """Turns the entries of the spool folder into jobs."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._folder = core.home.spool
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._folder = app.home.spool
         self._known: set[str] = set()
         self._stuck: set[str] = set()
-        self._to_bury: dict[str, None] = {}
-        self._burial: asyncio.Task[None] | None = None
+        self._to_set_aside: dict[str, None] = {}
+        self._large_task: asyncio.Task[None] | None = None
         self._sweeping = asyncio.Lock()
         self._last_size: int | None = None
-        # Entries that their hooks could not write, and that can't be written yet; by name, oldest first.
+        # Entries that neither their hooks nor we could write yet; by name, oldest first.
         self._unwritten: dict[str, bytes] = {}
         self._writing_out = asyncio.Lock()
         self.lost = 0
         self._half_written: dict[str, int] = {}
 
     async def note_unheard(self) -> None:
-        """Note the entries that lie in the spool when a daemon begins to listen: none could hear their hooks.
+        """Record the entries that were spooled while no daemon listened, so that nothing could verify their hooks.
 
-        An entry that already has a job was found by a daemon before, so its hook could have been heard.
+        An entry that has a job was found by an earlier daemon, which could have verified its hook.
         """
         names = await asyncio.to_thread(entry_names, self._folder)
-        known = await jobs.states(self._core.database, names)
-        self._core.unheard.update(name for name in names if name not in known)
-        self._core.unheard -= await unheard.doubted(self._core, self._core.unheard, self._folder)
+        known = await jobs.states(self._app.database, names)
+        self._app.sessions.unheard.update(name for name in names if name not in known)
+        self._app.sessions.unheard -= await unheard_entries.doubted(self._app, self._app.sessions.unheard, self._folder)
 
     def path(self, name: str) -> Path:
-        """Where an entry lies."""
+        """Return the path of an entry."""
         return self._folder / name
 
     async def sweep(self) -> int:
-        """Make jobs of the entries that are new, oldest first; return how many."""
+        """Queue jobs for new entries, oldest first; return how many."""
         async with self._sweeping:
             names = await asyncio.to_thread(entry_names, self._folder)
             self._known.intersection_update(names)
@@ -87,22 +88,22 @@ class Spool:
             for start in range(0, len(fresh), BATCH):
                 await self._enqueue(fresh[start : start + BATCH])
             if fresh:
-                self._core.heard()
-                self._core.queued.set()
+                self._app.signals.heard()
+                self._app.signals.queued.set()
             return len(fresh)
 
     async def _enqueue(self, names: list[str]) -> None:
-        states = await jobs.states(self._core.database, names)
+        states = await jobs.states(self._app.database, names)
         for name in names:
             if states.get(name) == "done":
                 self.remove(name)
-        await self._bury([name for name in names if states.get(name) == "buried"])
+        await self._set_aside_all([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
-        async with self._core.database.write() as tx:
+        async with self._app.database.write() as tx:
             for name, found in read:
                 if isinstance(found, Entry):
-                    if name in self._core.unheard:
+                    if name in self._app.sessions.unheard:
                         await events.record(tx, KNOWN, "prompt", found.payload.session_id)
                     await jobs.enqueue(tx, name, found.event, found.payload.session_id, found.at)
                 elif found:
@@ -112,7 +113,7 @@ class Spool:
             log.warning("entry %s set aside: %s", name, reason)
         if len(broken) > MOST_NAMED:
             log.warning("%d more entries set aside", len(broken) - MOST_NAMED)
-        await self._bury(list(broken))
+        await self._set_aside_all(list(broken))
         self._known.update(names)
 
     def remove(self, name: str) -> None:
@@ -120,115 +121,115 @@ class Spool:
         try:
             self.path(name).unlink(missing_ok=True)
         except OSError as error:  # immutable, or a folder by now
-            self._leave(name, error)
+            self._mark_stuck(name, error)
 
     async def bury(self, name: str) -> None:
-        """Set an entry aside, but keep its words, less what must not be kept: a later version may understand them."""
-        await self._bury([name])
+        """Set an entry aside, redacted: a later version may be able to process it."""
+        await self._set_aside_all([name])
 
     async def waiting(self) -> int:
-        """How many entries are still to be worked off: not those that were given up and only lie there."""
+        """Return how many entries are still to be processed, without those that can't be removed."""
         names = await asyncio.to_thread(entry_names, self._folder)
-        return sum(name not in self._stuck and name not in self._to_bury for name in names)
+        return sum(name not in self._stuck and name not in self._to_set_aside for name in names)
 
-    async def _bury(self, names: list[str]) -> None:
-        """Set entries aside, large ones in the background: to look a megabyte through for secrets takes seconds."""
-        large = await asyncio.to_thread(lambda: [name for name in names if not self._bury_small(name)])
-        self._to_bury.update(dict.fromkeys(large))
-        if self._to_bury and (self._burial is None or self._burial.done()):
-            self._burial = asyncio.create_task(self._bury_large())
+    async def _set_aside_all(self, names: list[str]) -> None:
+        """Set entries aside, large ones in the background: redacting a megabyte takes seconds."""
+        large = await asyncio.to_thread(lambda: [name for name in names if not self._set_aside_if_small(name)])
+        self._to_set_aside.update(dict.fromkeys(large))
+        if self._to_set_aside and (self._large_task is None or self._large_task.done()):
+            self._large_task = asyncio.create_task(self._set_aside_large())
 
-    async def _bury_large(self) -> None:
-        """One after the other, for each takes a thread; the daemon may leave meanwhile, and the next one goes on."""
-        while self._to_bury:
-            await aside(self._core, most=LONGEST)
-            name = next(iter(self._to_bury))
-            await asyncio.to_thread(self._bury_one, name)
-            self._to_bury.pop(name)
+    async def _set_aside_large(self) -> None:
+        """Set large entries aside one by one, each in a thread; the next daemon continues if this one stops."""
+        while self._to_set_aside:
+            await aside(self._app.signals, most=LONGEST)
+            name = next(iter(self._to_set_aside))
+            await asyncio.to_thread(self._set_aside_entry, name)
+            self._to_set_aside.pop(name)
 
-    def _bury_small(self, name: str) -> bool:
-        """Set an entry aside if that is quickly done; return whether it was."""
+    def _set_aside_if_small(self, name: str) -> bool:
+        """Set an entry aside if that is quick; return whether it was done."""
         with contextlib.suppress(OSError):
             if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
-        self._bury_one(name)
+        self._set_aside_entry(name)
         return True
 
-    def _bury_one(self, name: str) -> None:
+    def _set_aside_entry(self, name: str) -> None:
         self._set_aside(self.path(name), name)
 
     def _set_aside(self, path: Path, name: str) -> None:
-        """Clean an entry, then move it: who dies in between leaves it in the spool, to be set aside again.
+        """Redact an entry, then move it; after a crash in between it is still in the spool and is set aside again.
 
-        What is no file, or is larger than an entry may be, is moved as it is and not read.
+        An entry that is no file or too large is moved without being read.
         """
         try:
-            self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
+            self._app.home.buried.mkdir(mode=0o700, exist_ok=True)
             with contextlib.suppress(NotRegularError, TooLargeError):
-                remains.rewrite_one(path, remains.in_parts(clean))
-            path.replace(_free(self._core.home.buried, name))
+                remaining_copies.rewrite_one(path, remaining_copies.in_parts(clean))
+            path.replace(_free(self._app.home.buried, name))
         except FileNotFoundError:
             return
         except Exception as error:  # noqa: BLE001 - one entry that can't be set aside must not hold up the others
-            self._leave(path.name, error)
+            self._mark_stuck(path.name, error)
 
-    def _leave(self, name: str, error: Exception) -> None:
-        """Let an entry lie that can't be moved or deleted, and say so once."""
+    def _mark_stuck(self, name: str, error: Exception) -> None:
+        """Leave an entry that can't be moved or deleted, and log it once."""
         if name not in self._stuck:
             log.error("entry %s can't be moved or deleted: %s", name, error)
         self._stuck.add(name)
 
     @property
-    def holding(self) -> int:
-        """How many entries are in memory alone."""
+    def unwritten_count(self) -> int:
+        """Return how many entries are only in memory."""
         return len(self._unwritten)
 
-    async def take(self, name: str, raw: bytes) -> None:
-        """Keep an entry that its hook could not write: in the spool if there is room by now, else in memory."""
+    async def accept(self, name: str, raw: bytes) -> None:
+        """Store an entry that its hook could not write: in the spool if there is space now, else in memory."""
         if not ENTRY_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no entry's name")
-        self._core.disk.note_reason("a hook could not write its entry")
+            raise ValueError(f"{name!r} is not an entry name")
+        self._app.disk.note_reason("a hook could not write its entry")
         self._unwritten[name] = raw
         while sum(map(len, self._unwritten.values())) > MOST_UNWRITTEN:
             del self._unwritten[min(self._unwritten)]
             self.lost += 1
-            log.error("the disk is full, and so is the memory for what hooks hand over: the oldest entry is dropped")
+            log.error("the disk and the memory for unwritten entries are full: the oldest entry is dropped")
         with contextlib.suppress(OSError):
             await self.write_out()
 
     async def write_out(self) -> None:
-        """Write what is in memory alone into the spool. Raises OSError when there is no room yet."""
+        """Write entries that are only in memory to the spool. Raises OSError if there is no space yet."""
         async with self._writing_out:
             for name in sorted(self._unwritten):
                 await asyncio.to_thread(replace_file, self.path(name), self._unwritten[name])
                 del self._unwritten[name]
-                self._core.spooled.set()
+                self._app.signals.spooled.set()
 
     async def watch(self) -> None:
-        """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""
+        """Sweep when the folder changes, and regularly in any case: shared folders report no changes."""
         watcher = asyncio.create_task(self._signal())
         try:
-            while not self._core.stopping.is_set():
-                self._core.spooled.clear()
+            while not self._app.signals.stopping.is_set():
+                self._app.signals.spooled.clear()
                 await self._try_sweep()
-                if await self._arrival(self._core.settings.sweep_seconds):
-                    await self._settle()
+                if await self._arrival(self._app.settings.sweep_seconds):
+                    await self._wait_for_pause()
         finally:
             watcher.cancel()
 
-    async def _settle(self) -> None:
-        """Let a burst of hooks pass before its entries are worked on: the last of them may be waiting for an answer."""
+    async def _wait_for_pause(self) -> None:
+        """Wait for the end of a burst of hooks before processing it: the last of them may be waiting for an answer."""
         until = monotonic() + LONGEST
-        while (left := until - monotonic()) > 0 and not self._core.stopping.is_set():
-            self._core.spooled.clear()
-            if not await self._arrival(min(left, SETTLED)):
+        while (left := until - monotonic()) > 0 and not self._app.signals.stopping.is_set():
+            self._app.signals.spooled.clear()
+            if not await self._arrival(min(left, PAUSE_SECONDS)):
                 break
-        await aside(self._core, most=LONGEST)
+        await aside(self._app.signals, most=LONGEST)
 
     async def _arrival(self, seconds: float) -> bool:
-        """Whether something arrives within some seconds."""
+        """Whether an entry arrives within some seconds."""
         try:
-            await asyncio.wait_for(self._core.spooled.wait(), seconds)
+            await asyncio.wait_for(self._app.signals.spooled.wait(), seconds)
         except TimeoutError:
             return False
         return True
@@ -237,8 +238,8 @@ class Spool:
         try:
             await self.sweep()
         except Exception as error:
-            # After any error the entries are still there for the next sweep, so the daemon goes on.
-            if self._core.disk.note(error):
+            # After any error the entries are still there for the next sweep.
+            if self._app.disk.note(error):
                 log.error("the spool can't be swept: %s", error)  # noqa: TRY400 - a full disk, again and again
             else:
                 log.exception("the spool can't be swept")
@@ -250,21 +251,21 @@ class Spool:
             debounce=20,
             step=10,
             recursive=False,
-            stop_event=self._core.stopping,
+            stop_event=self._app.signals.stopping,
         )
         try:
             async for _ in changes:
-                self._core.spooled.set()
+                self._app.signals.spooled.set()
         except (OSError, RuntimeError) as error:  # no inotify watches left, or a file system without
             log.warning("the spool can't be watched, sweeping every few seconds instead: %s", error)
 
     async def keep_within_cap(self) -> int:
-        """Drop the oldest entries beyond the cap, unless the spool is being worked off; return how many were dropped.
+        """Drop the oldest entries beyond the cap, unless the spool is shrinking; return how many were dropped.
 
-        Called again and again. After a long absence the daemon may find more than the cap allows: as long as the spool
+        This is called regularly. After a long absence the daemon may find more than the cap allows: while the spool
         shrinks from one call to the next, nothing is dropped unread.
         """
-        size = await asyncio.to_thread(_size_of, [self._folder, self._core.home.buried])
+        size = await asyncio.to_thread(_size_of, [self._folder, self._app.home.buried])
         shrinks = self._last_size is None or size < self._last_size
         self._last_size = size
         await self.adopt_half_written()
@@ -274,39 +275,37 @@ class Spool:
         """Drop the oldest entries beyond the cap, and record it; return how many were dropped.
 
         Only size counts. An entry's name and modification time come from a clock that may have been years off, so age
-        never deletes what nobody has read. Entries that were set aside hold unread words as well: they have a cap of
-        the same size for themselves.
+        never deletes unread data. Entries that were set aside contain unread data too: they have a separate cap of the
+        same size.
         """
-        most = self._core.settings.spool_max_mb * 2**20
+        most = self._app.settings.spool_max_mb * 2**20
         over = await asyncio.to_thread(_over_cap, self._folder, most)
-        aside = await asyncio.to_thread(_over_cap, self._core.home.buried, most)
+        aside = await asyncio.to_thread(_over_cap, self._app.home.buried, most)
         if over or aside:
             log.error("the spool reached its cap: %d entries dropped, oldest first", len(over) + len(aside))
-            async with self._core.database.write() as tx:
-                await losses.dropped(tx, [*over, *aside][0], _dropped(len(over), len(aside)))
-                await jobs.forget(tx, over)
-            await asyncio.to_thread(
-                _remove, [*map(self.path, over), *(self._core.home.buried / name for name in aside)]
-            )
+            async with self._app.database.write() as tx:
+                await losses.record_dropped(tx, [*over, *aside][0], _dropped(len(over), len(aside)))
+                await jobs.delete(tx, over)
+            await asyncio.to_thread(_remove, [*map(self.path, over), *(self._app.home.buried / name for name in aside)])
         return len(over) + len(aside)
 
     async def adopt_half_written(self) -> int:
-        """Take over what hooks that were killed left under a temporary name; return how many files that were.
+        """Adopt unfinished files of hooks that were killed; return how many there were.
 
-        A file that did not change since the last look has no writer any more, even if the clock is wrong. A hook
-        that was only suspended finds its file gone, and writes the entry again under the same name. A
-        complete entry joins the spool; of an incomplete one the words are set aside.
+        A file that did not change since the last check has no writer any more, even if the clock is wrong. A hook that
+        was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins
+        the spool; an incomplete one is set aside.
         """
         sizes = await asyncio.to_thread(_half_written, self._folder)
         left = [name for name, size in sizes.items() if self._half_written.get(name) == size]
         self._half_written = sizes
         for draft in left:
-            await aside(self._core, most=LONGEST)
+            await aside(self._app.signals, most=LONGEST)
             await asyncio.to_thread(self._adopt, draft)
         return len(left)
 
     def _adopt(self, draft: str) -> None:
-        """Let a complete entry join the spool; set anything else aside, read as little as any entry that is broken."""
+        """Add a complete entry to the spool; set anything else aside, which is read no more than a broken entry."""
         path, name = self.path(draft), _entry_of(draft)
         if not isinstance(_try_read(path), Entry):
             self._set_aside(path, name)
@@ -316,28 +315,31 @@ class Spool:
         except FileNotFoundError:
             return  # its hook was only slow
         except OSError as error:
-            self._leave(draft, error)
+            self._mark_stuck(draft, error)
 
 
 def _entry_of(draft: str) -> str:
-    """The name of the entry that a draft was to become, "" if it is no draft."""
+    """Return the name of the entry that a draft was to become, "" if it is no draft."""
     found = DRAFT_NAME.fullmatch(draft)
     return found[1] if found else ""
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A path in a folder at which nothing lies: what was set aside under the same name before is kept as well."""
+    """Return an unused path in a folder: an entry set aside earlier under the same name is kept as well."""
     names = chain([name], (f"{number}.{name}" for number in count(1)))
     return next(folder / free for free in names if is_missing(folder / free))
 
 
 def _is_arrival(change: Change, path: str) -> bool:
-    """Whether a change is a new entry: our own deletions are no reason to look."""
+    """Whether a change is a new entry, not one of our own deletions."""
     return change is not Change.deleted and path.endswith(NAME_SUFFIX)
 
 
 def entry_names(folder: Path) -> list[str]:
-    """The whole entries of a spool, oldest first; half-written ones begin with a dot, and others are not ours."""
+    """Return the complete entries of a spool, oldest first.
+
+    Unfinished entries begin with a dot; other files are not ours.
+    """
     try:
         with os.scandir(folder) as files:
             return sorted(file.name for file in files if ENTRY_NAME.fullmatch(file.name))
@@ -346,7 +348,7 @@ def entry_names(folder: Path) -> list[str]:
 
 
 def _half_written(folder: Path) -> dict[str, int]:
-    """The sizes of the files that hooks have not finished, by name."""
+    """Return the sizes of the files that hooks have not finished, by name."""
     sizes = {}
     for file in folder.glob(f".*{NAME_SUFFIX}*.tmp"):
         with contextlib.suppress(FileNotFoundError):
@@ -356,12 +358,12 @@ def _half_written(folder: Path) -> dict[str, int]:
 
 
 def _size_of(folders: Iterable[Path]) -> int:
-    """Bytes of all entries in some folders."""
+    """Return the total bytes of the entries in some folders."""
     return sum(size for folder in folders for _, size in _sizes(folder))
 
 
 def _sizes(folder: Path) -> list[tuple[str, int]]:
-    """The entries of a folder with their sizes, oldest first."""
+    """Return the entries of a folder with their sizes, oldest first."""
     sizes = []
     for name in entry_names(folder):
         with contextlib.suppress(FileNotFoundError):
@@ -376,13 +378,13 @@ def _remove(files: Iterable[Path]) -> None:
 
 
 def _dropped(entries: int, aside: int) -> str:
-    """What was dropped, in words."""
+    """Return a description of what was dropped."""
     parts = [f"{entries} entries over the cap" if entries else "", f"{aside} set aside earlier" if aside else ""]
     return ", ".join(filter(None, parts))
 
 
 def _try_read(path: Path) -> Entry | str:
-    """Read an entry, or say why it can't be understood; "" if it is gone."""
+    """Return a parsed entry, or the reason why it can't be parsed; "" if it is gone."""
     try:
         entry = read_entry(path)
     except FileNotFoundError:
@@ -394,7 +396,7 @@ def _try_read(path: Path) -> Entry | str:
 
 
 def _over_cap(folder: Path, most: int) -> list[str]:
-    """The oldest entries that have to go until the rest is within ``most`` bytes."""
+    """Return the oldest entries to remove, so that the rest is within ``most`` bytes."""
     sizes = _sizes(folder)
     total = sum(size for _, size in sizes)
     dropped = []

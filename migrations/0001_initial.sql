@@ -1,4 +1,4 @@
--- The first shape of the store. Times are seconds since the epoch (UTC); lists are JSON arrays.
+-- The initial schema. Times are seconds since the epoch (UTC); lists are JSON arrays.
 
 CREATE TABLE projects (
     id           TEXT PRIMARY KEY,
@@ -10,7 +10,7 @@ CREATE TABLE projects (
 ) STRICT;
 CREATE INDEX projects_first_commit ON projects (first_commit);
 
--- Every folder that a project was met at: its repository, worktrees, places it was moved from.
+-- All folders of a project: its repository, worktrees, and folders it was moved from.
 CREATE TABLE project_paths (
     path       TEXT PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id)
@@ -30,13 +30,13 @@ CREATE TABLE sessions (
     first_prompt  TEXT NOT NULL DEFAULT '',
     last_prompt   TEXT NOT NULL DEFAULT '',
     turns         INTEGER NOT NULL DEFAULT 0,
-    options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options that it was started with
-    greeted_at    REAL -- when it was given what a session starts with; NULL: not yet, or it never arrived
+    options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options at its start
+    greeted_at    REAL -- when it got its start context; NULL: not yet, or it was not delivered
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
 CREATE INDEX sessions_status ON sessions (status, last_event_at);
 
--- How far each transcript file has been read; state is the reader's own JSON.
+-- How far each transcript file has been read; `state` is the reader's JSON.
 CREATE TABLE transcripts (
     path       TEXT PRIMARY KEY,
     session_id TEXT NOT NULL,
@@ -45,13 +45,13 @@ CREATE TABLE transcripts (
     read_at    REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The prompts of open sessions, as handed over and as read: one that is handed over and never read was not written
--- into the transcript by a client that was killed. Either may come first.
+-- The prompts of open sessions, as sent by the hook and as read. A prompt that was sent and never read is missing in
+-- the transcript, because the client was killed. Either may come first.
 CREATE TABLE prompts (
     session_id TEXT NOT NULL,
     prompt_id  TEXT NOT NULL,
-    written    INTEGER NOT NULL DEFAULT 0, -- whether it stands in the transcript
-    text       TEXT NOT NULL DEFAULT '',   -- already free of private spans and secrets; '' once it is written
+    written    INTEGER NOT NULL DEFAULT 0, -- whether it is in the transcript
+    text       TEXT NOT NULL DEFAULT '',   -- without private spans and secrets; '' once it is written
     at         REAL NOT NULL DEFAULT 0,
     branch     TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (session_id, prompt_id)
@@ -59,7 +59,7 @@ CREATE TABLE prompts (
 
 CREATE TABLE memories (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
-    project_id       TEXT REFERENCES projects (id), -- NULL: holds for the user everywhere
+    project_id       TEXT REFERENCES projects (id), -- NULL: user-wide
     scope            TEXT NOT NULL CHECK (scope IN ('project', 'user')),
     kind             TEXT NOT NULL,
     category         TEXT NOT NULL,
@@ -101,30 +101,30 @@ CREATE INDEX memories_hash ON memories (content_hash);
 CREATE INDEX memories_session ON memories (session_id);
 CREATE INDEX memories_embedding ON memories (embedding_status) WHERE embedding_status <> 'done';
 
--- Full text of the active memories; rowid is the memory's id. `project` stands inside the row because a join
--- on it would make the engine rank every project's matches first.
+-- Full text of the active memories; rowid is the memory's id. `project` is a column because with a join the engine
+-- would rank every project's matches first.
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
     project, summary, content, rationale, tags, files,
     tokenize = 'porter unicode61'
 );
 
--- Vectors, float32 little-endian and of unit length. Any index over them is derived from this table.
+-- Vectors, float32 little-endian and of unit length. Indexes are derived from this table.
 CREATE TABLE embeddings (
     memory_id INTEGER PRIMARY KEY REFERENCES memories (id),
-    project   TEXT NOT NULL, -- '' for memories that hold everywhere
+    project   TEXT NOT NULL, -- '' for user-wide memories
     model     TEXT NOT NULL,
     dim       INTEGER NOT NULL,
     vector    BLOB NOT NULL,
     active    INTEGER NOT NULL DEFAULT 1,
-    stamp     INTEGER NOT NULL -- rises with every write, so that a derived index can tell what it missed
+    stamp     INTEGER NOT NULL -- rises with every write, so that an index can find rows that it missed
 ) STRICT;
 CREATE INDEX embeddings_project ON embeddings (project, active);
 CREATE INDEX embeddings_stamp ON embeddings (stamp);
 
--- The candidates and, among them, the review queue.
+-- Candidates, including the review queue.
 CREATE TABLE implicit_captures (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    capture_key    TEXT NOT NULL UNIQUE, -- what was said where: a line read twice makes one capture
+    capture_key    TEXT NOT NULL UNIQUE, -- statement and position: a line read twice gives one capture
     project_id     TEXT NOT NULL REFERENCES projects (id),
     session_id     TEXT,
     status         TEXT NOT NULL CHECK (status IN
@@ -160,7 +160,7 @@ CREATE TABLE implicit_captures (
 CREATE INDEX implicit_captures_status ON implicit_captures (status, project_id, created_at);
 CREATE INDEX implicit_captures_session ON implicit_captures (session_id);
 
--- Every change, append-only: history and undo are read from here.
+-- Every change, append-only: history and undo read it.
 CREATE TABLE events (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     at         REAL NOT NULL,
@@ -177,9 +177,9 @@ CREATE INDEX events_subject ON events (subject, subject_id);
 
 CREATE TABLE jobs (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    name         TEXT NOT NULL UNIQUE, -- the spool entry's name: an entry swept twice makes one job
+    name         TEXT NOT NULL UNIQUE, -- the spool entry's name: an entry swept twice gives one job
     event        TEXT NOT NULL,
-    lane         TEXT NOT NULL,        -- jobs of one lane (a session) never run side by side
+    lane         TEXT NOT NULL,        -- jobs of one lane (a session) never run at the same time
     state        TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'leased', 'done', 'buried')),
     attempts     INTEGER NOT NULL DEFAULT 0,
     run_after    REAL NOT NULL DEFAULT 0,
@@ -192,7 +192,7 @@ CREATE INDEX jobs_ready ON jobs (id) WHERE state = 'ready';
 CREATE INDEX jobs_lane ON jobs (lane) WHERE state = 'leased';
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE state = 'done';
 
--- What was given to which session and why; rows with ledger = 1 are in that session's context now.
+-- Which memories were given to which session and why; rows with ledger = 1 are in that session's context now.
 CREATE TABLE surfaces (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id   TEXT NOT NULL,

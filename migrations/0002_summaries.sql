@@ -1,4 +1,4 @@
--- What a session was about, made anew whenever it goes on; the sketch is what it is made from (JSON).
+-- What a session was about, updated whenever it continues; it is made from the sketch (JSON).
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN summary TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';

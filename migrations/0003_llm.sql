@@ -1,5 +1,5 @@
--- Every call of a model, on record before it is made: a row still 'asked' belongs to a process that died meanwhile.
--- cost is NULL where nobody can tell it; `reserved` is what then counts against the caps, never nothing.
+-- Calls of models, recorded before they are made: a row still 'asked' belongs to a process that died. `cost` is NULL if
+-- it is unknown; then `reserved` counts against the caps.
 CREATE TABLE llm_calls (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     at            REAL NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE llm_calls (
     cost          REAL,
     reserved      REAL NOT NULL,
     batch         INTEGER NOT NULL DEFAULT 0,
-    request_id    INTEGER,                        -- of llm_requests, for what was asked in a native batch
+    request_id    INTEGER,                        -- id in llm_requests, for requests in a batch
     outcome       TEXT NOT NULL DEFAULT 'asked',  -- answered, lost, or the code of an error
     duration      REAL
 ) STRICT;
@@ -22,7 +22,7 @@ CREATE INDEX llm_calls_at ON llm_calls (at);
 CREATE INDEX llm_calls_session ON llm_calls (session_id) WHERE session_id <> '';
 CREATE INDEX llm_calls_request ON llm_calls (request_id) WHERE request_id IS NOT NULL;
 
--- Batches of a provider's own. A row without a name was written before the provider was asked for one.
+-- Batches at a provider. A row without a name was written before the provider accepted the batch.
 CREATE TABLE llm_batches (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     provider    TEXT NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE llm_batches (
 ) STRICT;
 CREATE INDEX llm_batches_open ON llm_batches (id) WHERE state IN ('intended', 'running');
 
--- Questions that can wait. Their words go when they are answered; the key stays, so that none is asked twice.
+-- Requests that can wait. Their texts are deleted when they are answered; the key stays, so that none is sent twice.
 CREATE TABLE llm_requests (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose     TEXT NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE llm_requests (
     state       TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'done', 'buried')),
     batch_id    INTEGER REFERENCES llm_batches (id),
     attempts    INTEGER NOT NULL DEFAULT 0,
-    alone       INTEGER NOT NULL DEFAULT 0,       -- failed within a batch: asked by itself from now on
+    alone       INTEGER NOT NULL DEFAULT 0,       -- failed within a batch: sent separately from now on
     run_after   REAL NOT NULL DEFAULT 0,
     reason      TEXT NOT NULL DEFAULT '',
     created_at  REAL NOT NULL,

@@ -1,14 +1,14 @@
--- A memory may have vectors of several models: those that serve, those that are being made, those of the stand-in.
--- SQLite can't widen a primary key in place: the table is made anew, every row and column of it is carried over.
+-- A memory may have vectors of several models: of the one in use, of one being computed, and of the fallback. SQLite
+-- can't widen a primary key in place: the table is created again with all rows and columns.
 CREATE TABLE embeddings_wide (
     memory_id INTEGER NOT NULL REFERENCES memories (id),
-    project   TEXT NOT NULL, -- '' for memories that hold everywhere
+    project   TEXT NOT NULL, -- '' for user-wide memories
     model     TEXT NOT NULL,
     dim       INTEGER NOT NULL,
     vector    BLOB NOT NULL,
     active    INTEGER NOT NULL DEFAULT 1,
-    stamp     INTEGER NOT NULL, -- rises with every write, so that a derived index can tell what it missed
-    digest    TEXT NOT NULL DEFAULT '', -- of the text that was embedded: the same text need not be paid for twice
+    stamp     INTEGER NOT NULL, -- rises with every write, so that an index can find rows that it missed
+    digest    TEXT NOT NULL DEFAULT '', -- of the embedded text: the same text is not paid for twice
     PRIMARY KEY (memory_id, model)
 ) STRICT;
 INSERT INTO embeddings_wide (memory_id, project, model, dim, vector, active, stamp)
@@ -18,8 +18,8 @@ ALTER TABLE embeddings_wide RENAME TO embeddings;
 CREATE INDEX embeddings_project ON embeddings (model, project, active);
 CREATE INDEX embeddings_stamp ON embeddings (stamp);
 
--- The models that vectors are of. `name` is what stands beside the vectors, `base` what the embedder calls itself: a
--- server may answer with another model under the same name, which `canary`, the vector of one known text, gives away.
+-- The models of the vectors. `name` is stored with the vectors, `base` is the embedder's own name: a server may answer
+-- with another model under the same name, which `canary`, the vector of a fixed text, reveals.
 CREATE TABLE embedding_models (
     name      TEXT PRIMARY KEY,
     base      TEXT NOT NULL,

@@ -1,10 +1,10 @@
--- Lists that come in order without sorting: what is recent everywhere, what a session brought, what sessions start with.
+-- Indexes for lists in order: recent memories, memories of a session, and those that a session's start lists.
 CREATE INDEX IF NOT EXISTS memories_recent ON memories (archived_at, said_at);
 CREATE INDEX IF NOT EXISTS memories_in_session ON memories (session_id, archived_at, said_at, project_id);
 CREATE INDEX IF NOT EXISTS memories_core ON memories (project_id, pinned, said_at)
     WHERE archived_at IS NULL AND (pinned OR kind = 'lesson');
 
--- Full text of the archived memories: apart, so that they weigh in no active search, and rank among themselves.
+-- Full text of the archived memories: separate, so that they don't affect active searches, and rank among themselves.
 CREATE VIRTUAL TABLE IF NOT EXISTS archived_fts USING fts5 (
     project, summary, content, rationale, tags, files,
     tokenize = 'porter unicode61'

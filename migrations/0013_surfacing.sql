@@ -1,18 +1,18 @@
--- What surfacing learns and knows (SPEC 6). Times are seconds since the epoch (UTC).
+-- Data of surfacing. Times are seconds since the epoch (UTC).
 
--- What a memory itself says about when it matters (D21a): a date, or something that has to happen first.
+-- When a memory matters by its own words: a date, or an event that has to happen first.
 CREATE TABLE memory_triggers (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id INTEGER NOT NULL REFERENCES memories (id),
     sort      TEXT NOT NULL CHECK (sort IN ('date', 'milestone')),
-    due_at    REAL,                  -- of a date
-    words     TEXT NOT NULL,         -- the words that say so
+    due_at    REAL,                  -- for a date
+    words     TEXT NOT NULL,         -- the words that state it
     made_at   REAL NOT NULL
 ) STRICT;
 CREATE INDEX memory_triggers_memory ON memory_triggers (memory_id);
 CREATE INDEX memory_triggers_due ON memory_triggers (due_at) WHERE due_at IS NOT NULL;
 
--- Which wording of each memory was looked through for them, under which rules; one without a row waits for it.
+-- Which wording of each memory was searched for these, with which rules; one without a row is searched next.
 CREATE TABLE trigger_searches (
     memory_id    INTEGER PRIMARY KEY REFERENCES memories (id),
     content_hash TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE trigger_searches (
     searched_at  REAL NOT NULL
 ) STRICT;
 
--- How a file looked that a memory is bound to, when its session had ended (N8); '' for one that was not there.
+-- Digest of a file that a memory is bound to, at the end of its session; '' if the file did not exist.
 CREATE TABLE memory_files (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id INTEGER NOT NULL REFERENCES memories (id),
@@ -30,14 +30,14 @@ CREATE TABLE memory_files (
     UNIQUE (memory_id, file)
 ) STRICT;
 
--- What each surface was given for, its memory's priority then, and the limits that were in force (N7).
+-- The reason of each surface, its memory's priority at that time, and the limits that applied.
 ALTER TABLE surfaces ADD COLUMN about TEXT NOT NULL DEFAULT '';
 ALTER TABLE surfaces ADD COLUMN priority REAL NOT NULL DEFAULT 0;
 ALTER TABLE surfaces ADD COLUMN limits TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE surfaces ADD COLUMN trigger_id INTEGER REFERENCES memory_triggers (id);
 CREATE INDEX surfaces_trigger ON surfaces (trigger_id) WHERE trigger_id IS NOT NULL;
 
--- Whether an answer used what was given (D14): each surface is judged once, and a memory's priority is computed from this.
+-- Whether an answer used a surface: each is judged once, and a memory's priority is computed from this.
 CREATE TABLE surface_outcomes (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     surface_id INTEGER NOT NULL UNIQUE REFERENCES surfaces (id) ON DELETE CASCADE,

@@ -1,11 +1,11 @@
--- Runs of the nightly, weekly and monthly maintenance: how far each has come, so that one that was cut short goes on
--- there, and what it did (JSON, by phase).
+-- Runs of the nightly, weekly and monthly maintenance: their progress, so that an interrupted run continues, and their
+-- results (JSON, by phase).
 CREATE TABLE IF NOT EXISTS maintenance_runs (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     job         TEXT NOT NULL,
     state       TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done')),
-    phase       TEXT NOT NULL,            -- the one that is under way
-    cursor      TEXT NOT NULL DEFAULT '', -- the phase's own word of how far it is
+    phase       TEXT NOT NULL,            -- the current one
+    cursor      TEXT NOT NULL DEFAULT '', -- progress within the phase
     started_at  REAL NOT NULL,
     finished_at REAL,
     report      TEXT NOT NULL DEFAULT '{}'

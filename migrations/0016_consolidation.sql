@@ -1,5 +1,5 @@
--- What a summing up was made from (SPEC A20): each of its sources, as it was worded then. The summing up itself is a
--- capture like any other, which waits for a person or has become a memory.
+-- The sources of a summary, each with its wording at that time. The summary itself is a capture like any other, which
+-- waits for a person or has become a memory.
 CREATE TABLE consolidations (
     capture_id   INTEGER NOT NULL REFERENCES implicit_captures (id),
     memory_id    INTEGER NOT NULL REFERENCES memories (id),

@@ -1,2 +1,2 @@
--- The files of one session: asked for each session that is over, once a week.
+-- The files of one session: read once a week for each ended session.
 CREATE INDEX IF NOT EXISTS transcripts_session ON transcripts (session_id);

@@ -1,8 +1,8 @@
--- What failed in tool calls, and what then worked. Times are seconds since the epoch (UTC). Texts of errors are not kept.
+-- Failed tool calls, and what worked afterwards. Times are seconds since the epoch (UTC). Error texts are not stored.
 
 CREATE TABLE failures (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    run_id      TEXT NOT NULL,             -- the line and the call that brought the error: read again, it is the same row
+    run_id      TEXT NOT NULL,             -- transcript line and call of the error: read again, it gives the same row
     project_id  TEXT NOT NULL REFERENCES projects (id),
     session_id  TEXT NOT NULL,
     at          REAL NOT NULL,
@@ -12,12 +12,12 @@ CREATE TABLE failures (
     byte_end    INTEGER NOT NULL DEFAULT 0,
     command_key TEXT NOT NULL,             -- hash of the normalised command or input
     signatures  TEXT NOT NULL,             -- hashes of the stable words of the error's lines, a JSON array
-    sort        TEXT NOT NULL DEFAULT '',  -- how the way out differs; '' where nothing worked
-    failed      TEXT NOT NULL DEFAULT '',  -- what the sentence about it names: normalised commands, paths, names
+    sort        TEXT NOT NULL DEFAULT '',  -- how the way out differs; '' if nothing worked
+    failed      TEXT NOT NULL DEFAULT '',  -- parts of its sentence: normalised commands, paths, names
     way_out     TEXT NOT NULL DEFAULT '',
     dropped     TEXT NOT NULL DEFAULT '',
     way_out_key TEXT NOT NULL DEFAULT '',
-    trouble     TEXT NOT NULL DEFAULT '',  -- the same for the same trouble with the same way out
+    trouble     TEXT NOT NULL DEFAULT '',  -- equal for the same trouble with the same way out
     doubt       TEXT NOT NULL DEFAULT '',  -- why a person must decide
     evidence    TEXT NOT NULL DEFAULT '',  -- the command that worked
     memory_id   INTEGER REFERENCES memories (id),

@@ -1,7 +1,7 @@
--- What a session leaves to the next one (JSON of its parts), written with its summary; '' where there is nothing to say.
+-- A session's hand-over to the next one (JSON of its parts), written with its summary; '' if there is none.
 ALTER TABLE sessions ADD COLUMN handover TEXT NOT NULL DEFAULT '';
 
--- Which session was handed over to which one, and when. In the ledger as long as it stands in that session's context.
+-- Which session's hand-over was given to which session, and when. `ledger` is 1 while it is in that session's context.
 CREATE TABLE handovers (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT NOT NULL,
@@ -12,10 +12,10 @@ CREATE TABLE handovers (
 ) STRICT;
 CREATE INDEX handovers_session ON handovers (session_id, ledger);
 
--- How much room each memory took when it was given: what a session may still be given depends on it.
+-- The size of each memory when it was given, which limits what the session may still be given.
 ALTER TABLE surfaces ADD COLUMN characters INTEGER NOT NULL DEFAULT 0;
 
--- Memories that were stored from a session and of which its user has not been told yet.
+-- Memories that were stored from a session and not reported to its user yet.
 CREATE TABLE receipts (
     memory_id  INTEGER PRIMARY KEY REFERENCES memories (id) ON DELETE CASCADE,
     session_id TEXT NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE receipts (
 ) STRICT;
 CREATE INDEX receipts_project ON receipts (project_id, session_id);
 
--- What may lead a start (subconscious/store/memories.py, LEADS), in the order in which it is read.
+-- Memories that may lead a session's start (subconscious/store/memories.py, START_CANDIDATES), in reading order.
 CREATE INDEX memories_leading ON memories (project_id, pinned DESC, recurrence DESC, said_at DESC, id DESC)
     WHERE archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')
     OR extractor = 'observed-1');

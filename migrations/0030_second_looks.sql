@@ -1,5 +1,5 @@
--- What a model found and another reading is still to vouch for. `decision` and `reservation` are what the gate said of
--- it; `before` is what was said around it, which goes when it has been looked at.
+-- Findings of a model that wait for a second look. `decision` and `reservation` are the gate's result; `before` is the
+-- text before the finding, which is deleted after the look.
 CREATE TABLE second_looks (
     capture_id  INTEGER PRIMARY KEY REFERENCES implicit_captures (id) ON DELETE CASCADE,
     session_id  TEXT NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE second_looks (
 ) STRICT;
 CREATE INDEX second_looks_waiting ON second_looks (session_id) WHERE looked_at IS NULL;
 
--- The one question that a session's end asks about all of these: when it may be asked again, and why it was not answered.
+-- The request of a session's end about all of its findings: when it may be retried, and why it failed.
 CREATE TABLE session_looks (
     session_id TEXT PRIMARY KEY,
     attempts   INTEGER NOT NULL DEFAULT 0,

@@ -1,3 +1,3 @@
--- A model is to tell the session's story when it is over; until then, and if it can't, the one told offline stands.
+-- A model is to write the session's story after its end; until then, and if it fails, the offline story is used.
 ALTER TABLE sessions ADD COLUMN story_due INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX sessions_story_due ON sessions (id) WHERE story_due;

@@ -1,1 +1,1 @@
-"""Numbered SQL files, additive, immutable once released; ``subconscious.store.migrate`` applies them."""
+"""Numbered SQL files, additive, never changed after a release; ``subconscious.store.migrate`` applies them."""

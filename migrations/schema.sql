@@ -16,9 +16,9 @@ CREATE TABLE claude_notes (
     project_id TEXT NOT NULL REFERENCES projects (id),
     path       TEXT NOT NULL,
     name       TEXT NOT NULL,
-    stamp      TEXT NOT NULL,                    -- the file's times, size and inode, and the rules it was checked with
+    stamp      TEXT NOT NULL,                    -- the file's times, size and inode, and the version of the rules
     digest     TEXT NOT NULL DEFAULT '',         -- of its text: a renamed file is the same note
-    memory_id  INTEGER REFERENCES memories (id), -- NULL: it is not searched; `problem` says why
+    memory_id  INTEGER REFERENCES memories (id), -- NULL: not searchable; `problem` has the reason
     links      TEXT NOT NULL DEFAULT '[]',       -- names of other notes, JSON
     problem    TEXT NOT NULL DEFAULT '',
     read_at    REAL NOT NULL,
@@ -49,13 +49,13 @@ CREATE UNIQUE INDEX embedding_models_serving ON embedding_models (serving) WHERE
 
 CREATE TABLE "embeddings" (
     memory_id INTEGER NOT NULL REFERENCES memories (id),
-    project   TEXT NOT NULL, -- '' for memories that hold everywhere
+    project   TEXT NOT NULL, -- '' for user-wide memories
     model     TEXT NOT NULL,
     dim       INTEGER NOT NULL,
     vector    BLOB NOT NULL,
     active    INTEGER NOT NULL DEFAULT 1,
-    stamp     INTEGER NOT NULL, -- rises with every write, so that a derived index can tell what it missed
-    digest    TEXT NOT NULL DEFAULT '', -- of the text that was embedded: the same text need not be paid for twice
+    stamp     INTEGER NOT NULL, -- rises with every write, so that an index can find rows that it missed
+    digest    TEXT NOT NULL DEFAULT '', -- of the embedded text: the same text is not paid for twice
     PRIMARY KEY (memory_id, model)
 ) STRICT;
 
@@ -82,7 +82,7 @@ CREATE INDEX events_subject ON events (subject, subject_id);
 
 CREATE TABLE failures (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    run_id      TEXT NOT NULL,             -- the line and the call that brought the error: read again, it is the same row
+    run_id      TEXT NOT NULL,             -- transcript line and call of the error: read again, it gives the same row
     project_id  TEXT NOT NULL REFERENCES projects (id),
     session_id  TEXT NOT NULL,
     at          REAL NOT NULL,
@@ -92,12 +92,12 @@ CREATE TABLE failures (
     byte_end    INTEGER NOT NULL DEFAULT 0,
     command_key TEXT NOT NULL,             -- hash of the normalised command or input
     signatures  TEXT NOT NULL,             -- hashes of the stable words of the error's lines, a JSON array
-    sort        TEXT NOT NULL DEFAULT '',  -- how the way out differs; '' where nothing worked
-    failed      TEXT NOT NULL DEFAULT '',  -- what the sentence about it names: normalised commands, paths, names
+    sort        TEXT NOT NULL DEFAULT '',  -- how the way out differs; '' if nothing worked
+    failed      TEXT NOT NULL DEFAULT '',  -- parts of its sentence: normalised commands, paths, names
     way_out     TEXT NOT NULL DEFAULT '',
     dropped     TEXT NOT NULL DEFAULT '',
     way_out_key TEXT NOT NULL DEFAULT '',
-    trouble     TEXT NOT NULL DEFAULT '',  -- the same for the same trouble with the same way out
+    trouble     TEXT NOT NULL DEFAULT '',  -- equal for the same trouble with the same way out
     doubt       TEXT NOT NULL DEFAULT '',  -- why a person must decide
     evidence    TEXT NOT NULL DEFAULT '',  -- the command that worked
     memory_id   INTEGER REFERENCES memories (id),
@@ -116,7 +116,7 @@ CREATE INDEX failures_trouble ON failures (project_id, trouble) WHERE trouble <>
 CREATE TABLE feedback (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id     INTEGER NOT NULL REFERENCES memories (id),
-    outcome       TEXT NOT NULL, -- accepted, modified, rejected; others say nothing of confidence
+    outcome       TEXT NOT NULL, -- accepted, modified, rejected; others do not affect confidence
     actor         TEXT NOT NULL,
     session_id    TEXT,
     correction_id INTEGER REFERENCES memory_corrections (id),
@@ -139,7 +139,7 @@ CREATE INDEX handovers_session ON handovers (session_id, ledger);
 
 CREATE TABLE implicit_captures (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    capture_key    TEXT NOT NULL UNIQUE, -- what was said where: a line read twice makes one capture
+    capture_key    TEXT NOT NULL UNIQUE, -- statement and position: a line read twice gives one capture
     project_id     TEXT NOT NULL REFERENCES projects (id),
     session_id     TEXT,
     status         TEXT NOT NULL CHECK (status IN
@@ -186,9 +186,9 @@ CREATE INDEX implicit_captures_unweighed ON implicit_captures (session_id) WHERE
 
 CREATE TABLE jobs (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    name         TEXT NOT NULL UNIQUE, -- the spool entry's name: an entry swept twice makes one job
+    name         TEXT NOT NULL UNIQUE, -- the spool entry's name: an entry swept twice gives one job
     event        TEXT NOT NULL,
-    lane         TEXT NOT NULL,        -- jobs of one lane (a session) never run side by side
+    lane         TEXT NOT NULL,        -- jobs of one lane (a session) never run at the same time
     state        TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'leased', 'done', 'buried')),
     attempts     INTEGER NOT NULL DEFAULT 0,
     run_after    REAL NOT NULL DEFAULT 0,
@@ -239,7 +239,7 @@ CREATE TABLE llm_calls (
     cost          REAL,
     reserved      REAL NOT NULL,
     batch         INTEGER NOT NULL DEFAULT 0,
-    request_id    INTEGER,                        -- of llm_requests, for what was asked in a native batch
+    request_id    INTEGER,                        -- id in llm_requests, for requests in a batch
     outcome       TEXT NOT NULL DEFAULT 'asked',  -- answered, lost, or the code of an error
     duration      REAL
 ) STRICT;
@@ -263,7 +263,7 @@ CREATE TABLE llm_requests (
     state       TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'done', 'buried')),
     batch_id    INTEGER REFERENCES llm_batches (id),
     attempts    INTEGER NOT NULL DEFAULT 0,
-    alone       INTEGER NOT NULL DEFAULT 0,       -- failed within a batch: asked by itself from now on
+    alone       INTEGER NOT NULL DEFAULT 0,       -- failed within a batch: sent separately from now on
     run_after   REAL NOT NULL DEFAULT 0,
     reason      TEXT NOT NULL DEFAULT '',
     created_at  REAL NOT NULL,
@@ -279,8 +279,8 @@ CREATE TABLE maintenance_runs (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     job         TEXT NOT NULL,
     state       TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done')),
-    phase       TEXT NOT NULL,            -- the one that is under way
-    cursor      TEXT NOT NULL DEFAULT '', -- the phase's own word of how far it is
+    phase       TEXT NOT NULL,            -- the current one
+    cursor      TEXT NOT NULL DEFAULT '', -- progress within the phase
     started_at  REAL NOT NULL,
     finished_at REAL,
     report      TEXT NOT NULL DEFAULT '{}'
@@ -292,13 +292,12 @@ CREATE UNIQUE INDEX maintenance_runs_running ON maintenance_runs (job) WHERE sta
 
 CREATE TABLE memories (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
-    project_id       TEXT REFERENCES projects (id), -- NULL: holds for the user everywhere
+    project_id       TEXT REFERENCES projects (id), -- NULL: user-wide
     scope            TEXT NOT NULL CHECK (scope IN ('project', 'user')),
     kind             TEXT NOT NULL,
     category         TEXT NOT NULL,
     summary          TEXT NOT NULL,
     content          TEXT NOT NULL,
-    origin           TEXT NOT NULL CHECK (origin IN ('user', 'assistant', 'tool')),
     confidence       REAL NOT NULL CHECK (confidence BETWEEN 0 AND 1),
     raw_confidence   REAL NOT NULL CHECK (raw_confidence BETWEEN 0 AND 1),
     extractor        TEXT NOT NULL,
@@ -327,7 +326,8 @@ CREATE TABLE memories (
         CHECK (embedding_status IN ('pending', 'done', 'failed', 'off')),
     tags             TEXT NOT NULL DEFAULT '[]',
     files            TEXT NOT NULL DEFAULT '[]', unconfirmed INTEGER NOT NULL DEFAULT 0
-    CHECK (unconfirmed = 0 OR archived_at IS NOT NULL),
+    CHECK (unconfirmed = 0 OR archived_at IS NOT NULL), origin TEXT NOT NULL DEFAULT 'tool'
+    CHECK (origin IN ('user', 'assistant', 'teammate', 'tool')),
     CHECK ((scope = 'user') = (project_id IS NULL))
 ) STRICT;
 
@@ -385,7 +385,7 @@ CREATE TABLE memory_decay (
     importance TEXT NOT NULL DEFAULT 'normal' CHECK (importance IN
         ('constitutional', 'critical', 'important', 'normal', 'temporary', 'deprecated')),
     touched_at REAL NOT NULL DEFAULT 0, -- when a session last worked on its files or topics
-    reset_at   REAL NOT NULL DEFAULT 0  -- when a person last said that it is as fresh as new
+    reset_at   REAL NOT NULL DEFAULT 0  -- when a person last reset its decay
 ) STRICT;
 
 CREATE TABLE memory_files (
@@ -403,10 +403,10 @@ CREATE TABLE memory_links (
     target_id  INTEGER NOT NULL REFERENCES memories (id),
     type       TEXT NOT NULL,
     status     TEXT NOT NULL DEFAULT 'active' CHECK (status IN
-        ('active', 'proposed', 'refused', 'withdrawn')), -- refused: a person said no, so it is not proposed again
+        ('active', 'proposed', 'refused', 'withdrawn')), -- refused: rejected by a person, not proposed again
     confidence REAL NOT NULL CHECK (confidence BETWEEN 0 AND 1),
     created_by TEXT NOT NULL,            -- 'user', 'assistant', 'rules', a model's name, 'system'
-    evidence   TEXT NOT NULL DEFAULT '', -- the words that state the relation, or what it was inferred from
+    evidence   TEXT NOT NULL DEFAULT '', -- the text that states the relation, or from which it was inferred
     created_at REAL NOT NULL,
     UNIQUE (source_id, target_id, type),
     CHECK (source_id <> target_id)
@@ -435,8 +435,8 @@ CREATE TABLE memory_triggers (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id INTEGER NOT NULL REFERENCES memories (id),
     sort      TEXT NOT NULL CHECK (sort IN ('date', 'milestone')),
-    due_at    REAL,                  -- of a date
-    words     TEXT NOT NULL,         -- the words that say so
+    due_at    REAL,                  -- for a date
+    words     TEXT NOT NULL,         -- the words that state it
     made_at   REAL NOT NULL
 ) STRICT;
 
@@ -456,17 +456,17 @@ CREATE TABLE model_readings (
     session_id TEXT NOT NULL,
     project_id TEXT NOT NULL,
     begin      INTEGER NOT NULL,           -- where the span begins
-    until      INTEGER NOT NULL,           -- where it ends by now
+    until      INTEGER NOT NULL,           -- its current end
     anchor     INTEGER NOT NULL,           -- where the next reading starts, some turns before the first unread one
-    state      TEXT NOT NULL,              -- the transcript reader's own state there
+    state      TEXT NOT NULL,              -- the transcript reader's state there
     seen       INTEGER NOT NULL DEFAULT 0, -- turns from the anchor on that the model has read
-    tokens     INTEGER NOT NULL DEFAULT 0, -- gathered and not read yet
-    due        INTEGER NOT NULL DEFAULT 0, -- to be read without waiting for more
-    imported   INTEGER NOT NULL DEFAULT 0, -- read by an import, which a person asked for
+    tokens     INTEGER NOT NULL DEFAULT 0, -- not read yet
+    due        INTEGER NOT NULL DEFAULT 0, -- to be read now
+    imported   INTEGER NOT NULL DEFAULT 0, -- read by an import, which a person requested
     retry_at   REAL NOT NULL DEFAULT 0,
     attempts   INTEGER NOT NULL DEFAULT 0,
-    reason     TEXT NOT NULL DEFAULT '',   -- why it waits, or what was given up
-    read_at    REAL,                       -- when the model was last given something of it
+    reason     TEXT NOT NULL DEFAULT '',   -- why it waits or was closed
+    read_at    REAL,                       -- when the model last read some of it
     UNIQUE (path, begin)
 ) STRICT;
 
@@ -485,11 +485,11 @@ CREATE TABLE poison_lessons (
 
 CREATE TABLE postponed_upkeep (
     name     TEXT PRIMARY KEY,  -- 'decay' or 'review'
-    since    REAL NOT NULL,     -- sessions that begin from then on confirm the clock
+    since    REAL NOT NULL,     -- sessions that begin later confirm the clock
     affected INTEGER NOT NULL,
     total    INTEGER NOT NULL,
-    waits    INTEGER NOT NULL,  -- 0: it ran, and there is as much left to do
-    allowed  INTEGER NOT NULL DEFAULT 0  -- a person said that it may run
+    waits    INTEGER NOT NULL,  -- 0: it ran, and as much is left to do
+    allowed  INTEGER NOT NULL DEFAULT 0  -- a person permitted it
 ) STRICT;
 
 CREATE TABLE project_paths (
@@ -511,8 +511,8 @@ CREATE INDEX projects_first_commit ON projects (first_commit);
 CREATE TABLE prompts (
     session_id TEXT NOT NULL,
     prompt_id  TEXT NOT NULL,
-    written    INTEGER NOT NULL DEFAULT 0, -- whether it stands in the transcript
-    text       TEXT NOT NULL DEFAULT '',   -- already free of private spans and secrets; '' once it is written
+    written    INTEGER NOT NULL DEFAULT 0, -- whether it is in the transcript
+    text       TEXT NOT NULL DEFAULT '',   -- without private spans and secrets; '' once it is written
     at         REAL NOT NULL DEFAULT 0,
     branch     TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (session_id, prompt_id)
@@ -547,7 +547,7 @@ CREATE TABLE redaction_state (
 CREATE TABLE redactions (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     at       REAL NOT NULL,
-    place    TEXT NOT NULL DEFAULT '', -- session/ID, memory/ID, ...; '' where nobody said
+    place    TEXT NOT NULL DEFAULT '', -- session/ID, memory/ID, ...; '' if unknown
     rule     TEXT NOT NULL,
     sort     TEXT NOT NULL,
     strategy TEXT NOT NULL,
@@ -598,8 +598,8 @@ CREATE TABLE sessions (
     first_prompt  TEXT NOT NULL DEFAULT '',
     last_prompt   TEXT NOT NULL DEFAULT '',
     turns         INTEGER NOT NULL DEFAULT 0,
-    options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options that it was started with
-    greeted_at    REAL -- when it was given what a session starts with; NULL: not yet, or it never arrived
+    options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options at its start
+    greeted_at    REAL -- when it got its start context; NULL: not yet, or it was not delivered
 , title TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT '[]', left_open TEXT NOT NULL DEFAULT '', sketch TEXT NOT NULL DEFAULT '', handover TEXT NOT NULL DEFAULT '', story_due INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
@@ -607,6 +607,26 @@ CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
 CREATE INDEX sessions_status ON sessions (status, last_event_at);
 
 CREATE INDEX sessions_story_due ON sessions (id) WHERE story_due;
+
+CREATE TABLE share_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    rule       TEXT NOT NULL,
+    since      REAL NOT NULL,
+    PRIMARY KEY (project_id, rule)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE shares (
+    memory_id    INTEGER PRIMARY KEY REFERENCES memories (id) ON DELETE CASCADE,
+    uid          TEXT NOT NULL UNIQUE,        -- its name in Git; corrections of the memory keep it
+    project_id   TEXT NOT NULL REFERENCES projects (id),
+    rule         TEXT NOT NULL DEFAULT '',    -- the rule that chose it; '' if a person named it
+    chosen_at    REAL NOT NULL,
+    withdrawn_at REAL,                        -- since when it is not shared any more
+    statement    TEXT NOT NULL DEFAULT '',    -- digest of what was last written to Git
+    base         TEXT NOT NULL DEFAULT '[]'   -- versions that the memory's text is known to follow
+) STRICT;
+
+CREATE INDEX shares_project ON shares (project_id);
 
 CREATE TABLE surface_outcomes (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -641,6 +661,15 @@ CREATE INDEX surfaces_session ON surfaces (session_id, ledger);
 
 CREATE INDEX surfaces_trigger ON surfaces (trigger_id) WHERE trigger_id IS NOT NULL;
 
+CREATE TABLE takeover_questions (
+    link_id     INTEGER PRIMARY KEY REFERENCES memory_links (id),
+    project_id  TEXT NOT NULL,
+    recorded_at REAL NOT NULL,
+    times_shown INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX takeover_questions_open ON takeover_questions (project_id, times_shown);
+
 CREATE TABLE transcripts (
     path       TEXT PRIMARY KEY,
     session_id TEXT NOT NULL,
@@ -657,3 +686,8 @@ CREATE TABLE trigger_searches (
     version      INTEGER NOT NULL,
     searched_at  REAL NOT NULL
 ) STRICT;
+
+CREATE TABLE trusted_authors (
+    author TEXT PRIMARY KEY, -- an e-mail address or the fingerprint of a signing key
+    since  REAL NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,3 +1,3 @@
 """Subconscious: the memory of Claude Code. The library; it runs no process of its own."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,8 +1,7 @@
-"""How much one session may ask of a person: the best of its candidates, up to a cap (setting ``session_captures``).
+"""Chooses the captures of one session that fit into its limit (setting ``session_captures``). Pure functions.
 
-A transcript is read as it grows, so the choice is made anew with every batch, among what the session has waiting
-already and what is new: a stronger one displaces the weakest that waits. What was stored at once, or decided by a
-person, keeps its place and is never displaced. Pure functions: the flow reads and writes the store.
+A transcript is read as it grows, so the choice is repeated with every batch: a stronger capture displaces the weakest
+one that waits. A capture that was stored or decided by a person is never displaced.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from subconscious.text.words import content_words
 DISPLACED = "displaced by stronger ones of its session"
 REPEATED = "says what another one of its session says"
 _SAME = 0.7
-"""Share of the shorter one's words from which two say the same."""
+"""Share of the shorter statement's words from which two captures repeat each other."""
 
 _ALIKE = 0.8
-"""Share of the longer one's words from which what differs makes two statements of them."""
+"""Share of the longer statement's words from which any difference makes them two statements."""
 
 _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
-"""Differences that two cuts of one text have, too, when one is longer: they count where most words agree."""
+"""Differences that a longer and a shorter cut of one text have too; they count only if most words agree."""
 
 TOLD = 0.2
-"""Confidence that one loses whose words another one has all said."""
+"""Confidence that a capture loses if a chosen one has all its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One that wants a place: ``key`` names it to the caller, ``fixed`` says that it has its place already."""
+    """A capture to choose from: ``key`` identifies it to the caller, ``fixed`` ones are always kept."""
 
     key: Hashable
     confidence: float
@@ -39,14 +38,13 @@ class Entry:
 
 
 OVERLAP = 0.5
-"""Share of a statement's words from which another one that has them is not given a place beside it."""
+"""Share of common words from which two statements are not distinct."""
 
 
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
-    """Return the keys of those that find no place, with the reason: the weakest, and those that repeat a stronger.
+    """Return the keys of captures to drop, with the reason: they repeat a stronger one or exceed the cap.
 
-    What says in part what another one says goes after what says something else. Among equals the earlier one stays:
-    what waits already comes first.
+    Captures that share words with a chosen one rank lower. Among equals the earlier one is kept.
     """
     ranked = sorted(entries, key=lambda entry: (not entry.fixed, -entry.confidence))
     words = {entry.key: _words(entry.content) for entry in ranked}
@@ -68,12 +66,12 @@ def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
 
 
 def _share(said: frozenset[str], other: frozenset[str]) -> float:
-    """Return how much of what one says another one says too."""
+    """Return the share of one statement's words that another one has too."""
     return len(said & other) / max(len(said), 1)
 
 
 def distinct(contents: Sequence[str], most: int) -> list[int]:
-    """Return the places of the first statements of which none says half of what another one says."""
+    """Return the indices of the first distinct statements, at most ``most``."""
     words = [_words(content) for content in contents]
     kept: list[int] = []
     for at, said in enumerate(words):
@@ -89,9 +87,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
-    """Whether one of a session says what another one says.
+    """Whether one capture of a session repeats another.
 
-    The words of one exchange that both quote are enough, a paraphrase or not: of two wordings of one thing, one is shown.
+    Common words of the same exchange suffice, even if it is no paraphrase: only one of two wordings is shown.
     """
     if not said or not told:
         return said == told
@@ -104,7 +102,7 @@ def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str
 
 
 def choose(confidences: Sequence[float], contents: Sequence[str], cap: int) -> list[int]:
-    """Return the places of those that find one, strongest first."""
+    """Return the indices of the captures that fit into the cap, strongest first."""
     entries = [Entry(at, one, said) for at, (one, said) in enumerate(zip(confidences, contents, strict=True))]
     out = settle(entries, cap)
     return sorted((at for at in range(len(entries)) if at not in out), key=lambda at: -confidences[at])

@@ -1,12 +1,12 @@
-"""A candidate before it has a confidence: what would be remembered, and what speaks for and against it."""
+"""A draft of a candidate, before it has a confidence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subconscious.capture import wording
 from subconscious.capture.passages import LONGEST
-from subconscious.model import Candidate, Evidence, Origin, Strength, Turn
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Turn
+from subconscious.text import wording
 
 PRACTISED = "practised-1"
 """The extractor of habits: our wording around commands that ran and worked."""
@@ -14,9 +14,9 @@ PRACTISED = "practised-1"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One row of what an extractor found. ``source`` names where it comes from, ``signs`` what the model weighs.
+    """A statement that a detector found; ``source`` names the detector, ``signs`` are features for the model.
 
-    ``habit`` names the habit that is told, where no word of the content but commands that were run is anybody's.
+    ``habit`` names the habit that it states, if its wording is ours and only the commands come from the session.
     """
 
     turn: Turn
@@ -34,7 +34,7 @@ class Draft:
 
 
 def candidate(draft: Draft, confidence: float, extractor: str) -> Candidate:
-    """Make the candidate of a draft."""
+    """Return the candidate of a draft."""
     turn = draft.turn
     content = wording.cut_clause(wording.squeeze(draft.content), LONGEST).strip()
     return Candidate(

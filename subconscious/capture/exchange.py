@@ -1,4 +1,4 @@
-"""Turns in their places: what was asked, what was done about it, and where in that a turn stands."""
+"""Groups turns into exchanges: a prompt, and all turns up to the next prompt."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from subconscious.capture.passages import plain
-from subconscious.capture.sentences import sentences
-from subconscious.capture.wording import content_words, squeeze
-from subconscious.model import Act, Origin, Role, Turn
+from subconscious.domain.model import Act, Origin, Role, Turn
+from subconscious.text.sentences import sentences
+from subconscious.text.wording import content_words, squeeze
 
 _TITLE = re.compile(r"^#{1,2} +(?:(?:implementation )?plan\b:? *)?(?P<title>\S.*)$", re.MULTILINE | re.IGNORECASE)
 _TASK = re.compile(
@@ -28,10 +28,10 @@ _LONGEST_QUESTION = 140
 
 @dataclass(slots=True)
 class Exchange:
-    """A prompt, or an approved plan, and all that came of it.
+    """A prompt, or an approved plan, with the turns that follow it.
 
-    ``topic`` says in a few words what it is about, at least since an earlier prompt; ``task`` what this one or the plan
-    that is being carried out is about. ``asked`` is the question that the prompt puts.
+    ``topic`` is a short description, from this prompt or an earlier one; ``task`` is that of this prompt or of the plan
+    that is being carried out. ``asked`` is the question in the prompt.
     """
 
     topic: str = ""
@@ -47,13 +47,13 @@ class Exchange:
 
     @property
     def last_said(self) -> str:
-        """The id of the last turn in which the assistant said something: where it sums up."""
+        """The id of the last turn with text of the assistant, which usually sums up."""
         said = (turn.id for turn in reversed(self.turns) if turn.role is Role.ASSISTANT and turn.text)
         return next(said, "")
 
 
 def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
-    """Give the exchanges of ``turns``; side chains are left out."""
+    """Yield the exchanges of ``turns``; side chains are left out."""
     current, plan = Exchange(), ""
     for turn in turns:
         if turn.sidechain:
@@ -69,13 +69,19 @@ def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
         yield current
 
 
+def last_exchange(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns of the last exchange; all turns if none begins an exchange."""
+    begin = next((at for at in range(len(turns) - 1, -1, -1) if opens(turns[at]) and not turns[at].sidechain), 0)
+    return list(turns[begin:])
+
+
 def opens(turn: Turn) -> bool:
     """Whether a turn begins an exchange."""
     return turn.act is Act.APPROVED or (turn.origin is Origin.USER and bool(turn.text))
 
 
 def question(turn: Turn) -> str:
-    """Return the question that a prompt puts, where it is short and names something; "" where it puts none."""
+    """Return the question of a prompt if it is short and names something, else ""."""
     if turn.act is Act.APPROVED:
         return ""
     found = next((squeeze(one) for one in sentences(turn.text) if _ASKS.match(one)), "")
@@ -83,7 +89,7 @@ def question(turn: Turn) -> str:
 
 
 def topic(turn: Turn) -> str:
-    """Return what a prompt or a plan is about: its title, or its first sentence; "" where it says too little."""
+    """Return the title of a plan, or the first sentence of a prompt; "" if it says too little."""
     if turn.act is Act.APPROVED:
         title = _TITLE.search(turn.text)
         return plain(title["title"])[:_LONGEST_TOPIC] if title else ""

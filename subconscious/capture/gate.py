@@ -1,22 +1,22 @@
-"""The gate: stored at once, queued for a person, or refused; each with its reason."""
+"""Decides whether a candidate is stored, queued for a person, or discarded, with the reason."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from subconscious.kinds import KINDS
-from subconscious.model import Admission, Candidate, Decision, Origin, Scope
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Admission, Candidate, Decision, Origin, Scope
 
 _PERSONAL = frozenset({"preference", "lesson"})
-"""Kinds that tell the model how to behave: only a person can make them."""
+"""Kinds that instruct the model; only a person can state them."""
 
 _ROUNDING = 1e-9
 
 _UNSURE = "confidence "
-"""How the reason begins where only the confidence decided."""
+"""Beginning of the reason if only the confidence decided."""
 
 PROBABLY = "it was probably meant to last: "
-"""What precedes that reason where a statement may be given unconfirmed meanwhile."""
+"""Prefix of that reason for a statement that may become an unconfirmed memory."""
 
 
 class Thresholds(Protocol):
@@ -34,10 +34,10 @@ class Thresholds(Protocol):
 def admit(
     candidate: Candidate, thresholds: Thresholds, *, heard: str | None = None, confidence: float | None = None
 ) -> Admission:
-    """Decide on a candidate.
+    """Return the decision on a candidate.
 
-    ``heard`` is the text of the turn that the candidate quotes; give it wherever the extractor is not trusted to
-    quote (a model's never is). ``confidence`` is the calibrated one; without it the raw one counts.
+    ``heard`` is the text of the quoted turn; pass it unless the extractor is trusted to quote (a model is not).
+    ``confidence`` is the calibrated one; the raw one is the default.
     """
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):
@@ -55,19 +55,19 @@ def admit(
 
 
 def is_unsure(admission: Admission) -> bool:
-    """Whether something is not stored at once for its confidence alone."""
+    """Whether only the confidence keeps a candidate from being stored."""
     return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.removeprefix(
         PROBABLY
     ).startswith(_UNSURE)
 
 
 def is_below(confidence: float, threshold: float) -> bool:
-    """Whether a confidence, which may be no number, misses a threshold."""
+    """Whether a confidence, which may be NaN, is below a threshold."""
     return not confidence >= threshold - _ROUNDING
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:
-    """Say why a candidate can't be remembered whatever its confidence, or ""."""
+    """Return why a candidate is discarded at any confidence, or ""."""
     quote = candidate.evidence.quote
     if not quote.strip():
         return "there is no evidence for it"
@@ -77,19 +77,21 @@ def _refusal(candidate: Candidate, heard: str | None) -> str:
         return "it says nothing"
     if candidate.kind not in KINDS or candidate.kind == "meta":
         return f"{candidate.kind!r} is not a kind that can be captured"
-    if candidate.origin is Origin.TOOL and candidate.kind in _PERSONAL:
-        return f"a {candidate.kind} can't come from files, pages or command output"
+    if candidate.origin.is_foreign and candidate.kind in _PERSONAL:
+        return f"a {candidate.kind} can't come from files, pages, command output or other people"
     return ""
 
 
 def _reservation(candidate: Candidate) -> str:
-    """Say why a person must look at a candidate whatever its confidence, or ""."""
+    """Return why a candidate must be reviewed at any confidence, or ""."""
+    if candidate.origin is Origin.TEAMMATE:
+        return "another person shared it: a person must approve it"
     if candidate.origin is Origin.TOOL:
         return "its words come from files, pages or command output: a person must approve it"
     if candidate.origin is not Origin.USER and candidate.kind in _PERSONAL:
         return f"a {candidate.kind} that the person did not state: a person must approve it"
     if candidate.origin is not Origin.USER and candidate.scope is Scope.USER:
-        return "only a person can make it hold in every project"
+        return "only a person can apply it to every project"
     return ""
 
 

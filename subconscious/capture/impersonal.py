@@ -1,7 +1,7 @@
-"""Takes the speaker out of a sentence: what remains says what is so, to whoever reads it in a month.
+"""Removes the speaker from a sentence, so that it is a plain statement for a later reader.
 
 "Good - the files are `Record<string, unknown>`, so I need to cast" becomes "The files are `Record<string, unknown>`,
-so it is necessary to cast". Only wording changes; the quote beside it stays as it was said.
+so it is necessary to cast". Only the wording changes; the quote is kept verbatim.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _TAIL = re.compile(
     r"(?:i'll|i will|i'm going to|let me|i'd|(?-i:let's(?! [A-Z]))|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
-"""A clause of its own about what comes next; "Let's Encrypt" is a name."""
+"""A clause about the next step; "Let's Encrypt" is a name."""
 
 _TODO = re.compile(r"\A(?:I(?:'ll| will)?|(?i:we)(?:'ll| will)?)(?: also| just| now)? (?:need|have) to\b")
-"""What an assistant set out to do: done or dropped long ago, but where it gives a reason; "you need to" is told a person."""
+"""An intention of the assistant without a reason, which is over soon; "you need to" addresses a person."""
 
 _SHA = re.compile(
     r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
     r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.,!]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
-"""An answer to a reviewer that opens with the commit; elsewhere it is told where something stands."""
+"""An answer to a reviewer that begins with the commit."""
 
 _WORDS = (
     (
@@ -74,7 +74,7 @@ def impersonal(sentence: str) -> str:
 
 
 def _less(said: str) -> str:
-    """One round: what opens, what closes and who speaks is left out; what an opener leaves gets a capital letter."""
+    """Remove one opener, closing and speaker; the rest begins with a capital letter."""
     less = said
     while (opened := _opened(less)) != less:
         less = opened

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,8 @@ from importlib.resources import as_file, files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subconscious.errors import EmbedderError
+from subconscious.domain.errors import EmbedderError
+from subconscious.text.words import plain
 
 if TYPE_CHECKING:
     import numpy
@@ -53,9 +53,6 @@ GRAMS, WORDS = 1 << 16, 1 << 14
 """Places of the hashed n-grams and words."""
 
 SHORTEST_GRAM, LONGEST_GRAM = 2, 5
-
-MEANING = 384
-"""Dimensions of the local embedder."""
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+|[^\w\s]")
 _WORD = re.compile(r"\S+")
@@ -90,12 +87,6 @@ class Features(NamedTuple):
     places: list[int]
     values: list[float]
     structure: list[float]
-
-
-def plain(text: str) -> str:
-    """Return a sentence without what only tells how carefully it was typed: capitals, the last full stop."""
-    text = unicodedata.normalize("NFKC", text[:LONGEST]).lower().replace("\u2019", "'").strip()
-    return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text
 
 
 def features(spoken: Spoken) -> Features:

@@ -1,7 +1,7 @@
-"""What of a passage is worth keeping: the sentences and points that say what is so and why.
+"""Selects the sentences and points of a passage that state facts and reasons.
 
-Around them stand answers to a reviewer, talk of the moment, and sentences that lean on one that is not there. They are
-left out one by one; a passage of which nothing remains is no candidate.
+Answers to a reviewer, remarks about the moment, and sentences that depend on a missing one are left out. A passage of
+which nothing remains is no candidate.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from subconscious.capture.narration import is_narration, sentence_spans
-from subconscious.capture.wording import content_words
+from subconscious.text.wording import content_words
 
 CAUSE = re.compile(
     r"\b(?:root cause|(?:the|a) (?:real |actual |main |critical )?(?:problem|issue|bug|cause|reason|culprit)\b|because|caused by|due to|so that|"
@@ -29,7 +29,7 @@ _PASSING = re.compile(
     r"|\bTest[A-Z_]\w++[^\n]*\bTest[A-Z_]\w",
     re.IGNORECASE,
 )
-"""Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
+"""Remarks about the moment: replies, reviewers' advice, merge conflicts, lists of tests."""
 
 _MOMENT = re.compile(
     r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|(?:valid|fair|good) points?|point is valid|(?:not a|no) blockers?|"
@@ -42,7 +42,7 @@ _MOMENT = re.compile(
     r"(?:in|into) (?:that|one) commit|(?:try|start) (?:starting|running|a new)|as part of this)\b",
     re.IGNORECASE,
 )
-"""What a sentence says to the one who reads it now, or about what was asked: nobody needs it in a month."""
+"""Remarks to the current reader or about the question, which no later reader needs."""
 
 _LEANING = re.compile(
     r"\W*(?:it|this|that|they|these|those|he|she|both|same|here|there|the (?:same|latter|former|above|following|other)|so|this way|"
@@ -57,7 +57,7 @@ _OF_A_REVIEW = re.compile(r"\bPRs?(?: ?#\d+)?\b|(?<!\w)#\d{2,}\b")
 _LOOKS = re.compile(
     r"\btext-(?:xs|sm|base|lg)\b|\bclassName\b|\b(?:bg|max-w|px|py|btn|font|border)-\w+|\bchevron\b|\bhover\b"
 )
-"""How a page looks, class by class: its source says so, and will be changed before anybody asks."""
+"""Descriptions of styles, which the source shows and which change often."""
 
 _NUMBER = re.compile(r"[ \t]*\d{1,2}[.)][ \t]+")
 _LINE = re.compile(r"\n+")
@@ -78,16 +78,16 @@ _VAGUE = frozenset(  # quoted one by one they would fill a page
     way what's whole work working works yes you're
     """.split()
 )
-"""Words that name nothing: a heading or a leading line of nothing else tells a stranger no more than none."""
+"""Words that name nothing; a heading of such words says nothing to a stranger."""
 
 
 def is_vague(name: str) -> bool:
-    """Whether a heading or a leading line names nothing in particular."""
+    """Whether a heading or a leading line names nothing specific."""
     return all(word.lower().strip("'") in _VAGUE for word in content_words(name))
 
 
 def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Give the sentences and points of lists between two places of ``text``."""
+    """Yield the spans of sentences and list points between two offsets."""
     at = start
     for gap in (*_LINE.finditer(text, start, end), None):
         stop = gap.start() if gap else end
@@ -98,7 +98,7 @@ def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def kernel(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the places of what a span says that is worth keeping, in their order; none where it says nothing."""
+    """Return the spans of a passage that are worth keeping, in order."""
     found = list(units(text, start, end))
     said = [text[slice(*place)] for place in found]
     wanted = [not (is_narration(one) or is_passing(one) or is_broken(one) or is_trifle(one)) for one in said]
@@ -111,22 +111,22 @@ def is_passing(said: str) -> bool:
 
 
 def is_broken(said: str) -> bool:
-    """Whether a sentence was cut out of one, or is a line of a list of tests."""
+    """Whether a sentence is a fragment or a line of a list of tests."""
     return said.count("`") % 2 == 1 or bool(_TEST.match(said) or _FRAGMENT.match(said))
 
 
 def is_trifle(said: str) -> bool:
-    """Whether a sentence tells of tests, of a review, of clicks or of looks."""
+    """Whether a sentence is about tests, a review, clicks or styles."""
     return bool(_CLICK.match(said) or _OF_TESTS.search(said) or _OF_A_REVIEW.search(said) or _LOOKS.search(said))
 
 
 def leans(said: str) -> bool:
-    """Whether a sentence begins by pointing at one before it."""
+    """Whether a sentence begins with a reference to the one before it."""
     return bool(_LEANING.match(said))
 
 
 def _orphan(said: Sequence[str], wanted: Sequence[bool], at: int) -> bool:
-    """Whether what a sentence leans on, or what it leads into, was left out."""
+    """Whether a sentence depends on one that was left out, or leads into it."""
     if said[at].rstrip(" *_").endswith(":"):
         return at + 1 == len(said) or not wanted[at + 1]
     return at > 0 and leans(said[at]) and not wanted[at - 1]

@@ -1,7 +1,7 @@
-"""What of a session is over with it: requests that it carried out, reports, and findings about what it changed.
+"""Finds statements that end with their session: carried-out requests, reports, and findings about its own changes.
 
-Judged by the structure around a statement first: who asked for something that the same exchange then edits wanted it
-once, and what the assistant says of files that it edits there, the edits themselves show.
+The structure around a statement is judged first: a request for something that the same exchange edits is a task, and
+the edits show what the assistant says about the edited files.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from subconscious.capture.exchange import Exchange, exchanges
-from subconscious.model import Candidate, Origin, Turn
+from subconscious.domain.model import Candidate, Origin, Turn
 
 QUOTES = "quotes what somebody else said"
 
@@ -24,7 +24,7 @@ _STANDING = re.compile(
     r"|don't|do not|(?:should|shall) not|shouldn't)\b",
     re.IGNORECASE,
 )
-"""Words that make a statement hold beyond the edit that follows it."""
+"""Words that extend a statement beyond the edit that follows it."""
 
 _REPORT = re.compile(
     r"\W*(?:(?:ok|so|and|now|but|btw|sorry)\W+)*(?:"
@@ -35,14 +35,14 @@ _REPORT = re.compile(
     r"|looking at\b|it (?:seems|looks)\b|looks like\b)",
     re.IGNORECASE,
 )
-"""A person tells what they have just done or seen."""
+"""A person reports what they have just done or seen."""
 
 _PRESENTED = re.compile(
     r"\b(?:(?:look|looking) (?:at|into)|comments?|feedback|findings?|review(?:er)?|error|output|message|log|report"
     r"|(?:you|it|he|she|they|bot|copilot|linter|ci)(?: also| just)? (?:said|says?|wrote|suggests?|reports?|mentioned))(?: \w+){0,3} ?:\s+\S",
     re.IGNORECASE,
 )
-"""Leads into words that the person quotes and that are not theirs."""
+"""Introduces words that the person quotes."""
 
 _CHANGE = re.compile(
     r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|the tests? verif\w+|comments?(?=:)|was(?:n't)?|were(?:n't)?)\b"
@@ -50,22 +50,21 @@ _CHANGE = re.compile(
     r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
     re.IGNORECASE,
 )
-"""A finding speaks of a change: git shows it, and says so for longer."""
+"""A finding about a change, which git records."""
 
 _DEFECT = re.compile(
     r"\b(?:bugs?|issues?|problems?|wrong(?:ly)?|incorrect(?:ly)?|fail(?:ed|ures?|ing)|crash(?:es|ed)?|broken|missing|unused|never called|"
     r"loses|lost|drops|dropped|destroys|silently|had|didn't|doesn't work|redundant|unnecessary)\b",
     re.IGNORECASE,
 )
-"""A finding speaks of a defect: it is out of date once that is mended, mostly in the same session but seldom in the
-same part of the transcript."""
+"""A finding about a defect, which is out of date once that is fixed, mostly in the same session."""
 
 _UNNAMED = re.compile(
     r"\b(?:these|those) \w+|\b(?:this|that) (?:struct|function|code|file|fix|method|class|check|case|logic|value|test|field|type|section|call|path)\b"
     r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
     re.IGNORECASE,
 )
-"""A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
+"""A finding that refers to code shown beside it, or follows a leading line of something else."""
 
 _UNSURE = re.compile(
     r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
@@ -74,7 +73,7 @@ _ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
 
 _PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNORECASE)
-"""A line's number is wrong after the next edit."""
+"""Line numbers, which are wrong after the next edit."""
 
 _LINES = re.compile(
     r"(?P<file>\.\w{1,5}):\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*(?!\w)| ?\((?:at |on )?lines? \d+(?:[-\u2013]\d+)?(?:(?:, | and )\d+(?:[-\u2013]\d+)?)*\)"
@@ -90,20 +89,20 @@ MOST_LEADS = 2
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The exchanges of the turns at hand, by the turns that they are made of, and the text of each turn."""
+    """The exchange and the text of each turn."""
 
     of_turn: dict[str, Exchange] = field(default_factory=dict)
     text: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, turns: Sequence[Turn]) -> Session:
-        """Sort turns into their exchanges."""
+        """Group turns into exchanges."""
         placed = {turn.id: one for one in exchanges(turns) for turn in one.turns}
         return cls(placed, {turn.id: turn.text for turn in turns})
 
 
 def passing(candidate: Candidate, session: Session) -> str:
-    """Return why what a person typed is over with its session; it completes "it ..."; "" where it may last."""
+    """Return why a typed statement ends with its session, to complete "it ..."; "" if it may last."""
     if candidate.origin is not Origin.USER:
         return ""
     if _is_presented(candidate, session):
@@ -120,18 +119,23 @@ def passing(candidate: Candidate, session: Session) -> str:
 
 
 def _is_presented(candidate: Candidate, session: Session) -> bool:
-    """Whether a message leads into a sentence as into somebody else's words."""
+    """Whether a message introduces a sentence as somebody else's words."""
     before, found, _ = session.text.get(candidate.evidence.turn_id, "").partition(candidate.evidence.quote)
     return bool(found) and bool(_PRESENTED.search(f"{before[-2000:]}{found[:1]}"))
 
 
+def is_general(said: str) -> bool:
+    """Whether a statement is general: about all cases, or always true."""
+    return bool(_STANDING.search(said))
+
+
 def _is_carried_out(candidate: Candidate, session: Session) -> bool:
-    """Whether a request names a file that its own exchange then edited, and nothing makes it hold beyond that."""
-    return not _STANDING.search(candidate.content) and names_edited(candidate, session)
+    """Whether a request names a file that its exchange edited, and is not general."""
+    return not is_general(candidate.content) and names_edited(candidate, session)
 
 
 def of_the_moment(candidate: Candidate, session: Session) -> str:
-    """Return why what the assistant found is not worth a month; it completes "it ..."; "" where it may be."""
+    """Return why a finding is short-lived, to complete "it ..."; "" if it may last."""
     said = candidate.content
     if _PLACE_IN_CODE.search(said):
         return "names lines by their number"
@@ -147,35 +151,35 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
 
 
 def has_edits(candidate: Candidate, session: Session) -> bool:
-    """Whether the exchange in which something was said changed files."""
+    """Whether the exchange of a candidate edited files."""
     exchange = session.of_turn.get(candidate.evidence.turn_id)
     return exchange is not None and bool(exchange.files)
 
 
 def without_lines(text: str) -> str:
-    """Return a text without the numbers of lines, as far as it can be understood without them."""
+    """Return a text without line numbers, except where it would be unclear without them."""
     return _LINES.sub(lambda found: found["file"] or "", text)
 
 
 def without_added_names(text: str) -> str:
-    """Return a finding without the names of changed files that were added behind it."""
+    """Return a finding without the list of changed files at its end."""
     return _ADDED_NAMES.sub("", text)
 
 
 def names_lines(text: str) -> bool:
-    """Whether a text names lines by their number."""
+    """Whether a text has line numbers."""
     return bool(_PLACE_IN_CODE.search(text))
 
 
 def carried_out(candidate: Candidate, session: Session) -> bool:
-    """Whether what an approved plan says is over once it is carried out: what it found at fault, changes or points at."""
+    """Whether a statement of an approved plan is out of date once the plan is carried out."""
     said = candidate.content
     ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
     return any(pattern.search(said) for pattern in ends) or names_edited(candidate, session)
 
 
 def names_edited(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement itself names a file that its exchange edited; the names added behind it don't count."""
+    """Whether a statement names a file that its exchange edited; the list at its end does not count."""
     exchange = session.of_turn.get(candidate.evidence.turn_id)
     said = without_added_names(candidate.content).casefold()
     names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()

@@ -1,7 +1,7 @@
-"""How a draft looks, as numbers: what tells a reason from a list of edits.
+"""Computes numeric features of a draft that distinguish a reason from a list of edits.
 
-Its length, its words by their sort (causes, hedges, edits, tests, reviews), its code names, where it comes from. Words
-alone know the projects they were learned from; these hold in others too.
+They are its length, the counts of words by sort (causes, hedges, edits, tests, reviews), code names, and the source. They
+generalise to other projects, which words alone do not.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 import re
 from collections.abc import Mapping
 
-from subconscious.capture import wording
 from subconscious.capture.draft import Draft
 from subconscious.capture.kernel import CAUSE, leans
 from subconscious.capture.passages import LONGEST
+from subconscious.text import wording
 
 _WORDS = {
     "because": r"\b(?:because|since|due to|caused by|root cause|as a result|leads? to|results? in|which (?:means|causes|is why)|so that|therefore|hence)\b",
@@ -60,7 +60,7 @@ _WORDS = {
     "done": r"\b(?:done|complete\w*|success\w*|verified|confirmed|pass(?:es|ed)?|clean|pushed|committed)\b",
     "option": r"\boption\b|\balternativ\w+",
 }
-"""Sorts of words, whatever their case."""
+"""Sorts of words, in any case."""
 
 _CASED = {
     "todo": r"\b(?:TODO|next|later|follow-up|remaining|plan(?:ned)?)\b",
@@ -70,7 +70,7 @@ _CASED = {
     "func": r"\b\w+\(\)|[a-z][A-Z]\w+",
     "sha": r"\b[0-9a-f]{7,40}\b",
 }
-"""Sorts of words that their case tells."""
+"""Sorts of words that depend on case."""
 
 _SORTS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _WORDS.items()} | {
     name: re.compile(pattern) for name, pattern in _CASED.items()
@@ -82,7 +82,7 @@ _ENDED = re.compile(r"[.!)]\Z")
 _SOURCES = (
     "commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,struggle"
 ).split(",")
-"""Where what is weighed comes from."""
+"""Sources of drafts."""
 
 _CUTS = ("point", "sentence", "finding", "plan")
 _SIGNS = (
@@ -91,14 +91,14 @@ _SIGNS = (
     "edits:0,edits:1,edits:2,edits:3,states:0,states:1,states:2,states:3,points:0,points:1,points:2,points:3"
 ).split(",")
 _MOST = 4
-"""Words of one sort that are counted."""
+"""Largest count of words of one sort."""
 
 _SHORT = 200
-"""Characters up to which a statement is none the worse for being shorter."""
+"""Characters up to which length does not count."""
 
 
 def looks(draft: Draft) -> list[float]:
-    """How a draft looks, as numbers of about one size; always as many. The first is the logarithm of its length, if it is long."""
+    """Return the features of a draft, scaled to about one; the first is the logarithm of its length beyond the limit."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said
@@ -142,7 +142,7 @@ def _shape(said: str, body: str) -> list[float]:
 
 
 def _joined(counts: Mapping[str, int], body: str) -> list[float]:
-    """Return what two sorts tell together: an edit with or without its reason, a failure with its cause."""
+    """Return interactions of two sorts: an edit with or without a reason, a failure with its cause."""
     causes = len(CAUSE.findall(body))
     edits = bool(counts["edit0"] or counts["edit1"])
     return [

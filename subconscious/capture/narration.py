@@ -1,4 +1,4 @@
-"""What an assistant says while it works and nobody needs in a month: narration, greetings, reports of a green run."""
+"""Recognises narration of the assistant: next steps, greetings, reports of passing tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
-"""Says back to a person what they have just said: their own words are the evidence."""
+"""Repeats what a person has just said, which is its own evidence."""
 _GREEN = re.compile(
     r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
@@ -46,7 +46,7 @@ LONGEST = 1000
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the sentences between two places of ``text``."""
+    """Return the spans of the sentences between two offsets."""
     spans, at = [], start
     for gap in _SENTENCE.finditer(text, start, end):
         spans.append((at, gap.start()))
@@ -55,7 +55,7 @@ def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def is_narration(sentence: str) -> bool:
-    """Whether a sentence tells what is being done, not what is so."""
+    """Whether a sentence reports an activity instead of a fact."""
     said = sentence.strip().strip("*_ ")
     if len(said) > LONGEST:
         return False
@@ -64,7 +64,7 @@ def is_narration(sentence: str) -> bool:
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Cut narration off both ends of a span; None where nothing is left."""
+    """Return a span without narration at its ends; None if nothing is left."""
     spans = sentence_spans(text, start, end)
     while spans and is_narration(text[slice(*spans[0])]):
         del spans[0]

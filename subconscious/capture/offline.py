@@ -1,38 +1,38 @@
-"""The extractor that needs no model of language: structure first, then words, then a small linear model."""
+"""Extracts candidates without a language model: by structure, words, and a small linear model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from subconscious.capture import typed
-from subconscious.capture.chosen import answers, plans
-from subconscious.capture.conventions import conventions
+from subconscious.capture.detectors import typed
+from subconscious.capture.detectors.chosen import answers, plans
+from subconscious.capture.detectors.commit_messages import commits
+from subconscious.capture.detectors.conventions import conventions
+from subconscious.capture.detectors.findings import findings
+from subconscious.capture.detectors.fixed_problems import mended
+from subconscious.capture.detectors.obstacles import obstacles
+from subconscious.capture.detectors.practices import practices
+from subconscious.capture.detectors.published import published
+from subconscious.capture.detectors.resolved import resolved
+from subconscious.capture.detectors.statements import statements
+from subconscious.capture.detectors.struggles import struggles
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.examined import examined, examined_text
 from subconscious.capture.exchange import Exchange, exchanges
-from subconscious.capture.findings import findings
-from subconscious.capture.mended import mended
-from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
-from subconscious.capture.practices import practices
-from subconscious.capture.published import published
-from subconscious.capture.records import commits
-from subconscious.capture.resolved import resolved
-from subconscious.capture.sentences import sentences
-from subconscious.capture.statements import statements
-from subconscious.capture.struggles import struggles
 from subconscious.capture.weighing import confidence, decided
-from subconscious.capture.wording import content_words
-from subconscious.model import Candidate, Origin, Role, Turn
+from subconscious.domain.model import Candidate, Origin, Role, Turn
+from subconscious.text.examined import examined, examined_text
+from subconscious.text.sentences import sentences
+from subconscious.text.wording import content_words
 
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
-"""Cuts that are kept though a longer one says the same and more: the shorter may be the better one."""
+"""Sources whose drafts are kept although a longer one contains them, because the shorter may be better."""
 
 EXTRACTOR = "offline-5"
 
 
 def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS) -> list[Candidate]:
-    """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
+    """Return the candidates of some turns, each statement once in its strongest reading."""
     turns = examined(turns)
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft)) for draft in distinct(drafts(turns))]
@@ -61,7 +61,7 @@ def extract_record(text: str) -> list[Candidate]:
 
 
 def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """Give what the structure of the turns shows, not yet weighed."""
+    """Yield the drafts of some turns, without confidences."""
     found = list(exchanges(turns))
     for exchange in found:
         yield from answers(exchange)
@@ -76,7 +76,7 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def distinct(found: Iterable[Draft]) -> list[Draft]:
-    """Return the drafts without those that are worded as one before them."""
+    """Return the drafts without repeated wordings."""
     first: dict[str, Draft] = {}
     for draft in found:
         first.setdefault(draft.content.casefold(), draft)
@@ -84,7 +84,7 @@ def distinct(found: Iterable[Draft]) -> list[Draft]:
 
 
 def _told(exchange: Exchange) -> list[Draft]:
-    """Return what the assistant says in an exchange, each statement cut in its several ways."""
+    """Return the statements of the assistant in an exchange, each in several cuts."""
     kept: list[Draft] = []
     said: dict[str, list[frozenset[str]]] = {}
     for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):

@@ -1,7 +1,7 @@
-"""Shows what capture sees in each sentence of some turns, also in those that are no candidates.
+"""Shows how capture reads each sentence of some turns, also those that are no candidates.
 
-`seen` is the one place that asks the extractors for this. Another judge of sentences joins here: give its probability
-as the confidence, and its reason as what was seen.
+`seen` is the only caller of the extractors for this purpose. Add another judge of sentences here, with its probability
+as the confidence.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from subconscious.capture import judge, typed
-from subconscious.capture.examined import examined
+from subconscious.capture import judge
+from subconscious.capture.detectors import typed
+from subconscious.capture.detectors.typed import NO_OPINIONS, Opinions
 from subconscious.capture.offline import extract
-from subconscious.capture.sentences import sentences
-from subconscious.capture.typed import NO_OPINIONS, Opinions
-from subconscious.capture.wording import squeeze
-from subconscious.model import Candidate, Origin, Turn
+from subconscious.domain.model import Candidate, Origin, Turn
+from subconscious.text.examined import examined
+from subconscious.text.sentences import sentences
+from subconscious.text.wording import squeeze
 
 LOWERED = "; lowered: "
-"""What an extractor's reason puts between what it saw and what speaks against it."""
+"""Separator of the observation and the objections in an extractor's reason."""
 
 SORTS = {
     "sentence": "a statement of the assistant's",
@@ -31,7 +32,7 @@ SORTS = {
     "resolved": "a fault and its fix, told apart",
     "reply": "an answer to a question",
 }
-"""What the extractors call a statement whose reason is only where it comes from."""
+"""Names of statements whose reason is only their source."""
 
 PASSING = "reads like a task, a question or something for the moment"
 PASTED = "its message was too long to have been typed"
@@ -41,9 +42,9 @@ SAID_BEFORE = "says the same as another sentence of this session"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One sentence: who said it, what was seen in it, how sure that is, and what lowered it.
+    """One sentence with its speaker, what was seen in it, the confidence, and what lowered that.
 
-    ``candidate`` is None where the sentence is no candidate; ``reasons`` then say why.
+    ``candidate`` is None if the sentence is no candidate; ``reasons`` then say why.
     """
 
     sentence: str
@@ -56,7 +57,7 @@ class Seen:
 
 
 def seen(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Seen]:
-    """Return the sentences of the turns in their order, each with what was seen in it."""
+    """Return the sentences of the turns in order, with what was seen in each."""
     found: defaultdict[str, list[Candidate]] = defaultdict(list)
     for candidate in extract(turns, opinions):
         found[candidate.evidence.turn_id].append(candidate)
@@ -86,7 +87,7 @@ def _of_turn(
 
 
 def placed(text: str) -> Iterator[tuple[str, range]]:
-    """Give the sentences of a text, each with its place in it."""
+    """Yield the sentences of a text with their offsets."""
     at = 0
     for sentence in sentences(text):
         start = text.find(sentence, at)
@@ -95,7 +96,7 @@ def placed(text: str) -> Iterator[tuple[str, range]]:
 
 
 def is_about(content: str, quote: str, text: str, place: range) -> bool:
-    """Whether a statement with this quote rests on the sentence at ``place`` of a text, or says it."""
+    """Whether a quote overlaps the sentence at an offset of a text, or is equivalent to it."""
     start = text.find(quote) if quote else -1
     if start >= 0 and max(start, place.start) < min(start + len(quote), place.stop):
         return True

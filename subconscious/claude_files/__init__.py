@@ -1,1 +1,1 @@
-"""What Claude Code itself loads or writes as text: its own notes, CLAUDE.md and rules files. Read, never written."""
+"""Text files that Claude Code loads or writes: its own notes, CLAUDE.md and rules files. Read, never written."""

@@ -1,4 +1,4 @@
-"""One note of Claude Code's own: a markdown file with a fact, and what stands before it in YAML."""
+"""A note of Claude Code: a markdown file with one fact, and YAML front matter."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from subconscious.claude_files.places import INDEX
-from subconscious.errors import SubconsciousError
-from subconscious.safe_files import NotRegularError, TooLargeError, read_regular
+from subconscious.claude_files.client_folders import INDEX
+from subconscious.domain.errors import SubconsciousError
+from subconscious.system.safe_files import UnreadableTextError, read_utf8
+from subconscious.text.front_matter import is_cut_off, split_front_matter
 
 MOST_NOTES = 500
-"""Notes of one folder that are read; the client's index lists at most 200 lines."""
+"""Notes read in one folder; the client's index lists at most 200 lines."""
 MOST_ENTRIES = 5000
-"""Entries of its folder that are looked at."""
+"""Entries examined in the folder."""
 LARGEST = 32 << 10
-"""Bytes of a note: it holds one fact."""
+"""Bytes of a note, which states one fact."""
 MOST_LINKS = 20
 LONGEST_NAME = 100
 
 KIND_OF = {"user": "preference", "feedback": "preference", "project": "learning", "reference": "research"}
-"""The client's types of notes -> our kinds."""
+"""Maps the client's types of notes to our kinds."""
 KIND = "learning"
-"""The kind of a note that names no type."""
+"""The kind of a note without a type."""
 
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\n---[ \t]*\r?(?:\n|\Z)", re.DOTALL)
-_OPENED = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
+
 _PAIR = re.compile(r"^[ \t]*([\w-]+):(.*)$", re.MULTILINE)
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 
 
 class UnusableNoteError(SubconsciousError):
-    """A note that can't be used; the message says why."""
+    """A note can't be used; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note's parts. ``name`` is what links call it, ``type`` one of the client's or ""."""
+    """The parts of a note. ``name`` is used in links; ``type`` is one of the client's, or ""."""
 
     name: str
     type: str
@@ -49,21 +49,21 @@ class Note:
 
     @property
     def kind(self) -> str:
-        """The kind that its type stands for."""
+        """The kind for its type."""
         return KIND_OF.get(self.type, KIND)
 
     @property
     def text(self) -> str:
-        """All that it says: the description, unless the body begins with it, and the body."""
+        """The complete text: the description, unless the body begins with it, and the body."""
         if self.body.startswith(self.description):
             return self.body
         return f"{self.description}\n{self.body}".strip()
 
 
 def list_notes(folder: Path) -> dict[Path, str]:
-    """Return the notes in a folder, each with a stamp that differs once the file does; none where there is no folder.
+    """Return the notes in a folder, each with a stamp that changes with the file; empty if there is no such folder.
 
-    Raises OSError where the folder can't be read at the moment.
+    Raises OSError if the folder can't be read at the moment.
     """
     try:
         with os.scandir(folder) as entries:
@@ -79,40 +79,31 @@ def list_notes(folder: Path) -> dict[Path, str]:
 
 
 def _is_note(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file of its own with a name that can be stored; a link could lead to anybody's words."""
+    """Whether an entry is a regular file with a printable name; links are excluded, as they may lead to any file."""
     named = entry.name.endswith(".md") and entry.name != INDEX and not entry.name.startswith(".")
     return named and entry.name.isprintable() and entry.is_file(follow_symlinks=False)
 
 
 def note_text(file: Path) -> str:
-    """Return a note's text. Raises UnusableNoteError for what is no text of a note's size, OSError where it is gone."""
+    """Return a note's text. Raises UnusableNoteError if it is too large or not text, OSError if it is gone."""
     try:
-        raw = read_regular(file, LARGEST, follow=False)
-    except NotRegularError as error:
-        raise UnusableNoteError(f"it is {error.strerror}") from error
-    except TooLargeError as error:
-        raise UnusableNoteError(f"it is larger than {LARGEST >> 10} KB") from error
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UnusableNoteError("it is not UTF-8 text") from error
-    if "\0" in text:
-        raise UnusableNoteError("it is not text")
-    return text
+        return read_utf8(file, LARGEST)
+    except UnreadableTextError as error:
+        raise UnusableNoteError(str(error)) from error
 
 
 def parse(file: Path, text: str) -> Note:
-    """Take a note apart. Raises UnusableNoteError while it is empty or half written."""
-    front = _FRONT.match(text)
-    if front is None and _OPENED.match(text):
+    """Parse a note. Raises UnusableNoteError if it is empty or incomplete."""
+    if is_cut_off(text):
         raise UnusableNoteError("its front matter has no end; it may be half written")
-    pairs = {name: _unquoted(value.strip()) for name, value in _PAIR.findall(front[1])} if front else {}
-    body = text[front.end() :].strip() if front else text.strip()
+    front, body = split_front_matter(text)
+    pairs = {name: _unquoted(value.strip()) for name, value in _PAIR.findall(front or "")}
+    body = body.strip()
     description = pairs.get("description", "")
     if not (body or description):
         raise UnusableNoteError("it is empty")
-    links = dict.fromkeys(_named(link) for link in _LINK.findall(body))
-    name = _named(pairs.get("name", "")) or _named(file.stem)
+    links = dict.fromkeys(_note_name(link) for link in _LINK.findall(body))
+    name = _note_name(pairs.get("name", "")) or _note_name(file.stem)
     return Note(name, pairs.get("type", ""), description, body, tuple(links)[:MOST_LINKS])
 
 
@@ -120,7 +111,7 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
-def _named(link: str) -> str:
-    """A note's name as links and files give it, with or without an ending or a label."""
+def _note_name(link: str) -> str:
+    """A note's name as used in links and file names, without extension and label."""
     bare = link.partition("|")[0].strip().removesuffix(".md")
     return bare.casefold()[:LONGEST_NAME]

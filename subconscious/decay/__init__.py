@@ -1,11 +1,11 @@
 """How memories fade: pure factors, a combiner, policies as data. No clock, no database.
 
-``Facts`` are what is known of one memory, ``Terms`` what a person may set. A factor is a function of both and the time,
-a ``Policy`` a row that names its factors and how they are combined. States are derived from the value, never stored.
+``Facts`` describe one memory, ``Terms`` are the settings. A factor is a function of both and the time; a ``Policy`` is
+a row that names its factors and how they are combined. States are derived from the value, never stored.
 """
 
+from subconscious.decay.factors import OUTCOMES, adjusted_confidence, effective_confidence, feedback_factor, stability
 from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, last_alive
-from subconscious.decay.feedback import OUTCOMES, effective, stability, standing, surer
 from subconscious.decay.policies import (
     POLICIES,
     STATES,
@@ -14,10 +14,11 @@ from subconscious.decay.policies import (
     assess,
     days_until_due,
     due,
+    is_due,
     patience,
+    ranking_decay,
     state_of,
 )
-from subconscious.decay.ranking import ranking_decay
 
 __all__ = [
     "DAY",
@@ -29,15 +30,16 @@ __all__ = [
     "Policy",
     "Terms",
     "Verdict",
+    "adjusted_confidence",
     "assess",
     "days_until_due",
     "due",
-    "effective",
+    "effective_confidence",
+    "feedback_factor",
+    "is_due",
     "last_alive",
     "patience",
     "ranking_decay",
     "stability",
-    "standing",
     "state_of",
-    "surer",
 ]

@@ -1,31 +1,36 @@
-"""The factors: each a pure function of a memory's facts, the time and the terms; all lie in 0..1.5 and never rise."""
+"""The factors of a memory's value: pure functions of its facts, the time and the terms.
+
+They are in 0..1.5 and never rise with time. The factors from feedback and corrections, below them, are computed from
+the log whenever they are needed. They are never stored in a memory, so each entry of the log can be undone.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from subconscious.decay.facts import IMPORTANCE, Facts, Terms, days_since
 
 Factor = Callable[[Facts, float, Terms], float]
 
 MONTH = 30.0
-"""Days of the scale on which recency and relevance fade."""
+"""Days of the time scale of recency and relevance."""
 MANY_USES = 21
-"""A memory used 20 times is as frequent as can be: log(1 + 20) / log(21) = 1."""
+"""A memory used 20 times has the highest frequency: log(1 + 20) / log(21) = 1."""
 SOME_USE = 0.05
 MOST_USE = 1.5
 PATTERN = 1.2
 PATTERN_TIMES = 3
-"""Said this often, a memory is a pattern, whatever its kind."""
+"""A memory of any kind that was said this often counts as a pattern."""
 CITED = 1.1
 WEEK = 7.0
 TIERS = {"short": 1.0, "mid": WEEK, "long": MONTH}
-"""Scales of ``exp30`` in days."""
+"""Time scales of ``exp30`` in days."""
 
 
 def recency(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-days since it was last alive / 30)."""
+    """exp(-days since it was last said or used / 30)."""
     del terms
     return math.exp(-days_since(facts.alive_at, now) / MONTH)
 
@@ -37,24 +42,24 @@ def frequency(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def relevance(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-days since its files or topics were touched / 30); to say or use it touches them too."""
+    """exp(-days since its files or topics were touched / 30); saying or using it touches them too."""
     del terms
     return math.exp(-days_since(max(facts.touched_at, facts.alive_at), now) / MONTH)
 
 
 def supersession(facts: Facts, now: float, terms: Terms) -> float:
-    """0 when another has taken its place, else 1."""
+    """0 if another memory has replaced it, else 1."""
     del now, terms
     return 0.0 if facts.superseded else 1.0
 
 
 def retrievability(facts: Facts, now: float, terms: Terms) -> float:
-    """FSRS: (1 + (19/81) t/S)^-0.5, where S = (19/243) x half-life makes it a half after one."""
+    """FSRS: (1 + (19/81) t/S)^-0.5, with S = (19/243) x half-life, so that it is 0.5 after one half-life."""
     half_life = terms.half_life(facts.kind)
     if half_life is None:
         return 1.0
     scale = (19 / 243) * half_life * facts.stability
-    # A stability so small that it vanishes is none: what never held is gone as soon as any time has passed.
+    # A stability that underflows to zero means forgotten as soon as any time has passed.
     days = days_since(facts.alive_at, now)
     return float((1 + (19 / 81) * days / scale) ** -0.5) if scale > 0 else float(days == 0)
 
@@ -66,30 +71,30 @@ def usage(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def importance(facts: Facts, now: float, terms: Terms) -> float:
-    """What a person said of its importance."""
+    """The factor of the importance that the user set."""
     del now, terms
     return IMPORTANCE.get(facts.importance, 1.0)
 
 
 def pattern(facts: Facts, now: float, terms: Terms) -> float:
-    """1.2 for what keeps coming back."""
+    """1.2 for memories that recur."""
     del now, terms
     return PATTERN if facts.kind == "pattern" or facts.recurrence >= PATTERN_TIMES else 1.0
 
 
 def citation(facts: Facts, now: float, terms: Terms) -> float:
-    """1.1 for what other memories lean on."""
+    """1.1 for memories that others cite."""
     del now, terms
     return CITED if facts.citations else 1.0
 
 
 def tiered(facts: Facts, now: float, terms: Terms) -> float:
-    """e^(-days / scale), 1 day for the temporary, 7 for kinds that last no week, 30 for all others."""
+    """e^(-days / scale): 1 day for temporary ones, 7 for kinds with a half-life up to a week, 30 for all others."""
     return math.exp(-days_since(facts.alive_at, now) / TIERS[tier(facts, terms)])
 
 
 def tier(facts: Facts, terms: Terms) -> str:
-    """short, mid or long."""
+    """The time scale of a memory: short, mid or long."""
     if facts.importance == "temporary":
         return "short"
     half_life = terms.half_life(facts.kind)
@@ -97,10 +102,72 @@ def tier(facts: Facts, terms: Terms) -> str:
 
 
 def daily(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-rate x days), the ranking's decay."""
+    """exp(-rate x days), the decay used in the ranking."""
     return math.exp(-terms.rate * days_since(facts.alive_at, now))
 
 
 def staleness(facts: Facts, now: float, terms: Terms) -> float:
-    """A factor for what was not recalled for long."""
+    """A constant factor for memories not said or used for a long time."""
     return terms.stale_factor if days_since(facts.alive_at, now) > terms.stale_days else 1.0
+
+
+OUTCOMES: Mapping[str, float] = MappingProxyType({"accepted": 1.05, "modified": 0.95, "rejected": 0.80})
+"""Factor on the confidence for each outcome."""
+
+LEAST, MOST = 0.1, 1.0
+"""Bounds of an effective confidence."""
+
+CORRECTED = 0.5
+REPLACEMENT = 1.2
+"""Factors on the stability: of a memory that was corrected, and of the one that replaced it."""
+
+USED_FACTOR, MOST_COUNTED_USES = 1.05, 10
+"""Factor on the stability for each use or repetition, and how many of them count."""
+
+HIGHEST_STABILITY = 4.0
+LOWEST_STABILITY = 0.05
+"""Bounds of the stability after any number of corrections."""
+
+LOWEST_RANK_FACTOR, HIGHEST_RANK_FACTOR = 0.5, 1.2
+
+REPEATED = 0.1
+"""Share of the remaining doubt that each repetition removes."""
+
+_DIGITS = 9
+"""Digits of a stored confidence, so that undoing a repetition restores the exact value."""
+
+
+def adjusted_confidence(confidence: float, times: int = 1) -> float:
+    """A confidence after ``times`` repetitions; a negative number undoes as many."""
+    return round(min(1.0, max(0.0, 1 - (1 - confidence) * (1 - REPEATED) ** times)), _DIGITS)
+
+
+def multiplier(counts: Mapping[str, int]) -> float:
+    """The product of the outcomes' factors; outcomes without a factor are ignored."""
+    factor = 1.0
+    for outcome, times in counts.items():
+        factor *= OUTCOMES.get(outcome, 1.0) ** times
+    return factor
+
+
+def effective_confidence(confidence: float, counts: Mapping[str, int], *, pinned: bool = False) -> float:
+    """The confidence after feedback; pinned memories are exempt."""
+    if pinned or not any(outcome in OUTCOMES for outcome in counts):
+        return confidence
+    return max(LEAST, min(MOST, confidence * multiplier(counts)))
+
+
+def feedback_factor(counts: Mapping[str, int], weight: float, *, pinned: bool = False) -> float:
+    """The factor of feedback on a memory's rank: 1 without feedback, within fixed bounds."""
+    if pinned:
+        return 1.0
+    return 1.0 + weight * (max(LOWEST_RANK_FACTOR, min(HIGHEST_RANK_FACTOR, multiplier(counts))) - 1.0)
+
+
+def stability(corrected: int, replaced: int, proved: int = 0) -> float:
+    """The factor on a half-life, from corrections of the memory, memories it replaced, and uses or repetitions.
+
+    Each use or repetition (``proved``) lengthens it: memories that sessions return to last longer.
+    """
+    lengthened = USED_FACTOR ** min(proved, MOST_COUNTED_USES)
+    return max(LOWEST_STABILITY, min(HIGHEST_STABILITY, CORRECTED**corrected * REPLACEMENT**replaced * lengthened))

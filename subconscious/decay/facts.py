@@ -1,4 +1,4 @@
-"""What decay looks at: a memory's facts, and the terms that a person may set."""
+"""The inputs of decay: a memory's facts, and the terms that settings define."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from subconscious.kinds import KINDS
-from subconscious.model import Memory
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Memory
 
 if TYPE_CHECKING:
-    from subconscious.settings import Settings
+    from subconscious.settings.settings import Settings
 
 DAY = 86_400.0
 
 IMPORTANCE: Mapping[str, float] = MappingProxyType(
     {"constitutional": 1.0, "critical": 1.5, "important": 1.2, "normal": 1.0, "temporary": 0.8, "deprecated": 0.0}
 )
-"""What each importance multiplies retrievability by. Constitutional memories don't decay at all."""
+"""Factor on retrievability for each importance. Constitutional memories don't decay at all."""
 
 UNKNOWN_HALF_LIFE = 180.0
-"""Days, for a kind that a newer version has stored."""
+"""Days, for a kind that only a newer version knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One memory as decay sees it.
+    """One memory, as decay uses it.
 
-    ``alive_at``: when it was last said, stored, used, brought back or reset. ``touched_at``: when its files or topics
-    were. ``citations``: links of others that lean on it. ``stability`` is what corrections made of its half-life.
+    ``alive_at``: when it was last said, stored, used, restored or reset. ``touched_at``: when its files or topics were.
+    ``citations``: links of other memories that cite it. ``stability``: factor on its half-life, from corrections.
     """
 
     kind: str
@@ -46,7 +46,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a person may set (docs/settings.md). ``half_lives`` are those that replace the registry's; 0 is never."""
+    """Settings of decay (docs/settings.md).
+
+    ``half_lives`` replace those of the registry; 0 means that it never decays.
+    """
 
     recency: float = 0.4
     frequency: float = 0.3
@@ -61,7 +64,7 @@ class Terms:
 
     @classmethod
     def of(cls, chosen: Settings) -> Terms:
-        """The terms that settings say."""
+        """The terms from the settings."""
         return cls(
             recency=chosen.decay_recency,
             frequency=chosen.decay_frequency,
@@ -76,7 +79,7 @@ class Terms:
         )
 
     def half_life(self, kind: str) -> float | None:
-        """Days after which a memory of this kind is half gone; None: it never decays."""
+        """Half-life of a kind in days; None if it never decays."""
         row = KINDS.get(kind)
         days = self.half_lives.get(kind, row.half_life if row else UNKNOWN_HALF_LIFE)
         return days or None
@@ -88,5 +91,5 @@ def last_alive(memory: Memory) -> float:
 
 
 def days_since(moment: float, now: float) -> float:
-    """Days that have passed; none for a clock that jumped back, so that nothing becomes better than new."""
+    """Days that have passed; 0 if the clock was set back, so that no memory becomes better than new."""
     return max(0.0, (now - moment) / DAY)

@@ -5,24 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from subconscious.decay import factors
 from subconscious.decay.factors import Factor
-from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, days_since
+from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, days_since, last_alive
+from subconscious.domain.model import Memory
 
 Combiner = Callable[[Mapping[str, float], Terms], float]
 
 STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
-"""The states by minimum value. An active memory below all of them is dormant."""
+"""The states with their lowest values. An active memory below all of them is dormant."""
 
 LONGEST = 20 * 365
-"""Days beyond which nobody asks when a memory will fade."""
+"""Horizon in days for the prediction of when a memory becomes due."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One row: its factors by name, and what makes one value of theirs."""
+    """One row: its factors by name, and the function that combines them."""
 
     name: str
     meaning: str
@@ -32,7 +34,10 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How much is left of a memory, 0..1, and what made it so; no factors where it can't decay, and ``why`` says so."""
+    """The decayed value of a memory, 0..1, and its factors.
+
+    If it can't decay, there are none and ``why`` has the reason.
+    """
 
     value: float
     factors: Mapping[str, float]
@@ -40,14 +45,14 @@ class Verdict:
 
 
 def weighted_sum(values: Mapping[str, float], terms: Terms) -> float:
-    """The factors' mean by their weights, each the field of ``terms`` that is called like it; 1 without any weight."""
+    """The weighted mean of the factors, weighted by the fields of ``terms`` with their names; 1 without any weight."""
     weights = {name: float(getattr(terms, name)) for name in values}
     whole = sum(weights.values())
     return min(1.0, sum(weights[name] * values[name] for name in values) / whole) if whole > 0 else 1.0
 
 
 def product(values: Mapping[str, float], terms: Terms) -> float:
-    """All factors multiplied, at most 1."""
+    """The product of all factors, at most 1."""
     del terms
     return min(1.0, math.prod(values.values()))
 
@@ -62,7 +67,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
         for row in (
             Policy(
                 "weighted",
-                "recency, use, what is worked on, and whether it still holds",
+                "recency, use, current work, and whether it is still valid",
                 _named(factors.recency, factors.frequency, factors.relevance, factors.supersession),
                 weighted_sum,
             ),
@@ -80,7 +85,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
 
 
 def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
-    """How much is left of a memory under a policy."""
+    """The value of a memory under a policy."""
     fixed = _fixed(facts, terms)
     if fixed is not None:
         return fixed
@@ -89,7 +94,7 @@ def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
 
 
 def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
-    """The cases that no policy decides: memories that never decay, and deprecated ones."""
+    """The verdict for memories that no policy applies to: those that never decay, and deprecated ones."""
     if facts.pinned:
         return Verdict(1.0, {}, "pinned")
     if facts.importance in ("constitutional", "deprecated"):
@@ -100,7 +105,7 @@ def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
 
 
 def patience(facts: Facts, terms: Terms) -> float:
-    """Days that a memory stays with any value: its kind's half-life, or none once it is superseded."""
+    """Days that an unused memory is kept at any value: its scaled half-life, or 0 once superseded."""
     half_life = terms.half_life(facts.kind)
     if half_life is None or facts.superseded:
         return 0.0
@@ -108,17 +113,20 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether a memory is due to be archived: its value is low, and it was unused for long enough."""
-    if assess(policy, facts, now, terms).value >= terms.below:
-        return False
-    return days_since(facts.alive_at, now) >= patience(facts, terms)
+    """Whether a memory should be archived: its value is low, and it was unused for long enough."""
+    return is_due(assess(policy, facts, now, terms), facts, now, terms)
+
+
+def is_due(verdict: Verdict, facts: Facts, now: float, terms: Terms) -> bool:
+    """Whether a memory with this verdict should be archived."""
+    return verdict.value < terms.below and days_since(facts.alive_at, now) >= patience(facts, terms)
 
 
 def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> int | None:
-    """Return in how many days an unused memory becomes due; None: not within the horizon."""
+    """Days until an unused memory becomes due; None if that is beyond the horizon."""
     if not due(policy, facts, now + LONGEST * DAY, terms):
         return None
-    low, high = -1, LONGEST  # never due at low, always at high: what is due stays so while nobody touches it
+    low, high = -1, LONGEST  # never due at low, always at high: without use, a due memory stays due
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if due(policy, facts, now + middle * DAY, terms) else (middle, high)
@@ -126,7 +134,23 @@ def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> in
 
 
 def state_of(value: float, *, archived: bool = False) -> str:
-    """The name of what is left."""
+    """The name of the state for a value."""
     if archived:
         return "archived"
     return next((name for name, least in STATES if value >= least), STATES[-1][0])
+
+
+def ranking_decay(memory: Memory, now: float, rate: float, stale_days: float, stale_factor: float) -> float:
+    """exp(-rate x days), times ``stale_factor`` once stale; 1.0 for kinds that never decay.
+
+    It orders results and never filters them. The age counts from when the memory was said or used, not stored: imported
+    memories are as old as their sessions.
+    """
+    facts = Facts(memory.kind, last_alive(memory), pinned=memory.pinned)
+    return assess(POLICIES["exp001"], facts, now, _ranking_terms(rate, stale_days, stale_factor)).value
+
+
+@lru_cache(maxsize=16)
+def _ranking_terms(rate: float, stale_days: float, stale_factor: float) -> Terms:
+    """Cached terms: the same for all hits of a query, and for most queries."""
+    return Terms(rate=rate, stale_days=stale_days, stale_factor=stale_factor)

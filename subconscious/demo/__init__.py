@@ -1,4 +1,4 @@
-"""A recorded session to try everything on: `session.jsonl` is its transcript, `payloads.jsonl` what its hooks got.
+"""A recorded session for the demo: `session.jsonl` is its transcript, `payloads.jsonl` the input of its hooks.
 
-Made by scripts/record-demo with the real client; it lies as if in /home/dev, which whoever plays it must replace.
+Recorded by scripts/record-demo with the real client in /home/dev; `cli/demo.py` replaces this folder in the text.
 """

@@ -1,6 +1,6 @@
-"""What is wrong with an installation, and the command that mends it.
+"""Finds faults of an installation, and names the command that repairs each.
 
-Every check only looks: nothing is written, no daemon is started, and each works while the others find ruins.
+Checks are read-only and independent: they write nothing, start no daemon, and work when other parts are broken.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ import os
 from collections.abc import Mapping
 from time import time
 
-from subconscious.doctor import capturing, folder, installation, machine, running, stored
-from subconscious.doctor.findings import Check, Finding, Patient, fault, sh
-from subconscious.home import find_home
+from subconscious.doctor import folder, installation, running, stored
+from subconscious.doctor.findings import Check, CheckContext, Finding, fault, quoted
+from subconscious.settings.home import find_home
 
 
 def examine(environ: Mapping[str, str] | None = None, mounts: str | None = None) -> list[Finding]:
-    """Run every check. ``mounts`` stands for /proc/self/mountinfo."""
+    """Return the findings of all checks. ``mounts`` replaces the content of /proc/self/mountinfo."""
     environ = os.environ if environ is None else environ
-    findings = [*machine.python(), *machine.pause(environ)]
+    findings = [*installation.python(), *installation.pause(environ)]
     home = find_home(environ)
     if home is None:
         return [*findings, folder.no_home(environ)]
-    patient = Patient(home, environ, folder.mounts() if mounts is None else mounts, time())
-    for each in CHECKS:
-        findings += _guarded(each, patient)
+    context = CheckContext(home, environ, folder.mounts() if mounts is None else mounts, time())
+    for check in CHECKS:
+        findings += _guarded(check, context)
     return findings
 
 
-def _guarded(each: Check, patient: Patient) -> list[Finding]:
-    """A file that can't be looked at is a finding, not the end of the examination."""
+def _guarded(check: Check, context: CheckContext) -> list[Finding]:
+    """Return the findings of one check; a file that can't be read is a finding, too."""
     try:
-        return list(each(patient))
+        return list(check(context))
     except OSError as error:
-        return [fault("files", str(error), f"ls -ld {sh(error.filename or patient.home.root)} # it must be yours")]
+        return [fault("files", str(error), f"ls -ld {quoted(error.filename or context.home.root)} # it must be yours")]
 
 
 CHECKS: tuple[Check, ...] = (
     folder.state_folder,
-    machine.disk,
+    installation.disk,
     installation.settings,
     folder.permissions,
     folder.misplaced,
@@ -45,14 +45,14 @@ CHECKS: tuple[Check, ...] = (
     running.daemon,
     running.disk,
     running.embedder,
-    running.word,
+    running.approval,
     stored.database,
     stored.upkeep,
-    capturing.automatic,
+    stored.automatic,
     stored.lost,
     stored.claude_notes,
     stored.spool,
-    machine.vectors,
+    installation.vectors,
     running.provider,
     installation.plugin,
 )

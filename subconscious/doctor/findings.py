@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from subconscious.errors import SettingsError
-from subconscious.home import Home
-from subconscious.settings import Settings, load_settings
+from subconscious.domain.errors import SettingsError
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings, load_settings
 
-WAITING = 24 * 3600.0
-"""Seconds after which something that still waits is a fault: an embedding, a spool entry."""
+MAX_WAIT_SECONDS = 24 * 3600.0
+"""Seconds after which a waiting embedding or spool entry is a fault."""
 DRAIN = "subconscious daemon drain"
 FIX = "subconscious doctor --fix"
 
@@ -28,8 +28,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
-    """The state folder to examine."""
+class CheckContext:
+    """The input of a check: state folder, environment, mounted file systems, time."""
 
     home: Home
     environ: Mapping[str, str]
@@ -37,26 +37,26 @@ class Patient:
     now: float
 
 
-Check = Callable[[Patient], Iterator[Finding]]
+Check = Callable[[CheckContext], Iterator[Finding]]
 
 
-def fine(name: str, detail: str) -> Finding:
-    """A result without a fault."""
+def passed(name: str, detail: str) -> Finding:
+    """Return a finding without a fault."""
     return Finding(name, ok=True, detail=detail)
 
 
 def fault(name: str, detail: str, remedy: str) -> Finding:
-    """A fault, and the command that repairs it."""
+    """Return a fault with the command that repairs it."""
     return Finding(name, ok=False, detail=detail, remedy=remedy)
 
 
-def sh(path: Path | str) -> str:
-    """A path as a shell takes it."""
+def quoted(path: Path | str) -> str:
+    """Return a path quoted for a shell."""
     return shlex.quote(str(path))
 
 
 def settings_of(home: Home) -> Settings:
-    """The settings; the defaults if they are unreadable, which another check reports."""
+    """Return the settings, or the defaults if they can't be read, which another check reports."""
     try:
         return load_settings(home.root)
     except SettingsError:

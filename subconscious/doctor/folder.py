@@ -1,4 +1,4 @@
-"""The state folder: where it lies, and who may open it."""
+"""Checks of the state folder: its file system, permissions and files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from subconscious.doctor.findings import Finding, Patient, fault, fine, sh
-from subconscious.home import Home
-from subconscious.safe_files import NotRegularError, require_regular
+from subconscious.doctor.findings import CheckContext, Finding, fault, passed, quoted
+from subconscious.settings.home import Home
+from subconscious.system.safe_files import NotRegularError, require_regular
 
 SHARED_FILESYSTEMS = frozenset(
     {
@@ -32,7 +32,7 @@ SHARED_FILESYSTEMS = frozenset(
 
 
 def no_home(environ: Mapping[str, str]) -> Finding:
-    """There is no place for the state folder."""
+    """Return the fault that no state folder can be used."""
     chosen = environ.get("SUBCONSCIOUS_HOME", "")
     if chosen and not chosen.startswith("/"):
         detail = f"SUBCONSCIOUS_HOME is not a full path: {chosen}"
@@ -40,92 +40,92 @@ def no_home(environ: Mapping[str, str]) -> Finding:
         detail = f"SUBCONSCIOUS_HOME is not a folder of yours that you may write to: {chosen}"
     else:
         detail = f"neither HOME ({environ.get('HOME') or 'unset'}) nor a folder in TMPDIR can be used"
-    return fault("state folder", detail, _ELSEWHERE)
+    return fault("state folder", detail, _OTHER_FOLDER)
 
 
-# Survives a reboot, unlike /tmp; we make it 0700.
-_ELSEWHERE = f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
+# Unlike /tmp, /var/tmp survives a reboot. The folder is made with mode 0700.
+_OTHER_FOLDER = f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
 
 
-def state_folder(patient: Patient) -> Iterator[Finding]:
-    """Whether it is the owner's alone, on a file system that can lock."""
-    root = patient.home.root
-    kind = filesystem(root, patient.mounts)
+def state_folder(context: CheckContext) -> Iterator[Finding]:
+    """Check that the folder is closed to other users, and on a file system that supports locks."""
+    root = context.home.root
+    file_system = filesystem(root, context.mounts)
     mode = stat.S_IMODE(root.stat().st_mode) if root.exists() else 0
-    if _is_fallback(patient):
-        home = patient.environ.get("HOME") or "unset"
+    if _is_fallback(context):
+        home = context.environ.get("HOME") or "unset"
         detail = f"HOME ({home}) can't be written to, so memories are kept in {root}, which a restart may empty"
-        yield fault("state folder", detail, _ELSEWHERE)
+        yield fault("state folder", detail, _OTHER_FOLDER)
     if mode & 0o077:
         detail = f"{root} is open to other users (mode {mode:04o})"
-        yield fault("state folder", detail, f"chmod 700 {sh(root)}")
-    if kind in SHARED_FILESYSTEMS:
-        detail = f"{root} lies on a shared file system ({kind}), where locks and the database break"
-        yield fault("state folder", detail, _ELSEWHERE)
+        yield fault("state folder", detail, f"chmod 700 {quoted(root)}")
+    if file_system in SHARED_FILESYSTEMS:
+        detail = f"{root} is on a shared file system ({file_system}), where locks and the database break"
+        yield fault("state folder", detail, _OTHER_FOLDER)
     elif not root.exists():
-        yield fine("state folder", f"{root} is made by the first session")
+        yield passed("state folder", f"{root} is made by the first session")
     elif not mode & 0o077:
-        yield fine("state folder", f"{root}, mode {mode:04o}{f', {kind}' if kind else ''}")
+        yield passed("state folder", f"{root}, mode {mode:04o}{f', {file_system}' if file_system else ''}")
 
 
-def _is_fallback(patient: Patient) -> bool:
-    """Whether the state folder is the one that is used where there is no home folder to write to."""
-    home = patient.environ.get("HOME", "")
-    return not patient.environ.get("SUBCONSCIOUS_HOME") and patient.home.root != Path(home, ".subconscious")
+def _is_fallback(context: CheckContext) -> bool:
+    """Return whether the state folder is the fallback for a home folder that can't be written to."""
+    home = context.environ.get("HOME", "")
+    return not context.environ.get("SUBCONSCIOUS_HOME") and context.home.root != Path(home, ".subconscious")
 
 
 def filesystem(path: Path, mounts: str) -> str:
-    """The type of the file system that ``path`` lies on; empty where the system doesn't tell."""
-    place = os.path.realpath(path)
-    deepest, kind = "", ""
+    """Return the type of the file system of ``path``; "" where the system does not report it."""
+    folder = os.path.realpath(path)
+    deepest, file_system = "", ""
     for mount in mounts.splitlines():
         left, separator, right = mount.partition(" - ")
         point = _unescaped(left.split(" ")[4]) if separator else "?"
-        within = point == "/" or place == point or place.startswith(f"{point}/")
-        # Of two on one point the later hides the earlier.
+        within = point == "/" or folder == point or folder.startswith(f"{point}/")
+        # Of two file systems on one mount point, the later one hides the earlier.
         if within and len(point) >= len(deepest):
-            deepest, kind = point, right.split(" ")[0]
-    return kind
+            deepest, file_system = point, right.split(" ")[0]
+    return file_system
 
 
 def _unescaped(point: str) -> str:
-    """A mount point, of which the kernel writes a space as a backslash and 040."""
+    """Return a mount point with its octal escapes resolved: the kernel escapes spaces."""
     return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), point)
 
 
 def mounts() -> str:
-    """What is mounted where, as the kernel tells it; empty where it doesn't."""
+    """Return the content of /proc/self/mountinfo; "" on systems without it."""
     try:
         return Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
-def permissions(patient: Patient) -> Iterator[Finding]:
-    """Whether what lies in the folder is its owner's alone."""
-    home = patient.home
+def permissions(context: CheckContext) -> Iterator[Finding]:
+    """Check that the files in the folder belong to the user and are closed to others."""
+    home = context.home
     if not home.root.exists():
         return
     for folder in home.folders:
         if folder.is_symlink():
-            yield fault("permissions", f"{folder} is a link: the daemon won't use it", f"mv {sh(folder)} /var/tmp/")
-    suspects = [(path, status) for path, status in home.open_to_others() if path != home.root]
-    foreign = [path for path, status in suspects if status.st_uid != os.getuid()]
-    wide = [(path, stat.S_IMODE(status.st_mode)) for path, status in suspects if path not in foreign]
-    if foreign:
-        detail = f"{foreign[0]}{_and_more(foreign)} not yours: somebody else made it, or you did with sudo"
-        yield fault("permissions", detail, f"sudo chown -hR {os.getuid()} {sh(home.root)}")
-    for path, mode in wide[:1]:
-        detail = f"{path}{_and_more(wide)} open to other users (mode {mode:04o})"
-        yield fault("permissions", detail, f"chmod go-rwx {' '.join(sh(other) for other, _ in wide[:20])}")
+            yield fault("permissions", f"{folder} is a link: the daemon won't use it", f"mv {quoted(folder)} /var/tmp/")
+    exposed = [(path, status) for path, status in home.open_to_others() if path != home.root]
+    not_owned = [path for path, status in exposed if status.st_uid != os.getuid()]
+    accessible = [(path, stat.S_IMODE(status.st_mode)) for path, status in exposed if path not in not_owned]
+    if not_owned:
+        detail = f"{not_owned[0]}{_number_phrase(not_owned)} not yours: somebody else made it, or you did with sudo"
+        yield fault("permissions", detail, f"sudo chown -hR {os.getuid()} {quoted(home.root)}")
+    for path, mode in accessible[:1]:
+        detail = f"{path}{_number_phrase(accessible)} open to other users (mode {mode:04o})"
+        yield fault("permissions", detail, f"chmod go-rwx {' '.join(quoted(other) for other, _ in accessible[:20])}")
 
 
-def misplaced(patient: Patient) -> Iterator[Finding]:
-    """Whether what lies in place of our files are files; what is wrong in the spool the daemon sets aside by itself."""
-    home = patient.home
-    found = [path for path in (*_files(home), *home.log.glob("*.log")) if _is_none(path)]
+def misplaced(context: CheckContext) -> Iterator[Finding]:
+    """Check that our files are regular files. The spool is not checked, because the daemon moves bad entries away."""
+    home = context.home
+    found = [path for path in (*_files(home), *home.log.glob("*.log")) if _is_not_regular(path)]
     for path in found:
-        yield fault("files", f"{path} is no file: it is not read, nor written to", f"mv {sh(path)} /var/tmp/")
+        yield fault("files", f"{path} is not a regular file and is not used", f"mv {quoted(path)} /var/tmp/")
 
 
 def _files(home: Home) -> Iterator[Path]:
@@ -133,7 +133,7 @@ def _files(home: Home) -> Iterator[Path]:
     yield from (home.run / name for name in ("daemon.json", "daemon.lock", "spool-full"))
 
 
-def _is_none(path: Path) -> bool:
+def _is_not_regular(path: Path) -> bool:
     try:
         require_regular(path)
     except NotRegularError:
@@ -143,5 +143,5 @@ def _is_none(path: Path) -> bool:
     return False
 
 
-def _and_more(found: Sequence[object]) -> str:
+def _number_phrase(found: Sequence[object]) -> str:
     return " is" if len(found) == 1 else f" and {len(found) - 1} more are"

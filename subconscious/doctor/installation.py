@@ -1,65 +1,107 @@
-"""What was installed: the environment, the settings, the plugin in the client."""
+"""Checks of the machine and the installation: Python, disk, settings, the daemon's environment, the plugin."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subconscious.doctor.findings import Finding, Patient, fault, fine, sh
-from subconscious.errors import SettingsError
-from subconscious.safe_files import is_missing, read_regular
-from subconscious.settings import load_settings, require_written
+from subconscious.doctor.findings import CheckContext, Finding, fault, passed, quoted
+from subconscious.domain.errors import SettingsError
+from subconscious.settings.config_file import require_written
+from subconscious.settings.settings import load_settings
+from subconscious.system.safe_files import is_missing, read_regular
 
-LARGEST = 8 << 20
-"""Bytes of a file of settings that are read."""
+OLDEST_PYTHON = (3, 11)
+MIN_FREE_BYTES = 200 * 2**20
+"""Bytes below which the disk counts as full."""
+
+MAX_BYTES = 8 << 20
+"""Bytes of a file that are read."""
 
 
-def settings(patient: Patient) -> Iterator[Finding]:
-    """Whether config.toml can be read."""
-    config = patient.home.root / "config.toml"
+def python() -> Iterator[Finding]:
+    """Check that this Python is new enough."""
+    detail = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info >= OLDEST_PYTHON:
+        yield passed("python", detail)
+    else:
+        yield fault("python", f"{detail} is too old", "install Python 3.11 or newer")
+
+
+def pause(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Report a fault if the environment switches everything off."""
+    if environ.get("SUBCONSCIOUS_OFF", "").lower() not in ("", "0", "false"):
+        detail = "SUBCONSCIOUS_OFF is set: sessions started from here are neither watched nor helped"
+        yield fault("pause", detail, "unset SUBCONSCIOUS_OFF")
+
+
+def disk(context: CheckContext) -> Iterator[Finding]:
+    """Check that the disk has free space."""
+    folder = next(folder for folder in (context.home.root, *context.home.root.parents) if folder.exists())
+    free = shutil.disk_usage(folder).free
+    if free < MIN_FREE_BYTES:
+        yield fault("disk", f"only {free // 2**20} MB free on {folder}", f"df -h {quoted(folder)} # and make room")
+    else:
+        yield passed("disk", f"{free / 2**30:.1f} GB free")
+
+
+def vectors(_: CheckContext) -> Iterator[Finding]:
+    """Report which index is used to search vectors."""
+    loads = hasattr(sqlite3.Connection, "enable_load_extension")
+    detail = "sqlite-vec" if loads else "an exact numpy scan (this Python's SQLite loads no extensions)"
+    yield Finding("vector index", ok=True, detail=detail)
+
+
+def settings(context: CheckContext) -> Iterator[Finding]:
+    """Check that config.toml can be read."""
+    config = context.home.root / "config.toml"
     try:
-        require_written(patient.home.root)
-        load_settings(patient.home.root)
+        require_written(context.home.root)
+        load_settings(context.home.root)
     except SettingsError as error:
         yield fault("settings", error.message, error.remedy)
     else:
-        yield fine("settings", str(config) if config.exists() else "all at their defaults")
+        yield passed("settings", str(config) if config.exists() else "all at their defaults")
 
 
-def environment(patient: Patient) -> Iterator[Finding]:
-    """Whether the daemon's environment could be made, and is whole."""
-    current = patient.home.env / "current"
+def environment(context: CheckContext) -> Iterator[Finding]:
+    """Check that the daemon's environment was built completely."""
+    current = context.home.env / "current"
     complete = (current / ".complete").exists()
-    if failure := _failure(patient.home.env / "failure"):
+    if failure := _failure(context.home.env / "failure"):
         yield fault("environment", f"could not be made: {failure['reason']}", failure["remedy"])
     elif current.is_symlink() and not complete:
-        yield fault("environment", f"{current} is not whole", f"rm {sh(current)} # the next session makes it anew")
+        yield fault("environment", f"{current} is incomplete", f"rm {quoted(current)} # the next session rebuilds it")
     else:
-        yield fine("environment", os.path.realpath(current) if complete else "is made by the first session")
+        yield passed("environment", os.path.realpath(current) if complete else "is made by the first session")
 
 
 def _failure(file: Path) -> dict[str, str] | None:
-    """Why the environment could not be made, as ``hooks/maker.py`` wrote it."""
+    """Return why the environment could not be built, as written by ``hooks/maker.py``; None if there was no failure."""
     if is_missing(file):
         return None
     try:
-        failure = json.loads(read_regular(file, LARGEST))
+        failure = json.loads(read_regular(file, MAX_BYTES))
         return {key: str(failure[key]) for key in ("reason", "remedy")}
     except (OSError, RecursionError, ValueError, KeyError, TypeError):
-        return {"reason": f"{file} can't be read", "remedy": f"rm {sh(file)} # the next session tries again"}
+        return {"reason": f"{file} can't be read", "remedy": f"rm {quoted(file)} # the next session tries again"}
 
 
-def plugin(patient: Patient) -> Iterator[Finding]:
-    """Best effort, so a note and never a fault: the client has more places for its settings than this one."""
-    chosen = patient.environ.get("CLAUDE_CONFIG_DIR", "")
-    file = Path(chosen or Path(patient.environ.get("HOME", "/"), ".claude"), "settings.json")
+def plugin(context: CheckContext) -> Iterator[Finding]:
+    """Report whether the plugin is enabled; never a fault, because Claude Code has settings in other files, too."""
+    chosen = context.environ.get("CLAUDE_CONFIG_DIR", "")
+    file = Path(chosen or Path(context.environ.get("HOME", "/"), ".claude"), "settings.json")
     try:
-        yield fine("plugin", _enabled(json.loads(read_regular(file, LARGEST))))
+        yield passed("plugin", _enabled(json.loads(read_regular(file, MAX_BYTES))))
     except (OSError, RecursionError, ValueError, AttributeError):
-        yield fine("plugin", f"unknown: Claude Code's settings are not at {file}")
+        yield passed("plugin", f"unknown: Claude Code's settings are not at {file}")
 
 
 def _enabled(settings: dict[str, Any]) -> str:

@@ -1,130 +1,141 @@
-"""The daemon, and what only a running one knows."""
+"""Checks of the daemon, and of state that only a running daemon knows."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from subconscious import __version__
-from subconscious.client import AbsentError, call, hello, last_words, newer
-from subconscious.doctor.findings import FIX, Finding, Patient, fault, fine, settings_of, sh
-from subconscious.errors import DaemonError, SubconsciousError
+from subconscious.doctor.findings import FIX, CheckContext, Finding, fault, passed, quoted, settings_of
+from subconscious.domain.errors import DaemonError, SubconsciousError
 from subconscious.store.check import UPDATE
+from subconscious.wire import AbsentError, call, hello, last_log_line, newer
+
+if TYPE_CHECKING:
+    from subconscious.wire.daemon import Provider, ProviderResult, StatusResult
 
 PROVIDER_SECONDS = 15.0
-"""Time that the daemon has to try the providers; each has five seconds once its SDK is loaded."""
+"""Seconds for the daemon to try the providers; each gets five seconds once its SDK is loaded."""
 NONE = "none"
 OFFLINE = "none: everything works without one"
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
 
 
-def daemon(patient: Patient) -> Iterator[Finding]:
-    """Whether it runs, and which version of it."""
+def daemon(context: CheckContext) -> Iterator[Finding]:
+    """Check that the daemon is not older or newer than this program, if it runs."""
     try:
-        yield _version(hello(patient.home))
+        yield _version(hello(context.home))
     except AbsentError:
-        yield _absent(patient)
+        yield _not_running(context)
     except DaemonError as error:
         yield fault("daemon", f"it listens, but {error.message}", "subconscious daemon stop --force")
 
 
-def embedder(patient: Patient) -> Iterator[Finding]:
-    """Whether the chosen embedder is in use; only a running daemon knows."""
+def embedder(context: CheckContext) -> Iterator[Finding]:
+    """Check that the daemon uses the configured embedder."""
     try:
-        told = call(patient.home, "status", timeout=2)["embedder"]
-        if told.get("code"):
-            detail = f"{told['name']}: {told['error']}"
-            yield fault("embedder", detail, f"{FIX} # once that is mended")
+        state = _status(context)["embedder"]
+        if state.get("code"):
+            detail = f"{state['name']}: {state['error']}"
+            yield fault("embedder", detail, f"{FIX} # once that is repaired")
     except (SubconsciousError, KeyError):
-        return  # that of the daemon itself is told already
+        return  # reported by the check of the daemon
 
 
-def word(patient: Patient) -> Iterator[Finding]:
-    """Settings that wait for a person's word; only a running daemon knows which hold."""
+def approval(context: CheckContext) -> Iterator[Finding]:
+    """Report guarded settings that wait for the user's approval."""
     try:
-        waits = call(patient.home, "status", timeout=2)["unaccepted"]
+        unapproved = _status(context)["unaccepted"]
     except (SubconsciousError, KeyError):
         return
-    if waits:
-        detail = f"not in force, for they need your word: {', '.join(waits)}"
+    if unapproved:
+        detail = f"not in force until you approve them: {', '.join(unapproved)}"
         yield fault("settings", detail, "subconscious accept-settings # or take them back in config.toml")
 
 
-def disk(patient: Patient) -> Iterator[Finding]:
-    """Whether the daemon can write; only a running one knows of a quota, say, or of a read-only file system."""
+def disk(context: CheckContext) -> Iterator[Finding]:
+    """Check that the daemon can write; a running daemon notices quotas and read-only file systems."""
     try:
-        trouble = call(patient.home, "status", timeout=2).get("disk")
+        trouble = _status(context).get("disk")
     except SubconsciousError:
-        return  # that of the daemon itself is told already
+        return  # reported by the check of the daemon
     if trouble:
         detail = f"the daemon can't write: {trouble}; it keeps what hooks hand over in memory until it can"
-        yield fault("disk", detail, f"df -h {sh(patient.home.root)} # and make room")
+        yield fault("disk", detail, f"df -h {quoted(context.home.root)} # and make room")
 
 
-def _absent(patient: Patient) -> Finding:
-    """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
-    words = last_words(patient.home)
+def _status(context: CheckContext) -> StatusResult:
+    """Return the daemon's status. Raises DaemonError. A daemon of another version may send other fields."""
+    return cast("StatusResult", call(context.home, "status", timeout=2))
+
+
+def _not_running(context: CheckContext) -> Finding:
+    """Return a fault if the log ends with an error, so that the last start failed; else that the daemon is idle."""
+    words = last_log_line(context.home)
     if words and not _USUAL_LINE.match(words):
-        log = patient.home.log / "daemon.log"
-        return fault("daemon", f"its last start failed: {words}", f"less {sh(log)} # then subconscious daemon start")
-    stale = " (it left its socket behind: harmless)" if patient.home.socket.exists() else ""
-    return fine("daemon", f"not running; the next session or command starts it{stale}")
+        log = context.home.log / "daemon.log"
+        return fault(
+            "daemon", f"its last start failed: {words}", f"less {quoted(log)} # then subconscious daemon start"
+        )
+    stale = " (it left its socket behind: harmless)" if context.home.socket.exists() else ""
+    return passed("daemon", f"not running; the next session or command starts it{stale}")
 
 
 def _version(running: str) -> Finding:
     if newer(__version__, running):
         detail = f"version {running} runs, older than this program ({__version__})"
-        return fault("daemon", detail, "subconscious daemon start # the older one yields")
+        return fault("daemon", detail, "subconscious daemon start # it replaces the older one")
     if newer(running, __version__):
         detail = f"version {running} runs, newer than this program ({__version__})"
         return fault("daemon", detail, UPDATE)
-    return fine("daemon", f"version {running} runs")
+    return passed("daemon", f"version {running} runs")
 
 
-def provider(patient: Patient) -> Iterator[Finding]:
-    """Ask the daemon to try the keys and models, at no cost; without a daemon say what is set."""
-    settings = settings_of(patient.home)
+def provider(context: CheckContext) -> Iterator[Finding]:
+    """Check keys and models through the daemon, at no cost; without a daemon, report the configured provider."""
+    settings = settings_of(context.home)
     try:
-        found = call(patient.home, "provider", {"check": True, **_session()}, PROVIDER_SECONDS)
+        answer = call(context.home, "provider", {"check": True, **_session()}, PROVIDER_SECONDS)
     except SubconsciousError as error:
         if settings.provider == NONE:
-            yield fine("model", OFFLINE)
+            yield passed("model", OFFLINE)
         elif isinstance(error, AbsentError):
-            yield fine("model", f"{settings.provider}; it is tried only while the daemon runs")
+            yield passed("model", f"{settings.provider}; it is tried only while the daemon runs")
         else:
             yield fault("model", f"{settings.provider} could not be tried: {error.message}", error.remedy)
         return
+    found = cast("ProviderResult", answer)
     for provider in found["providers"]:
-        yield _tried(provider)
+        yield _provider_finding(provider)
     if not found["providers"]:
-        yield fine("model", OFFLINE)
-    yield from _unspent(found)
+        yield passed("model", OFFLINE)
+    yield from _spending(found)
 
 
 def _session() -> dict[str, str]:
-    """The session that this command runs in, if any: its own key may be another than that of other work."""
+    """Return the argument for the session that this command runs in, because its environment may contain a key."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     return {"session_id": session} if session else {}
 
 
-def _tried(provider: dict[str, Any]) -> Finding:
-    name, own = f"{provider['name']} {provider['model']}".strip(), provider.get("own_keys", ())
-    refused = [one["error"] for one in own if one["refused"]]
+def _provider_finding(provider: Provider) -> Finding:
+    name, own_keys = f"{provider['name']} {provider['model']}".strip(), provider.get("own_keys", ())
+    refused = [error for one in own_keys if one["refused"] and (error := one["error"])]
     if not provider["reachable"] and refused:
         detail = f"{name}, with the key of a session's environment: {refused[0]['message']}"
         return fault("model", detail, refused[0]["remedy"])
-    error = provider["error"] or next((one["error"] for one in own if one["error"]), None)
+    error = provider["error"] or next((one["error"] for one in own_keys if one["error"]), None)
     if not provider["reachable"] and error:
         return fault("model", f"{name}: {error['message']}", error["remedy"])
     if provider["breaker"] != "closed":
         return fault("model", f"{name} answers, but failed too often", "nothing: it is tried again within a minute")
-    return fine("model", f"{name} answers{_key(provider)}")
+    return passed("model", f"{name} answers{_key(provider)}")
 
 
-def _key(provider: dict[str, Any]) -> str:
-    """Where its key comes from."""
+def _key(provider: Provider) -> str:
+    """Return where the provider's key comes from."""
     if source := provider.get("key"):
         return f"; key from {source}"
     if sessions := provider.get("sessions_with_own_key"):
@@ -132,7 +143,7 @@ def _key(provider: dict[str, Any]) -> str:
     return ""
 
 
-def _unspent(found: dict[str, Any]) -> Iterator[Finding]:
+def _spending(found: ProviderResult) -> Iterator[Finding]:
     spending = found["spending"]
     if found["providers"] and spending["state"] == "reached":
         detail = f"the cap of ${spending['cap']:g} a day is reached: work waits until tomorrow"

@@ -1,4 +1,4 @@
-"""Checks of the store and of the queue."""
+"""Checks of the database, its copies, the notes that were read, and the spool."""
 
 from __future__ import annotations
 
@@ -6,83 +6,101 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 
-from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
-from subconscious.errors import StoreError
-from subconscious.safe_files import is_missing, read_end
+from subconscious.doctor.findings import (
+    DRAIN,
+    FIX,
+    MAX_WAIT_SECONDS,
+    CheckContext,
+    Finding,
+    fault,
+    passed,
+    quoted,
+    settings_of,
+)
+from subconscious.domain.errors import StoreError
+from subconscious.settings.settings import Settings
 from subconscious.store import claude_notes as notes
-from subconscious.store import losses, postponed
-from subconscious.store.backups import altered, listing, reference
-from subconscious.store.check import Health, check, reading
-from subconscious.store.health import drift
+from subconscious.store import losses, maintenance
+from subconscious.store.backups import altered_copies, comparison_copy, listing
+from subconscious.store.capture_statistics import AutomaticCounts, count_automatic
+from subconscious.store.check import Health, check, open_readonly
+from subconscious.store.health import count_inconsistencies
 from subconscious.store.migrate import migrations
 from subconscious.store.presence import as_damage, flaw_of, remedy, repair, require_usable
-from subconscious.store.verification import problems, setbacks
+from subconscious.store.verification import is_behind, problems
+from subconscious.system.safe_files import is_missing, read_end
 
-UPKEEP = {
+UPKEEP_DETAILS = {
     "decay": "{affected} of {total} memories would be archived at once",
     "review": "{affected} of {total} captures that wait for review would expire at once",
 }
 
-MOST_FOLDERS = 3
-"""Folders of notes that are named, and notes that can't be used."""
+MAX_NAMED = 3
+"""Folders and unusable notes that are named."""
 
-LAST_BYTES = 4096
-"""Bytes at the end of a note in which its last line is looked for."""
+TAIL_BYTES = 4096
+"""Bytes at the end of run/spool-full that are read for its last line."""
 
-OLDEST_BACKUP_DAYS = 14
-"""Days after which a copy is too old to go back to, where there were days to make another."""
+MAX_BACKUP_AGE_DAYS = 14
+"""Days after which the latest copy of the database is too old."""
+
+SESSIONS_WITHOUT_CAPTURE = 10
+"""Sessions with candidates after which at least one statement should have been stored without a review."""
+
+MAX_STATED_CONFIDENCE = 0.94
+"""The highest confidence of a statement by the user: an explicit one, with names and a reason."""
 
 
-def database(patient: Patient) -> Iterator[Finding]:
-    """Whether the database is sound, and agrees with itself."""
-    path = patient.home.database
+def database(context: CheckContext) -> Iterator[Finding]:
+    """Check that the database is intact, and its derived data consistent."""
+    path = context.home.database
     try:
         require_usable(path)
         if flaw_of(path):
-            yield fine("database", "is made by the first session")
+            yield passed("database", "is made by the first session")
             return
         health = check(path)
     except (StoreError, sqlite3.Error) as error:
-        told = as_damage(error, path) or StoreError(str(error), remedy(path))
-        yield fault("database", told.message, told.remedy)
+        state = as_damage(error, path) or StoreError(str(error), remedy(path))
+        yield fault("database", state.message, state.remedy)
     else:
-        yield from _verified(patient, health)
-        yield from _leftovers(patient, health)
-        yield from _drifted(patient, health)
-        yield from _backup(patient, health)
+        yield from _verification(context, health)
+        yield from _unfinished(context, health)
+        yield from _derived_data(context, health)
+        yield from _backup(context, health)
 
 
-def _verified(patient: Patient, health: Health) -> Iterator[Finding]:
-    """Whether pages, texts and history are as they were written, and the copies too."""
-    path = patient.home.database
+def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
+    """Check that pages, texts, history and copies are as they were written."""
+    path = context.home.database
     copies = listing(path)
-    found = [*(setbacks(path, copies[0]) if copies else []), *problems(path, reference(path))]
+    found = [*(is_behind(path, copies[0]) if copies else []), *problems(path, comparison_copy(path))]
     if found:
         yield fault("database", "; ".join(dict.fromkeys(found)), repair(path))
     else:
-        yield fine("database", f"sound, schema {health.schema}, memories: {health.memories}")
-    if changed := altered(path):
+        yield passed("database", f"sound, schema {health.schema}, memories: {health.memories}")
+    if changed := altered_copies(path):
         detail = f"changed since they were made: {', '.join(one.name for one in changed)}"
-        yield fault("copies", detail, f"rm {' '.join(sh(one) for one in changed)}; subconscious backup")
+        yield fault("copies", detail, f"rm {' '.join(quoted(one) for one in changed)}; subconscious backup")
 
 
-def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
+def _unfinished(context: CheckContext, health: Health) -> Iterator[Finding]:
     if health.buried:
         detail = f"{health.buried} given up: {'; '.join(health.buried_reasons)}"
-        yield fault("jobs", detail, f"less {sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}")
+        yield fault("jobs", detail, f"less {quoted(context.home.log / 'daemon.log')} # entries: {context.home.buried}")
     since = health.pending_since
-    wanted = settings_of(patient.home).embedder != "none"
-    if wanted and since is not None and patient.now - since > WAITING:
+    wanted = settings_of(context.home).embedder != "none"
+    if wanted and since is not None and context.now - since > MAX_WAIT_SECONDS:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
         yield fault("embeddings", detail, FIX)
 
 
-def _drifted(patient: Patient, health: Health) -> Iterator[Finding]:
+def _derived_data(context: CheckContext, health: Health) -> Iterator[Finding]:
     """Check that derived data matches its source; an older database is checked after its migration."""
     if health.schema < migrations()[-1].version:
         return
     try:
-        wrong = drift(patient.home.database)
+        wrong = count_inconsistencies(context.home.database)
     except StoreError as error:
         yield fault("indexes", error.message, error.remedy)
         return
@@ -90,103 +108,146 @@ def _drifted(patient: Patient, health: Health) -> Iterator[Finding]:
         yield fault("indexes", ", ".join(f"{name}: {count}" for name, count in wrong.items()), FIX)
 
 
-def _backup(patient: Patient, health: Health) -> Iterator[Finding]:
-    """Whether there is a copy to go back to. The first is made by the first night."""
-    copies = listing(patient.home.database)
+def _backup(context: CheckContext, health: Health) -> Iterator[Finding]:
+    """Check that there is a recent copy. The first one is made by the first nightly run."""
+    copies = listing(context.home.database)
     if copies:
-        days = (patient.now - copies[0].at) / 86_400
+        days = (context.now - copies[0].at) / 86_400
         detail = f"copies: {len(copies)}, the latest {max(0, days):.0f} days old"
         if days < -1:
             yield fault("backup", f"copies: {len(copies)}, all with dates ahead of now", "date; subconscious backup")
-        elif days > OLDEST_BACKUP_DAYS:
+        elif days > MAX_BACKUP_AGE_DAYS:
             yield fault("backup", detail, "subconscious backup")
         else:
-            yield fine("backup", detail)
+            yield passed("backup", detail)
     elif health.memories:
-        yield fine("backup", "none yet; the next night makes one, or subconscious backup")
+        yield passed("backup", "none yet; the next night makes one, or subconscious backup")
 
 
-def upkeep(patient: Patient) -> Iterator[Finding]:
+def upkeep(context: CheckContext) -> Iterator[Finding]:
     """Whether upkeep waits because it would archive or expire unusually much at once."""
-    if not patient.home.database.exists():
+    if not context.home.database.exists():
         return
     try:
-        with reading(patient.home.database) as connection:
-            # What a clock ahead of now has postponed is no matter any more: the next run finds less to do.
-            waiting = [one for one in postponed.waiting(connection) if one.since <= patient.now]
+        with open_readonly(context.home.database) as connection:
+            # Entries with a later time were postponed by a wrong clock and no longer matter.
+            waiting = [one for one in maintenance.waiting_postponed(connection) if one.since <= context.now]
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already
     for one in waiting:
-        deed = UPKEEP.get(one.name, one.name).format(affected=one.affected, total=one.total)
-        detail = f"{deed}; a wrong clock would do that, so it waits until three more sessions have begun"
+        change = UPKEEP_DETAILS.get(one.name, one.name).format(affected=one.affected, total=one.total)
+        detail = f"{change}; a wrong clock would do that, so it waits until three more sessions have begun"
         yield fault("upkeep", detail, "date # if the clock is right: subconscious maintenance run")
 
 
-def lost(patient: Patient) -> Iterator[Finding]:
+def lost(context: CheckContext) -> Iterator[Finding]:
     """Report dropped entries and a full disk until a session has reported them."""
-    if not patient.home.database.exists():
+    if not context.home.database.exists():
         return
     try:
-        with reading(patient.home.database) as connection:
-            found = losses.untold_in(connection)
+        with open_readonly(context.home.database) as connection:
+            found = losses.unreported_in(connection)
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already
     for loss in found:
-        remedy = f"df -h {sh(patient.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
-        yield fault("lost", f"{loss.told}; told once more when the next session starts", remedy)
+        remedy = (
+            f"df -h {quoted(context.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
+        )
+        yield fault("lost", f"{loss.message}; reported again when the next session starts", remedy)
 
 
-def claude_notes(patient: Patient) -> Iterator[Finding]:
-    """Which of Claude Code's own notes are read, when last, and which can't be used."""
-    if not patient.home.database.exists():
+def claude_notes(context: CheckContext) -> Iterator[Finding]:
+    """Report which of Claude Code's own notes are read, when last, and which can't be used."""
+    if not context.home.database.exists():
         return
     try:
-        with reading(patient.home.database) as connection:
+        with open_readonly(context.home.database) as connection:
             found = notes.report(connection)
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already, and an older one has no such table
-    if not settings_of(patient.home).claude_notes:
-        yield fine("notes", "Claude Code's own are not read: claude_notes is off")
+    if not settings_of(context.home).claude_notes:
+        yield passed("notes", "Claude Code's own are not read: claude_notes is off")
     elif found:
-        yield _read_notes(patient, found)
+        yield _read_notes(context, found)
 
 
-def _read_notes(patient: Patient, found: list[notes.Folder]) -> Finding:
-    """Tell what was read; a note that is not used is one for the user to look at, since Claude loads it itself."""
-    minutes = max(0.0, patient.now - found[0].looked_at) / 60
+def _read_notes(context: CheckContext, found: list[notes.Folder]) -> Finding:
+    """Return what was read; an unusable note is a fault, because Claude Code itself loads it all the same."""
+    minutes = max(0.0, context.now - found[0].looked_at) / 60
     detail = f"Claude Code's own: {sum(folder.notes for folder in found)} in use, looked at {minutes:.0f} minutes ago, "
-    detail += f"from {', '.join(folder.path for folder in found[:MOST_FOLDERS])}"
-    detail += f" and {len(found) - MOST_FOLDERS} more folders" if len(found) > MOST_FOLDERS else ""
+    detail += f"from {', '.join(folder.path for folder in found[:MAX_NAMED])}"
+    detail += f" and {len(found) - MAX_NAMED} more folders" if len(found) > MAX_NAMED else ""
     unusable = [one for folder in found for one in folder.unusable]
     if not unusable:
-        return fine("notes", detail)
-    told = "; ".join(f"{path}: {problem}" for path, problem in unusable[:MOST_FOLDERS])
-    return fault("notes", f"{detail}; not used: {len(unusable)} ({told})", f"less {sh(unusable[0][0])}")
+        return passed("notes", detail)
+    state = "; ".join(f"{path}: {problem}" for path, problem in unusable[:MAX_NAMED])
+    return fault("notes", f"{detail}; not used: {len(unusable)} ({state})", f"less {quoted(unusable[0][0])}")
 
 
-def spool(patient: Patient) -> Iterator[Finding]:
-    """Whether what was handed over is taken up."""
-    sizes, oldest = _entries(patient)
-    limit = settings_of(patient.home).spool_max_mb
+def spool(context: CheckContext) -> Iterator[Finding]:
+    """Check that the daemon processes the spool, and that no entries were lost."""
+    sizes, oldest = _entries(context)
+    limit = settings_of(context.home).spool_max_mb
     detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
-    note = patient.home.run / "spool-full"
+    note = context.home.run / "spool-full"
     if not is_missing(note):
-        lost = read_end(note, LAST_BYTES).decode("utf-8", "replace").strip().splitlines()[-1:]
-        yield fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {sh(note)}")
+        lost = read_end(note, TAIL_BYTES).decode("utf-8", "replace").strip().splitlines()[-1:]
+        yield fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {quoted(note)}")
     elif sum(sizes) > limit * 2**20:
         yield fault("spool", f"{detail}: the oldest entries are being lost", DRAIN)
-    elif patient.now - oldest > WAITING:
-        yield fault("spool", f"{detail}, the oldest for {(patient.now - oldest) / 86400:.0f} days", DRAIN)
+    elif context.now - oldest > MAX_WAIT_SECONDS:
+        yield fault("spool", f"{detail}, the oldest for {(context.now - oldest) / 86400:.0f} days", DRAIN)
     else:
-        yield fine("spool", detail)
+        yield passed("spool", detail)
 
 
-def _entries(patient: Patient) -> tuple[list[int], float]:
-    """The sizes of what waits, and when the oldest came. The daemon takes them while we look."""
-    sizes, oldest = [], patient.now
-    for entry in patient.home.spool.glob("*.entry"):
+def _entries(context: CheckContext) -> tuple[list[int], float]:
+    """Return the sizes of the waiting entries, and the time of the oldest; entries may vanish during the check."""
+    sizes, oldest = [], context.now
+    for entry in context.home.spool.glob("*.entry"):
         with suppress(FileNotFoundError):
             status = entry.lstat()
             sizes.append(status.st_size)
             oldest = min(oldest, status.st_mtime)
     return sizes, oldest
+
+
+def automatic(context: CheckContext) -> Iterator[Finding]:
+    """Check that automatic capture stores something; if not, name the setting or decision that prevents it."""
+    settings = settings_of(context.home)
+    if not settings.capture:
+        yield passed("capture", "switched off (capture = false): nothing is learned from sessions")
+        return
+    if not context.home.database.exists():
+        return
+    try:
+        with open_readonly(context.home.database) as connection:
+            found = count_automatic(connection, SESSIONS_WITHOUT_CAPTURE, settings.auto_threshold, context.now)
+    except (sqlite3.Error, OSError):
+        return  # an unreadable database is reported already
+    if found.stored or found.sessions < SESSIONS_WITHOUT_CAPTURE:
+        yield passed("capture", f"stored without asking: {found.stored} of the last {found.candidates} candidates")
+        return
+    why, remedy = _reason(found, settings)
+    what = f"nothing was stored without asking in the last {found.sessions} sessions with candidates"
+    yield fault("capture", f"{what} ({found.candidates} candidates): {why}", remedy)
+
+
+def _reason(found: AutomaticCounts, settings: Settings) -> tuple[str, str]:
+    """Return the reason why nothing is stored, and the command that helps."""
+    limit = settings.auto_threshold
+    if limit > MAX_STATED_CONFIDENCE:
+        why = f"auto_threshold = {limit:g}, and what you state outright reaches {MAX_STATED_CONFIDENCE:g} at most"
+        return why, "subconscious status --settings # lower auto_threshold, then: subconscious accept-settings"
+    if found.lowered:
+        why = f"calibration: your decisions have lowered {found.lowered} statements that were sure enough as stated"
+        return why, "subconscious stats --calibration # shows the curve; with a lower auto_threshold more is stored"
+    if found.suspect:
+        return f"the poisoning check flagged {found.suspect} statements of yours", "subconscious review --limit 20"
+    if found.sure:
+        why = f"{found.sure} statements of yours were sure enough, and something else made them wait or dropped them"
+        return why, "subconscious explain"
+    if found.own:
+        why = f"none of your statements was sure enough: {found.surest:.2f} at most, and {limit:g} is needed"
+        return why, "subconscious explain"
+    return "none of them was in your own words, and what others say waits for you", "subconscious review"

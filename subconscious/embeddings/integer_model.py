@@ -1,9 +1,9 @@
 """Rewrite an ONNX model that stores its weights as int8 into one that also multiplies them as int8.
 
 all-MiniLM-L6-v2 as shipped widens every weight to float32 when it is loaded: the process grows to 219 MB. The same
-weights, multiplied as integers by ONNX Runtime's ``DynamicQuantizeMatMul``, need 108 MB and half the time a text; the
-vectors stay within a mean cosine of .991 (bench/embedding.py). It is done at each load, for it takes a tenth of a
-second, and what isn't stored can't be stale.
+weights, multiplied as integers by ONNX Runtime's ``DynamicQuantizeMatMul``, need 108 MB and half the time per text; the
+vectors have a mean cosine of .991 with the original ones (bench/embedding.py). The rewrite takes a tenth of a second
+and is done at each load, so that no stored result can be outdated.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory  # type: ignore[import-untyped]
 
-from subconscious.errors import EmbedderError
-
-FLOAT32 = 1
-"""ONNX's number for the element type."""
+from subconscious.domain.errors import EmbedderError
 
 RUNTIME_DOMAIN = "com.microsoft"
-"""Where ONNX Runtime's own operators live."""
+"""The domain of ONNX Runtime's own operators."""
 
 _Field = descriptor_pb2.FieldDescriptorProto
 
-# The part of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) that is read or changed here, so that
-# the `onnx` package (36 MB) isn't needed: message -> field -> (number, type). Protocol Buffers keep the fields that
-# a schema doesn't name as they are. Capitals name a message; a star means repeated.
+# The part of onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) that is used here, so that the `onnx`
+# package (36 MB) isn't needed: message -> field -> (number, type). Protocol Buffers preserve the fields that a schema
+# doesn't name. Capitals name a message; a star means repeated.
 SCHEMA: dict[str, dict[str, tuple[int, str]]] = {
     "Model": {"graph": (7, "Graph"), "opset_import": (8, "Opset*")},
     "Graph": {"node": (1, "Node*"), "initializer": (5, "Tensor*"), "output": (12, "Value*")},
@@ -38,7 +35,7 @@ SCHEMA: dict[str, dict[str, tuple[int, str]]] = {
 
 
 class _Weight(NamedTuple):
-    """int8 ``values`` that the nodes ``cast`` and ``mul`` turn into floats by ``scale``."""
+    """int8 ``values`` that the nodes ``cast`` and ``mul`` convert to floats by ``scale``."""
 
     values: Any
     scale: Any
@@ -49,8 +46,8 @@ class _Weight(NamedTuple):
 def integer_model(model: bytes, also: str = "") -> bytes:
     """Return ``model`` with every matrix product over int8 weights done in int8, and lookups widened row by row.
 
-    ``also`` names a value inside the graph that is to be given out beside its results. Raises EmbedderError when the
-    bytes are no such model.
+    ``also`` names an inner value to return as an additional output. Raises EmbedderError if the bytes are not such a
+    model.
     """
     parsed = _model_class()()
     try:
@@ -68,7 +65,7 @@ def integer_model(model: bytes, also: str = "") -> bytes:
 
 
 class _Graph:
-    """A graph with its initializers and its nodes at hand by the names they give their output."""
+    """A graph with its initializers by name, and its nodes by the name of their output."""
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
@@ -105,7 +102,7 @@ class _Graph:
         self._graph.node.remove(weight.mul)
 
     def _look_up(self, node: Any, weight: _Weight) -> None:
-        """Take rows first and widen only these, not the 30,522 of the vocabulary."""
+        """Select rows first and widen only these, not all 30,522 of the vocabulary."""
         rows = node.output[0]
         node.output[0], node.input[0] = f"{rows}_values", weight.values.name
         scales = self._graph.node.add(
@@ -117,7 +114,7 @@ class _Graph:
 
 
 def _halve(weight: _Weight) -> None:
-    """Keep 7 bits of 8: x86 without VNNI adds two products in 16 bits, which 2 x 255 x 127 overflows."""
+    """Reduce weights to 7 of 8 bits: x86 without VNNI adds two products in 16 bits, which 2 x 255 x 127 overflows."""
     values = np.frombuffer(weight.values.raw_data, np.int8)
     scale = np.frombuffer(weight.scale.raw_data, np.float32)
     weight.values.raw_data = np.rint(values / np.float32(2)).astype(np.int8).tobytes()
@@ -125,7 +122,7 @@ def _halve(weight: _Weight) -> None:
 
 
 def _unfit() -> EmbedderError:
-    return EmbedderError("this is no ONNX model with int8 weights", "reinstall the package that holds the model")
+    return EmbedderError("this is not an ONNX model with int8 weights", "reinstall the package that contains the model")
 
 
 @cache

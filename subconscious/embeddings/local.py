@@ -15,9 +15,9 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from subconscious.embeddings import Access
+from subconscious.domain.errors import EmbedderError
+from subconscious.embeddings.embedder import Access
 from subconscious.embeddings.wordpiece import bert_uncased, forget
-from subconscious.errors import EmbedderError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MAX_TOKENS = 256
-"""What the model was trained for; the rest of a longer text isn't read."""
+"""The model's training length; the rest of a longer text is ignored."""
 
 TEXT_TOKENS, BEFORE_TOKENS = 80, 48
-"""Tokens of a judged sentence, and of the text before it, that are read."""
+"""Tokens read of a judged sentence, and of the text before it."""
 
 MIDDLE = "layer_norm_6"
-"""The output of the third of the six layers, from which the judge of typed sentences continues."""
+"""The output of the third of the six layers, the input of the judge of typed sentences."""
 
 REMEDY = (
-    "remove the folder env/ of the state folder, so that the environment is made anew, "
+    "remove the folder env/ of the state folder, so that the environment is created again, "
     'or set embedder = "none" to go by words alone'
 )
 
 
 class LocalEmbedder:
-    """MiniLM, loaded when it is made. Raises EmbedderError when the model is missing or not the one we know."""
+    """MiniLM, loaded on construction. Raises EmbedderError if the model is missing or not the expected one."""
 
     name = "all-MiniLM-L6-v2-int8"
     dim = 384
@@ -62,11 +62,11 @@ class LocalEmbedder:
 
     @property
     def idle_seconds(self) -> float:
-        """Seconds since somebody embedded something or had the model loaded."""
+        """Seconds since the embedder or ``load`` was last called."""
         return monotonic() - self._used_at
 
     def load(self) -> None:
-        """Load the model if it is not loaded. Raises EmbedderError after ``close``, or where it can't be loaded."""
+        """Load the model if it is not loaded. Raises EmbedderError after ``close``, or if loading fails."""
         self._ready()
 
     def unload(self) -> None:
@@ -75,22 +75,22 @@ class LocalEmbedder:
         forget()
 
     def _ready(self) -> Any:
-        """Return the session, loaded by one caller while the others wait."""
+        """Return the session; one caller loads it while the others wait."""
         self._used_at = monotonic()
         session = self._session
         if session is None and not self._closed:
             with self._loading:
                 session = self._session = self._session or _load(self._weights)
-        if self._closed:  # perhaps while it was being loaded: nobody would let go of it again
+        if self._closed:  # closed perhaps during loading: the session would never be released
             self._session = None
-            raise EmbedderError("the embedder is closed", "open it anew")
+            raise EmbedderError("the embedder is closed", "open it again")
         return session
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text: shape (len(texts), 384), rows of unit length.
 
-        One by one: padding costs what a batch saves, and the runtime scales its integers by a whole batch, so that
-        a vector would depend on the batch it was made in.
+        Texts run one by one: padding costs as much as a batch saves, and the runtime scales its integers by the whole
+        batch, so a vector would depend on its batch.
         """
         import numpy as np
 
@@ -116,7 +116,7 @@ class LocalEmbedder:
         return results
 
     def middle(self, text: str, before: str = "") -> NDArray[np.float32]:
-        """Return what the third layer makes of a text that follows on another: shape (tokens, 384).
+        """Return the third layer's output for a text and the text before it: shape (tokens, 384).
 
         Raises EmbedderError after ``close``.
         """
@@ -126,7 +126,7 @@ class LocalEmbedder:
         return found
 
     def close(self) -> None:
-        """Release the model for good."""
+        """Release the model permanently."""
         self._closed = True
         self._session = None
 
@@ -135,7 +135,7 @@ def _load(weights: Path | None) -> Any:
     try:
         from subconscious.embeddings.integer_model import integer_model
 
-        # Through a file, for a session made from bytes keeps these 23 MB as long as it lives.
+        # Through a file, because a session made from bytes keeps these 23 MB as long as it exists.
         with TemporaryDirectory(prefix="subconscious-") as folder:
             path = Path(folder, "model.onnx")
             path.write_bytes(integer_model(_verified(weights or _packaged()), also=MIDDLE))
@@ -143,7 +143,7 @@ def _load(weights: Path | None) -> Any:
     except EmbedderError:
         raise
     except Exception as error:
-        # A missing package, a broken library, a full disk, the runtime's own types: recall continues with words only.
+        # A missing package, a broken library, a full disk, the runtime's own types: recall continues with full text.
         raise EmbedderError(f"the embedding model can't be loaded: {error}", REMEDY) from error
 
 
@@ -162,13 +162,13 @@ def _verified(weights: Path) -> bytes:
 
 
 def open_session(model: Path) -> Any:
-    """Load an ONNX model, to be run on one core."""
+    """Load an ONNX model, to run on one core."""
     # The runtime sends telemetry unless this is set before it is loaded; "1" is the documented value.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # two are slower as soon as another program wants a core
-    options.enable_cpu_mem_arena = False  # the arena would keep the largest text's buffers for good
+    options.enable_cpu_mem_arena = False  # the arena would keep the largest text's buffers permanently
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

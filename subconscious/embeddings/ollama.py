@@ -1,13 +1,13 @@
-"""Embeddings of the models that Ollama runs, on this machine or another."""
+"""Embeddings of models that Ollama runs, on this machine or another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subconscious.embeddings.openai import REINSTALL, of_status
+from subconscious.domain.errors import EmbedderBusyError, EmbedderError
+from subconscious.embeddings.openai import REINSTALL, error_of_status
 from subconscious.embeddings.remote import Answer, RemoteEmbedder
-from subconscious.errors import EmbedderBusyError, EmbedderError
 
 if TYPE_CHECKING:
     import ollama
@@ -16,7 +16,7 @@ HERE = "http://127.0.0.1:11434"
 
 
 class OllamaEmbedder(RemoteEmbedder):
-    """On the official SDK; nothing is taken from OLLAMA_* variables. Ollama itself cuts what is too long."""
+    """Uses the official SDK; OLLAMA_* variables are ignored. Ollama itself truncates long texts."""
 
     provider = "ollama"
     default_model = "nomic-embed-text"
@@ -33,7 +33,7 @@ class OllamaEmbedder(RemoteEmbedder):
         import ollama
 
         client = ollama.Client(self._access.base_url or HERE, timeout=timeout, trust_env=False, follow_redirects=False)
-        # The SDK leaves no other way not to send what lies in OLLAMA_API_KEY.
+        # The SDK has no other way to not send the key in OLLAMA_API_KEY.
         client._client.headers.pop("authorization", None)
         if self._access.key:
             client._client.headers["authorization"] = f"Bearer {self._access.key}"
@@ -46,9 +46,9 @@ class OllamaEmbedder(RemoteEmbedder):
         try:
             answer = self._clients[timeout].embed(self.model, list(texts), truncate=True)
         except ollama.ResponseError as error:
-            raise _told(error, self.model) from error
+            raise _converted(error, self.model) from error
         except (httpx.HTTPError, ConnectionError, TypeError, ValueError) as error:
-            # TypeError, ValueError: the answer is cut, no JSON, or of another kind.
+            # TypeError, ValueError: the answer is truncated, not JSON, or of another kind.
             raise EmbedderBusyError(f"Ollama can't be reached: {str(error) or type(error).__name__}", _UP) from error
         return Answer(answer.embeddings, answer.prompt_eval_count or 0)
 
@@ -57,13 +57,15 @@ class OllamaEmbedder(RemoteEmbedder):
             client.close()  # type: ignore[no-untyped-call]
 
 
-def _told(error: ollama.ResponseError, model: str) -> EmbedderError:
-    # The SDK drops the answer that holds Retry-After, but Python keeps what it was raised from.
+def _converted(error: ollama.ResponseError, model: str) -> EmbedderError:
+    # The SDK drops the answer that has Retry-After, but it is still in the context of the exception.
     response = getattr(error.__context__, "response", None)
-    told = of_status(error.status_code, str(error.error), response and response.headers.get("retry-after"), model)
+    converted = error_of_status(
+        error.status_code, str(error.error), response and response.headers.get("retry-after"), model
+    )
     if error.status_code == 404:
-        told.remedy = f"run `ollama pull {model}`, or set embedder_model to one of `ollama list`"
-    return told
+        converted.remedy = f"run `ollama pull {model}`, or set embedder_model to one of `ollama list`"
+    return converted
 
 
 _UP = "start Ollama (`ollama serve`), or correct embedder_base_url"

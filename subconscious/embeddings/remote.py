@@ -1,6 +1,6 @@
-"""What embedders on the other end of a line have in common: portions, lengths, and doubt about every answer.
+"""Base class of remote embedders: splits texts into portions, truncates them, and validates answers.
 
-Texts must be free of secrets and private spans already: they are sent as they are.
+Texts must already be free of secrets and private spans: they are sent unchanged.
 """
 
 from __future__ import annotations
@@ -11,51 +11,51 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from subconscious.embeddings import Access
-from subconscious.errors import EmbedderError, EmbedderTextError
+from subconscious.domain.errors import EmbedderError, EmbedderTextError
+from subconscious.embeddings.embedder import Access
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 PROBE = "The quick brown fox jumps over the lazy dog."
-"""What is embedded to see whether key and model are accepted, and how long the model's vectors are."""
+"""Text that is embedded at the start, to check key and model and to learn the length of the vectors."""
 
 BLANK = "-"
-"""Replaces an empty text, which the servers refuse."""
+"""Replaces an empty text, which servers refuse."""
 
 LEAST = 256
-"""Characters to which a text is cut at the most: a model that refuses fewer refuses something else."""
+"""Texts are not truncated below this number of characters: a model that refuses fewer has another problem."""
 
 SHORTEST = 1e-12
-"""A vector's length up to which it counts as none: there is no direction left in its digits."""
+"""Norm up to which a vector is invalid, because rounding leaves no direction."""
 
 TOO_LONG = re.compile(
     r"context.{0,20}(length|size|window)|too (long|large|many tokens)|maximum.{0,30}(tokens|length|input)"
     r"|exceed|input length",
     re.IGNORECASE,
 )
-"""How servers say that a text is too long: there is no code that all of them share."""
+"""Messages of servers about a text that is too long: there is no common error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: a list of numbers for each text, and the tokens it is charged for."""
+    """A server's answer: a list of numbers for each text, and the tokens charged."""
 
     vectors: Sequence[Sequence[float]]
     tokens: int
 
 
 class RemoteEmbedder(ABC):
-    """Asks once when it is made, so that a wrong key is known at the start and a vector's length too."""
+    """Base class. The first request is made on construction, to check the key and learn the vectors' length."""
 
     provider: ClassVar[str]
     default_model: ClassVar[str]
     batch: ClassVar[int] = 64
     portion_characters: ClassVar[int] = 100_000
-    """Characters sent at once."""
+    """Characters sent in one request."""
     text_characters: ClassVar[int] = 24_000
-    """Characters of one text that are sent: 8,191 tokens, what most models take, are more than that of any prose."""
+    """Characters sent of one text: more than 8,191 tokens of any prose, the limit of most models."""
     remote = True
 
     def __init__(self, access: Access) -> None:
@@ -67,18 +67,18 @@ class RemoteEmbedder(ABC):
         try:
             self.dim = self._vectors([PROBE], access.check_seconds).shape[1]
         except BaseException:
-            # Also when cancelled: an embedder that nobody gets would keep its connections.
+            # Also on cancellation: an embedder without an owner would keep its connections.
             self.close()
             raise
         self.name = f"{self.provider}:{self.model}:{self.dim}"
 
     @abstractmethod
     def _connect(self) -> None:
-        """Import the SDK and make its client."""
+        """Import the SDK and create its client."""
 
     @abstractmethod
     def _ask(self, texts: Sequence[str], timeout: float) -> Answer:
-        """Ask once. Raises EmbedderError of the kind that happened."""
+        """Send one request. Raises the matching EmbedderError."""
 
     @abstractmethod
     def _disconnect(self) -> None:
@@ -89,17 +89,17 @@ class RemoteEmbedder(ABC):
         import numpy as np
 
         sent = [_sendable(text, self.text_characters) for text in texts]
-        found = [self._cutting(portion) for portion in portions(sent, self.batch, self.portion_characters)]
+        found = [self._embed_shortened(portion) for portion in portions(sent, self.batch, self.portion_characters)]
         return np.concatenate([np.empty((0, self.dim), np.float32), *found])
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         if not self._closed:
             self._closed = True
             self._disconnect()
 
-    def _cutting(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Ask; what the model says is too long is halved until it is not."""
+    def _embed_shortened(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts; those that the model refuses as too long are halved until it accepts them."""
         import numpy as np
 
         try:
@@ -108,25 +108,28 @@ class RemoteEmbedder(ABC):
             if not TOO_LONG.search(error.message):
                 raise
             if len(texts) > 1:
-                return np.concatenate([self._cutting([text]) for text in texts])
+                return np.concatenate([self._embed_shortened([text]) for text in texts])
             if len(texts[0]) <= LEAST:
                 raise
-            return self._cutting([_sendable(texts[0], max(LEAST, len(texts[0]) // 2))])
+            return self._embed_shortened([_sendable(texts[0], max(LEAST, len(texts[0]) // 2))])
 
     def _vectors(self, texts: Sequence[str], timeout: float) -> NDArray[np.float32]:
         if self._closed:
-            raise EmbedderError("the embedder is closed", "open it anew")
+            raise EmbedderError("the embedder is closed", "open it again")
         try:
             answer = self._ask(texts, timeout)
         except RuntimeError as error:
-            # The line's own word for having been closed meanwhile by another thread.
-            raise EmbedderError(f"the embedder is closed: {error}", "open it anew") from error
+            # httpx raises this if another thread has closed the client.
+            raise EmbedderError(f"the embedder is closed: {error}", "open it again") from error
         self._access.spent(self.provider, self.model, answer.tokens)
         return verified(answer.vectors, len(texts), self.dim)
 
 
 def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list[str]]:
-    """Texts in their order, in runs of at most ``count`` texts and, but for a longer single one, ``characters``."""
+    """Split texts, in order, into lists of at most ``count`` texts and ``characters`` characters.
+
+    A single longer text makes its own list.
+    """
     portion: list[str] = []
     size = 0
     for text in texts:
@@ -140,27 +143,28 @@ def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list
 
 
 def verified(vectors: Sequence[Sequence[float]], count: int, dim: int) -> NDArray[np.float32]:
-    """The vectors, scaled to unit length; ``dim`` 0 takes any length, the same for all.
+    """The vectors, scaled to unit length; with ``dim`` 0 any common length is accepted.
 
-    Raises EmbedderTextError for what can't be compared with anything: too few, too many, of another length, not
-    numbers, or nothing but zeros.
+    Raises EmbedderTextError for invalid results: too few, too many, of another length, not numbers, or all zeros.
     """
     import numpy as np
 
     if len(vectors) != count:
-        raise EmbedderTextError(f"{len(vectors)} vectors came back for {count} texts", _BROKEN)
+        raise EmbedderTextError(f"{len(vectors)} vectors were returned for {count} texts", _BROKEN)
     lengths = {len(vector) for vector in vectors}
     if lengths != {dim or max(lengths, default=0)} or not max(lengths):
-        raise EmbedderTextError(f"vectors of {sorted(lengths)} numbers came back where {dim or 'some'} belong", _BROKEN)
+        raise EmbedderTextError(
+            f"vectors of {sorted(lengths)} numbers were returned, expected {dim or 'some'}", _BROKEN
+        )
     try:
         numbers = np.array(vectors, np.float64)
     except (TypeError, ValueError) as error:
-        raise EmbedderTextError(f"what came back is no vector: {error}", _BROKEN) from error
+        raise EmbedderTextError(f"the result is not a vector: {error}", _BROKEN) from error
     with np.errstate(over="ignore", invalid="ignore"):
         norms = np.linalg.norm(numbers, axis=1, keepdims=True)
-    # The norm of numbers that are too large is infinite, that of what is no number none itself.
+    # The norm is infinite if the numbers are too large, and NaN if one of them is not a number.
     if not np.isfinite(norms).all() or not (norms > SHORTEST).all():
-        raise EmbedderTextError("a vector came back that points nowhere", _BROKEN)
+        raise EmbedderTextError("a returned vector has no direction", _BROKEN)
     scaled: NDArray[np.float32] = (numbers / norms).astype(np.float32)
     return scaled
 
@@ -169,6 +173,6 @@ _BROKEN = "see whether the server's model is one that makes embeddings (embedder
 
 
 def _sendable(text: str, characters: int) -> str:
-    """A text as any server takes it: not empty, no NUL, no lone surrogate, and not longer than that."""
-    kept = text.replace("\0", " ").strip()[:characters]
-    return kept.encode("utf-8", "replace").decode() or BLANK
+    """A text in a form that any server accepts: not empty, no NUL, no lone surrogate, at most ``characters`` long."""
+    cut = text.replace("\0", " ").strip()[:characters]
+    return cut.encode("utf-8", "replace").decode() or BLANK

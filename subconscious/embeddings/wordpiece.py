@@ -1,9 +1,9 @@
 """BERT's uncased tokenizer: text to the ids of word pieces.
 
-Follows ``BertNormalizer``, ``BertPreTokenizer`` and ``WordPiece`` of the `tokenizers` package (Devlin et al. 2018,
-https://github.com/google-research/bert, tokenization.py) to the same ids, without its 30 MB of dependencies.
-Two differences: "[SEP]" and its like, written in a text, are text and not the control tokens; and marks that Unicode
-has named since 2015, which the reference doesn't know, are known.
+Returns the same ids as ``BertNormalizer``, ``BertPreTokenizer`` and ``WordPiece`` of the `tokenizers` package (Devlin
+et al. 2018, https://github.com/google-research/bert, tokenization.py), without its 30 MB of dependencies. There are two
+differences: "[SEP]" and the like in a text are text and not control tokens; and combining marks added to Unicode since
+2015, which the reference doesn't know, are recognised.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib import resources
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 CONTINUES = "##"
 LONGEST_WORD = 100
-"""Characters; what is longer is one unknown word."""
+"""Characters; longer words are one unknown token."""
 
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
 
@@ -26,15 +26,15 @@ CJK = (
     (0x20000, 0x2A6DF),
     (0x2A700, 0x2B73F),
     (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),  # 0x2B820 is meant; the reference has it so, and the ids must agree
+    (0x2B920, 0x2CEAF),  # 0x2B820 would be right; the reference has this value, and the ids must agree
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
-"""Ideographs: each is a word of its own."""
+"""Ideographs: each is a separate word."""
 
 
 class _Table(dict[int, str]):
-    """A table for ``str.translate`` that works out each character's replacement when it is first met."""
+    """A table for ``str.translate`` that computes each character's replacement when first needed."""
 
     def __init__(self, replacement: Callable[[str], str]) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Table(dict[int, str]):
 
 
 def _clean(character: str) -> str:
-    """Whitespace becomes a space, control characters go, ideographs get room."""
+    """Whitespace becomes a space, control characters are removed, ideographs are surrounded by spaces."""
     if character in "\t\n\r":
         return " "
     if character in "\0\ufffd" or unicodedata.category(character) in {"Cc", "Cf", "Co"}:
@@ -58,7 +58,7 @@ def _clean(character: str) -> str:
 
 
 def _split(character: str) -> str:
-    """Accents (combining marks, once decomposed) go; punctuation gets room."""
+    """Accents (combining marks, once decomposed) are removed; punctuation is surrounded by spaces."""
     category = unicodedata.category(character)
     if category == "Mn":
         return ""
@@ -74,22 +74,22 @@ SPLIT = _Table(_split)
 
 
 def words_of(text: str) -> list[str]:
-    """The words and punctuation marks of a text, lower-cased and without accents."""
+    """The words and punctuation marks of a text, in lower case and without accents."""
     decomposed = unicodedata.normalize("NFD", text.translate(CLEANED))
-    # Python alone gives a sigma at a word's end its final form, the reference lower-cases letter by letter.
+    # Python gives a sigma at a word's end its final form; the reference lower-cases letter by letter.
     return decomposed.translate(SPLIT).replace("\N{GREEK CAPITAL LETTER SIGMA}", SIGMA).lower().split()
 
 
 class WordPiece:
-    """A tokenizer over a vocabulary: a piece's id is its place in it."""
+    """A tokenizer over a vocabulary: a piece's id is its index."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self._ids = {piece: place for place, piece in enumerate(vocabulary)}
+        self._ids = {piece: index for index, piece in enumerate(vocabulary)}
         self._longest = max(map(len, vocabulary))
         self._unknown = self._ids[UNKNOWN]
 
     def encode(self, text: str, limit: int) -> list[int]:
-        """The ids of a text, between those of [CLS] and [SEP]; at most ``limit`` with these two."""
+        """The ids of a text, between those of [CLS] and [SEP]; at most ``limit`` including these two."""
         ids = [self._ids[START]]
         for word in words_of(text):
             ids += self._pieces(word)
@@ -98,7 +98,7 @@ class WordPiece:
         return [*ids[: limit - 1], self._ids[END]]
 
     def _pieces(self, word: str) -> list[int]:
-        """The longest pieces from the left; one unknown if some rest of the word is no piece."""
+        """The longest pieces from the left; one unknown token if any rest of the word is not a piece."""
         if len(word) > LONGEST_WORD:
             return [self._unknown]
         ids = list(self._greedy(word))
@@ -133,6 +133,6 @@ def forget() -> None:
 
 @cache
 def vocabulary() -> tuple[str, ...]:
-    """Its pieces by id. Behind the signs and letters stand the words, the most frequent first."""
+    """The pieces by id: after signs and letters come words, the most frequent first."""
     text = (resources.files(__package__) / "vocab.txt").read_text(encoding="utf-8")
     return tuple(text.rstrip("\n").split("\n"))

@@ -1,7 +1,7 @@
-"""Packages that are installed when they are first needed: the SDKs of Anthropic and OpenAI, 35 MB each.
+"""Packages that are installed on first use: the SDKs of Anthropic and OpenAI, and what serves the page.
 
-``NAME.lock`` pins what an extra needs. In the environment that the plugin has made, a separate process installs it
-(hooks/extras.py), so that nobody waits; in any other environment a person does.
+``NAME.lock`` pins the packages of an extra. In the plugin's own environment a separate process installs it
+(hooks/extras.py), so that nothing waits for it; in any other environment the user installs it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,34 @@ from pathlib import Path
 from time import time
 from types import MappingProxyType
 
-from subconscious.safe_files import read_regular
+from subconscious.system.safe_files import read_regular
 
-EXTRAS: Mapping[str, str] = MappingProxyType({"anthropic": "Anthropic's SDK", "openai": "OpenAI's SDK"})
-"""The extras, named after the module that they bring; what a person calls them."""
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Some packages: their name for users, the modules that they provide, and their size on the disk."""
+
+    label: str
+    modules: tuple[str, ...]
+    megabytes: int
+    command: str = "subconscious setup"
+    """Tries the installation again."""
+
+    @property
+    def packages(self) -> str:
+        """The packages to install where the plugin has no environment of its own."""
+        return " ".join(self.modules)
+
+
+EXTRAS: Mapping[str, Extra] = MappingProxyType(
+    {
+        "anthropic": Extra("Anthropic's SDK", ("anthropic",), 35),
+        "openai": Extra("OpenAI's SDK", ("openai",), 35),
+        "page": Extra("the web server of the page", ("jinja2", "starlette", "uvicorn"), 4, "subconscious ui"),
+    }
+)
+"""The extras by name. ``NAME.lock`` and the extra of that name in pyproject.toml list their packages."""
+
 RETRY_SECONDS = 300.0
 """Pause after a failed installation."""
 POLL_SECONDS = 30.0
@@ -32,7 +56,7 @@ _installing: dict[str, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Why an extra can't be imported, and what to do. ``seconds``: when to look again, if it may change by itself."""
+    """Why an extra can't be imported, with a remedy. ``seconds``: when to look again; None if waiting does not help."""
 
     message: str
     remedy: str
@@ -40,46 +64,49 @@ class Absence:
 
 
 def is_installed(name: str) -> bool:
-    """Whether an extra can be imported. One that is just being installed can not: its folder is there too early."""
+    """Whether an extra can be imported: false during its installation, when its folder already exists."""
     environment = _environment()
     if environment is None:
-        return importlib.util.find_spec(name) is not None
+        modules = EXTRAS[name].modules if name in EXTRAS else (name,)
+        return all(importlib.util.find_spec(module) is not None for module in modules)
     return (environment / f".packages-{name}").exists()
 
 
 def ensure(name: str) -> Absence | None:
-    """None where an extra can be imported. Otherwise begin to install it, if that is for us to do, and say so."""
+    """Return None if an extra can be imported; otherwise start its installation, if possible, and return why not."""
     if name not in EXTRAS or is_installed(name):
-        importlib.invalidate_caches()  # it may have come since this process last looked
+        importlib.invalidate_caches()  # it may have been installed since this process last looked
         return None
     environment = _environment()
     if environment is None:
-        return Absence(f"{EXTRAS[name]} is not installed", f"pip install {name}", None)
+        return Absence(f"{EXTRAS[name].label} is not installed", f"pip install {EXTRAS[name].packages}", None)
     process = _installing.get(name)
     if process is None or process.poll() is not None:
         if failed := _failure(environment, name):
             return failed
         _installing[name] = _start(environment, name)
-    what = f"{EXTRAS[name]} is being installed (35 MB, this once)"
+    what = f"{EXTRAS[name].label} is being installed ({EXTRAS[name].megabytes} MB, this once)"
     return Absence(what, "wait a moment; it is used as soon as it is there", POLL_SECONDS)
 
 
 def install(name: str) -> Absence | None:
-    """Install an extra and wait for it, with the proxies and indexes of this process; None where it is there then."""
+    """Install an extra and wait for it, with the proxies and indexes of this process; None if it was successful."""
     environment = _environment()
     if name not in EXTRAS or is_installed(name) or environment is None:
         return ensure(name)
     try:
         _start(environment, name, dict(os.environ)).wait(INSTALL_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
-        return Absence(f"{EXTRAS[name]} can't be installed: {error}", _remedy(environment), None)
+        return Absence(f"{EXTRAS[name].label} can't be installed: {error}", _remedy(environment, name), None)
     if is_installed(name):
         return None
-    return _failure(environment, name) or Absence(f"{EXTRAS[name]} was not installed", _remedy(environment), None)
+    return _failure(environment, name) or Absence(
+        f"{EXTRAS[name].label} was not installed", _remedy(environment, name), None
+    )
 
 
 def _environment() -> Path | None:
-    """The environment of this process, if the plugin has made it: no other one is ours to change."""
+    """The environment of this process if the plugin made it, else None: other environments are not ours to change."""
     folder = Path(sys.prefix)
     return folder if folder.parent.name == "env" and (folder / ".complete").exists() else None
 
@@ -97,25 +124,25 @@ def _start(environment: Path, name: str, environ: Mapping[str, str] | None = Non
 
 
 def _hooks() -> Path:
-    """The folder of the hooks: within the package, or beside it in a checkout."""
+    """The folder of the hooks: in the package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     return next(folder / "hooks" for folder in (package, package.parent) if (folder / "hooks").is_dir())
 
 
 def _failure(environment: Path, name: str) -> Absence | None:
-    """Why the last try failed, if that was a short time ago."""
+    """The last failure of an installation, if it is recent."""
     try:
         noted = json.loads(read_regular(environment.parent / f"failure-{name}", LARGEST))
         left = float(noted["time"]) + RETRY_SECONDS - time()
         reason = str(noted["reason"])
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
-    # A clock that was set back must not make us wait for the day it was set back from.
+    # If the clock was set back, don't wait for the time of the failure to pass again.
     if not 0 < left <= RETRY_SECONDS:
         return None
-    return Absence(f"{EXTRAS[name]} can't be installed: {reason}", _remedy(environment), left)
+    return Absence(f"{EXTRAS[name].label} can't be installed: {reason}", _remedy(environment, name), left)
 
 
-def _remedy(environment: Path) -> str:
+def _remedy(environment: Path, name: str) -> str:
     log = environment.parents[1] / "log" / "environment.log"
-    return f"connect to the network, then run `subconscious setup` (log: {log})"
+    return f"connect to the network, then run `{EXTRAS[name].command}` (log: {log})"

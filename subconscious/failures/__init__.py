@@ -1,4 +1,4 @@
-"""Failures of tools and their way out, learned from the structure of tool calls: what failed, and what then worked.
+"""Failed tool calls and their ways out, learned from the structure of the calls: what failed, and what then worked.
 
-Texts of errors and outputs are only matched. What is told is worded here, around commands and paths that really ran.
+Error texts and outputs are only matched. The wording of memories is ours, around commands and paths that really ran.
 """

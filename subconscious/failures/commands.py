@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LONGEST = 2000
-"""Characters of a command that is looked at: longer ones are scripts."""
+"""Characters up to which a command is parsed: longer ones are scripts."""
 MOST_WORDS = 8
 """Words of a command that a sentence can contain."""
 MOST_PLAIN = 3
-"""Words behind the program that may name subcommands, tasks or scripts; further ones are arguments."""
+"""Words after the program that may name subcommands, tasks or scripts; further ones are arguments."""
 
 _MESSAGE = re.compile(r'"\$\(cat <<-?\s*[\'"]?(\w+)[\'"]?\n.*?\n\s*\1\s*\)"', re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -22,11 +22,10 @@ _PROGRAM = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*")
 _NUMBER = re.compile(r"[\d.,:]+")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w")
 _FILE = re.compile(r".*(?:/|\.[A-Za-z]\w{0,5}\Z).*|[.~]{1,2}", re.DOTALL)
-_OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&", ";;"})
 _FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr uniq wc".split())
 """Programs that only filter the output of the command before them in a pipe."""
 _ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
-"""Commands beside the one that matters."""
+"""Commands that only prepare the one that matters."""
 _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
 
 TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
@@ -38,8 +37,8 @@ _TEXT_MARK = "__a_text__"
 class Command:
     """One command as it was run.
 
-    ``words`` are its own, ``shape`` the same with placeholders. ``env`` names the variables that were set for it, and
-    ``directory`` the folder that was changed to before it ("" for none). ``masked``: its exit code is that of a filter.
+    ``words`` are its words, ``shape`` the same with placeholders. ``env`` names the variables that were set for it, and
+    ``directory`` is the folder of a `cd` before it ("" for none). ``masked``: a filter hides its exit code.
     """
 
     words: tuple[str, ...]
@@ -50,12 +49,12 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The command as a sentence shows it."""
+        """The command as it is shown in a sentence."""
         return " ".join(self.shape)
 
     @property
     def program(self) -> str:
-        """The program."""
+        """The name of the program."""
         return self.shape[0]
 
 
@@ -66,9 +65,9 @@ def only(command: str) -> Command | None:
 
 
 def quotable(command: str) -> str:
-    """A command for a later session: its program, subcommands, flags and paths; "" for scripts and what can't be read.
+    """Return a command as later sessions may see it: program, subcommands, flags and paths; "" if it can't be parsed.
 
-    Texts among its arguments are left out: an assistant may have copied them from a page that planted them.
+    Text arguments are left out, because the assistant may have copied them from a page that planted them.
     """
     found = parse(command)
     return " ".join(_shape(found[-1].words, with_paths=True)) if found else ""
@@ -122,7 +121,7 @@ def _commands(parts: Sequence[Sequence[str]]) -> tuple[Command, ...]:
 
 
 def _without_redirections(tokens: Sequence[str]) -> list[str]:
-    """Leave out ``2>&1``, ``> file`` and their like."""
+    """Remove redirections such as ``2>&1`` and ``> file``."""
     words: list[str] = []
     skip = False
     for token in tokens:
@@ -157,27 +156,27 @@ def _command(tokens: Sequence[str], directory: str, *, masked: bool) -> Command 
 def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]:
     shape, plain = [words[0]], 0
     for word in words[1:]:
-        told = _told(word)
-        if told == PATH and with_paths:
+        shown = _shown(word)
+        if shown == PATH and with_paths:
             shape.append(word)
             continue
-        if told == word and not word.startswith("-"):
+        if shown == word and not word.startswith("-"):
             plain += 1
-            told = word if plain <= MOST_PLAIN else WORD
-        if told not in (WORD, PATH, TEXT, NUMBER) or shape[-1] != told:  # "a b c" is one placeholder
-            shape.append(told)
+            shown = word if plain <= MOST_PLAIN else WORD
+        if shown not in (WORD, PATH, TEXT, NUMBER) or shape[-1] != shown:  # "a b c" is one placeholder
+            shape.append(shown)
     return tuple(shape)
 
 
-def _told(word: str) -> str:
-    """Return a word as a sentence shows it: itself for an option or a subcommand, else a placeholder for its type."""
+def _shown(word: str) -> str:
+    """Return a word as it is shown in a sentence: options and subcommands as they are, others as placeholders."""
     if word == _TEXT_MARK:
         return TEXT
     if word == "--" or _FLAG.fullmatch(word):
         return word
     flag, equals, value = word.partition("=")
     if equals and _FLAG.fullmatch(flag):
-        return f"{flag}={_told(value)}" if value else word
+        return f"{flag}={_shown(value)}" if value else word
     if "://" in word:
         return URL
     if _NUMBER.fullmatch(word):
@@ -188,17 +187,17 @@ def _told(word: str) -> str:
 
 
 def placeholder(word: str) -> str:
-    """Return the placeholder of a word, "" where the word is shown itself."""
-    told = _told(word)
-    return told if told != word and told.startswith("<") else ""
+    """Return the placeholder of a word; "" if the word itself is shown."""
+    shown = _shown(word)
+    return shown if shown != word and shown.startswith("<") else ""
 
 
 def paths(command: Command) -> tuple[str, ...]:
-    """The paths among a command's words."""
-    return tuple(word for word in command.words[1:] if _told(word) == PATH)
+    """Return the paths among the words of a command."""
+    return tuple(word for word in command.words[1:] if _shown(word) == PATH)
 
 
 def repositories(command: Command) -> tuple[str, ...]:
-    """What may name a repository (owner/name) among a command's words, also within an API's path."""
-    named = (word.removeprefix("repos/") for word in command.words[1:] if _told(word) == PATH)
+    """Return the words of a command that may name a repository (owner/name), also within an API path."""
+    named = (word.removeprefix("repos/") for word in command.words[1:] if _shown(word) == PATH)
     return tuple("/".join(word.split("/")[:2]) for word in named if _REPOSITORY.match(word))

@@ -1,4 +1,4 @@
-"""Why a command must not be recommended without a person: it fetches, escalates, deletes, forces or skips a check."""
+"""Decides which commands need a person's approval: they fetch, escalate, delete, force or skip a check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FETCHING = frozenset(
     httpie kubectl lynx mamba nc ncat npx oc pacman pip pip3 pipx podman rsync rustup scp sdkman sftp snap ssh telnet
     uvx wget winget xargs yum zypper""".split()
 )
-"""Programs that bring something from elsewhere, or run it."""
+"""Programs that fetch something, or run what they fetch."""
 ESCALATING = frozenset("chgrp chmod chown doas launchctl mount pkexec setfacl su sudo systemctl umount visudo".split())
 DELETING = frozenset("dd kill killall mkfs pkill rm rmdir shred truncate unlink".split())
 EXECUTING = frozenset(". bash csh dash eval exec expect fish ksh osascript parallel sh source xdg-open zsh".split())
@@ -48,7 +48,7 @@ _STEERING = re.compile(
     r"env\S*)",
     re.IGNORECASE,
 )
-"""Options that bring settings, code or plugins along."""
+"""Options that load settings, code or plugins."""
 _INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|java|lua|Rscript|make|just|task)[\d.]*")
 _SHORT_FORCE = re.compile(r"-[a-zA-Z]{0,3}[fyn]")
 _CHECKING = re.compile(
@@ -60,13 +60,13 @@ _ADDRESS = re.compile(
     r":\d{2,5}\b"
 )
 _PROSE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+){4,}")
-"""Sentences that are written as a name."""
+"""Sentences written as a name."""
 _KEY = re.compile(r"(?=[A-Za-z_-]{0,60}\d)(?=[\d_-]{0,60}[A-Za-z])[\w-]{20,}")
 _CONTROL = re.compile(r"[;&|<>$`\\!*?#{}()\[\]\"']|[^\x20-\x7e]")
 
 
 def hazard(way_out: Command, failed: Command | None = None) -> str:
-    """Say why a person must decide about a way out, or ""."""
+    """Return why a person must decide about a way out; "" if nobody has to."""
     if way_out.env:
         return "it sets variables"
     told = way_out.text
@@ -102,19 +102,19 @@ def _hidden(way_out: Command, failed: Command | None) -> str:
 
 
 def _skips_what_failed(way_out: Command, failed: Command) -> bool:
-    """Whether a check lost a word or an option on its way; wrappers before it may go."""
+    """Whether the way out of a failed check dropped a word or an option of it. Wrappers before it may go."""
     if not _CHECKING.search(failed.text):
         return False
     kept = set(way_out.shape)
     tail = failed.shape[-len(way_out.shape) :]
-    if tail == way_out.shape:  # only what stood before it went
+    if tail == way_out.shape:  # only words before it were dropped
         return any(_CHECKING.search(word) for word in failed.shape[: -len(way_out.shape)])
     lost = [word for word in failed.shape[1:] if word not in kept and not word.startswith("<")]
     return not _CHECKING.search(way_out.text) or any(word.startswith("-") for word in lost)
 
 
 def doubtful(*slots: str) -> str:
-    """Return why shown words need a person: an address, text like a sentence, odd characters; or ""."""
+    """Return why words that are shown need a person: an address, a key, text like a sentence; "" if they don't."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"
@@ -128,6 +128,6 @@ def doubtful(*slots: str) -> str:
 
 
 def tellable(slot: str) -> bool:
-    """Whether a command or path can stand in a sentence as it is: one line of plain characters."""
+    """Whether a command or path can be quoted in a sentence: one line of plain characters."""
     bare = re.sub(r"<(?:text|path|number|url|word)>", "", slot)
     return 0 < len(slot) <= LONGEST_SLOT and not _CONTROL.search(bare)

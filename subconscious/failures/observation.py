@@ -1,4 +1,4 @@
-"""A failure of a tool call, and what then worked, if anything did."""
+"""A failed tool call, with what then worked, if anything did."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A failure, with its way out where ``sort`` names a template.
+    """A failure. If its way out is known, ``sort`` names the template for it.
 
-    ``trouble`` is the same for the same trouble with the same way out; ``command`` for the same normalised command or
-    input, whatever became of it. ``doubt`` says why a person must decide. ``needle`` are the words that must not have
-    stood together in what tools brought before ``until``. ``quote`` is what worked, as it was run.
+    ``trouble`` is a key of the failure and its way out, ``command`` a key of the normalised command or input alone.
+    ``doubt`` says why a person must decide. ``needle`` are words that must not occur together in the output of a tool
+    before ``until``: otherwise a tool suggested the way out. ``quote`` is what worked, as it was run.
     """
 
     run: Run
@@ -38,17 +38,17 @@ class Observation:
 
     @property
     def slots(self) -> dict[str, str]:
-        """What stands in the template."""
+        """The values of the template's slots."""
         return {"failed": self.failed, "way_out": self.way_out, "dropped": self.dropped}
 
 
 def digest(*parts: str) -> str:
-    """A key of some texts."""
+    """Return a hash of some texts."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def command_key(tool: str, given: Mapping[str, object]) -> str:
-    """What a call is known by: its normalised command, or the sort of its input; "" where there is nothing to know."""
+    """Return a key of a call by its normalised command or its input; "" if it has none."""
     if tool == "Bash":
         command = only(str(given.get("command", "")))
         return digest(tool, *command.shape) if command is not None else ""
@@ -59,6 +59,6 @@ def command_key(tool: str, given: Mapping[str, object]) -> str:
 
 
 def inside(path: str, root: str) -> str:
-    """A path as the project knows it; unchanged where it lies elsewhere."""
+    """Return a path relative to the project; unchanged if it is outside."""
     whole = PurePosixPath(path)
     return str(whole.relative_to(root)) if root and whole.is_relative_to(root) else path

@@ -1,4 +1,4 @@
-"""The tool calls of a transcript and how they ended, and whether a text stood in what tools brought before."""
+"""Reads the tool calls of a transcript with their results, and finds out whether an earlier output contained a text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subconscious.failures.commands import only
-from subconscious.safe_files import open_regular
+from subconscious.system.safe_files import open_regular
 from subconscious.transcripts.lines import whole_lines
 from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string, timestamp
 
 LOOKED_BACK = 4 << 20
-"""Bytes before the new part of a transcript that are read again, for failures whose way out stands in the new part."""
+"""Bytes before the new part of a transcript that are read again, for failures whose way out is in the new part."""
 MOST_SEARCHED = 64 << 20
-"""Bytes of a transcript that are searched for where a command came from."""
+"""Bytes of a transcript that are searched for the origin of a command."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")
@@ -26,7 +26,7 @@ _OF_THE_CLONE = (("git", "remote"), ("git", "config"), ("git", "branch"))
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One tool call and its end. ``id`` and the offsets are those of the lines that brought its result."""
+    """One tool call and its result. ``id`` and the offsets are those of the line with the result."""
 
     id: str
     at: float
@@ -40,7 +40,7 @@ class Run:
     branch: str = ""
 
     def text(self, name: str) -> str:
-        """A text that the tool was given, or ""."""
+        """Return a text argument of the call, or ""."""
         value = self.given.get(name)
         return value if isinstance(value, str) else ""
 
@@ -56,7 +56,7 @@ class Run:
 
 
 def read_runs(path: Path, start: int, end: int) -> list[Run]:
-    """The calls of the main conversation between two offsets, in the order of their results."""
+    """Return the calls of the main conversation between two offsets, in the order of their results."""
     uses: dict[str, tuple[Record, str]] = {}
     found: list[Run] = []
     for at, stop, record in _records(path, start, end, _HINTS):
@@ -92,7 +92,7 @@ def _run(use: tuple[Record, str], record: Record, block: Record, place: tuple[in
 def _records(
     path: Path, start: int, end: int, hints: Sequence[bytes], *, sides: bool = False
 ) -> Iterator[tuple[int, int, Record]]:
-    """The records between two offsets that hold a hint; a first line that was cut is skipped as no JSON."""
+    """Yield the records between two offsets that contain a hint. A cut first line is no JSON and is skipped."""
     try:
         with open_regular(path) as file:
             for line in whole_lines(file, start, final=True):
@@ -107,9 +107,9 @@ def _records(
 
 
 def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], str]) -> bool:
-    """Whether a line of a file, page or output of the session, up to an offset, held all words of ``needle``.
+    """Whether a line of a file, page or output before an offset contains all words of ``needle``.
 
-    ``clean`` takes out what this plugin gave itself. A transcript that is too long to be searched may have held them.
+    ``clean`` removes what this plugin gave itself. True as well for a transcript that is too long to be searched.
     """
     if end > MOST_SEARCHED:
         return True
@@ -132,7 +132,7 @@ def _holds(text: str, words: Sequence[str], patterns: Sequence[re.Pattern[str]])
 
 
 def _outside_texts(record: Record, commands: dict[str, str]) -> Iterator[str]:
-    """What a line brings that neither a person nor the assistant wrote."""
+    """Yield the texts of a line that neither a person nor the assistant wrote."""
     if string(record, "type") == "attachment":
         if not string(record, "attachment", "type").startswith(_OWN_ATTACHMENTS):
             yield str(record.get("attachment"))

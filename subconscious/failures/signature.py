@@ -1,4 +1,4 @@
-"""What an error is known by: hashes of the stable words of its telling lines. The words themselves are not kept."""
+"""Signatures of errors: hashes of the stable words in their significant lines. The words themselves are not kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""Share of the smaller error's signatures that the other one must have, too."""
+"""Share of the signatures of the smaller error that the other one must have as well."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
@@ -38,13 +38,13 @@ USAGE = re.compile(
     r"does not (?:exist|contain)\b|unable to find|not installed|usage:",
     re.IGNORECASE,
 )
-"""Errors that tell of the call and not of the work: what was called is not there, or not so."""
+"""Errors about the call itself: a command, option or file that does not exist."""
 USAGE_LINES = 4
-"""Lines from each end that may contain the error of the call; errors in the middle of a long output are others'."""
+"""Lines from each end that may contain the error of the call. Errors in the middle of a long output are others."""
 
 
 def signatures(output: str) -> tuple[str, ...]:
-    """Return what an error is known by, the first lines first; empty where it says nothing."""
+    """Return the signatures of an error in the order of its lines; none if no line is significant."""
     lines = list(_lines(output))
     telling = [line for line in lines if _TELLING.search(line)] or lines[:3]
     stable = dict.fromkeys(" ".join(_stable(line)) for line in telling)
@@ -58,7 +58,7 @@ def alike(one: Collection[str], other: Collection[str]) -> bool:
 
 
 def of_the_call(output: str) -> bool:
-    """Whether an error tells that the command itself was wrong, not that the work failed."""
+    """Whether an error says that the command itself was wrong, not that its work failed."""
     lines = list(_lines(output))
     return any(USAGE.search(line) for line in (*lines[:USAGE_LINES], *lines[-USAGE_LINES:]))
 

@@ -1,4 +1,4 @@
-"""What then worked in place of a shell command that failed: a variant of it, another folder, or a step before it."""
+"""Finds what then worked instead of a failed shell command: a variant of it, another folder, or a step before it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
 
 MOST_CHANGED = 2
-"""Words by which a way out may differ from what failed."""
+"""Words by which a way out may differ from the failed command."""
 
 _LOOKING = frozenset(
     "awk cat diff du file find fd grep head jq less ls nl od rg sed stat tail test tree type wc which xxd".split()
 )
-"""Programs that change nothing: they may stand between a failure and its way out, and replace each other."""
+"""Programs that change nothing: they may run between a failure and its way out, and may replace each other."""
 _GIT_LOOKING = frozenset("add diff log ls-files rev-parse show status".split())
 _SAME_NAME = 0.75
 _SHORT_OUTPUT = 4
-"""Lines of an output that is nothing but an error."""
+"""Lines up to which an output may be nothing but an error."""
 
 
 def failed(run: Run) -> bool:
-    """Whether a call failed, also where a filter behind it hides the exit code: its whole output is an error, then."""
+    """Whether a call failed. Where a filter hides the exit code, the whole output must be an error."""
     if run.failed or run.tool != "Bash":
         return run.failed
     command = only(run.command)
@@ -37,9 +37,9 @@ def failed(run: Run) -> bool:
 
 
 def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
-    """Return the failure of a command with what then worked, if anything did.
+    """Return the failure of a command with what then worked; None if nothing did.
 
-    Once a file was edited, that is what helped: then nothing is learned from what works.
+    Nothing is learned once a file was edited, because then the edit may be what helped.
     """
     command = only(found.run.command)
     if command is None or not _short(command):
@@ -60,19 +60,19 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
 
 
 def _short(command: Command) -> bool:
-    """Whether a command can be told whole."""
+    """Whether a command is short enough to be shown in full."""
     return len(command.shape) <= MOST_WORDS and WORD not in command.shape
 
 
 def only_looks(command: Command) -> bool:
-    """Whether a command changes nothing: it may stand between a failure and its way out."""
+    """Whether a command changes nothing, so that it may run between a failure and its way out."""
     git = command.program == "git" and bool(_GIT_LOOKING & set(command.shape[1:3]))
     return git or command.program in _LOOKING
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A command that failed, and one that worked later."""
+    """A failed command, and one that worked later."""
 
     found: Observation
     failed: Command
@@ -81,7 +81,7 @@ class _Pair:
     root: str
 
     def variant(self) -> Observation | None:
-        """The way out that is a variant of a command whose call was wrong."""
+        """Return the way out if it is a variant of a wrong call."""
         if not of_the_call(self.found.run.error):
             return None
         if self.worked.words == self.failed.words:
@@ -91,7 +91,7 @@ class _Pair:
         change = changed(self.failed, self.worked)
         if not change:
             return None
-        return self._told(
+        return self._observed(
             "instead",
             change,
             way_out=self.worked.text,
@@ -100,7 +100,7 @@ class _Pair:
         )
 
     def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
-        """The same command, which passes after one other: a formatter, a generator."""
+        """Return the way out if the same command works after one other, such as a formatter or a generator."""
         same = self.worked.shape == self.failed.shape and not self.worked.masked
         if not same or len({other.shape for _, other in between}) != 1:
             return None
@@ -108,7 +108,7 @@ class _Pair:
         if repair.program in ("git", "gh") or repair.shape == self.failed.shape:
             return None
         step = replace(self, run=run, worked=repair)
-        return step._told("repair", self.failed.text, way_out=repair.text, needle=_needle(repair, self.failed))
+        return step._observed("repair", self.failed.text, way_out=repair.text, needle=_needle(repair, self.failed))
 
     def _elsewhere(self) -> Observation | None:
         here, there = (
@@ -117,31 +117,31 @@ class _Pair:
         )
         if not here or not there or here == there:
             return None
-        return self._told("directory", self.failed.text, way_out=_place(there), dropped=_place(here))
+        return self._observed("directory", self.failed.text, way_out=_place(there), dropped=_place(here))
 
     def _without(self) -> Observation | None:
-        """The same without one path: one that is ignored, or is not there."""
+        """Return the way out if the same command works without one path, which is ignored or does not exist."""
         gone = [word for word in self.failed.words if word not in self.worked.words]
         kept = all(word in self.failed.words for word in self.worked.words)
         if not kept or len(gone) != 1 or gone[0] not in paths(self.failed):
             return None
-        return self._told("without", self.failed.program, dropped=inside(gone[0], self.root))
+        return self._observed("without", self.failed.program, dropped=inside(gone[0], self.root))
 
     def _of_repository(self) -> Observation | None:
-        """The same for a repository of the same name and another owner."""
+        """Return the way out if the same command works for a repository of the same name and another owner."""
         named, meant = set(repositories(self.failed)), set(repositories(self.worked))
         wrong, right = sorted(named - meant), sorted(meant - named)
         if self.failed.program != "gh" or not len(wrong) == len(right) == 1 or _name(wrong[0]) != _name(right[0]):
             return None
-        return self._told("repository", wrong[0], way_out=right[0], dropped=wrong[0], needle=(right[0],))
+        return self._observed("repository", wrong[0], way_out=right[0], dropped=wrong[0], needle=(right[0],))
 
-    def _told(self, sort: str, what: str, **slots: object) -> Observation:
-        told = replace(self.found, sort=sort, failed=self.failed.text, **slots)  # type: ignore[arg-type]
-        named = [slot for slot in told.slots.values() if slot]
+    def _observed(self, sort: str, what: str, **slots: object) -> Observation:
+        observed = replace(self.found, sort=sort, failed=self.failed.text, **slots)  # type: ignore[arg-type]
+        named = [slot for slot in observed.slots.values() if slot]
         same = self.worked.shape == self.failed.shape
         return replace(
-            told,
-            trouble=digest(sort, what, told.dropped, "" if sort == "instead" else told.way_out),
+            observed,
+            trouble=digest(sort, what, observed.dropped, "" if sort == "instead" else observed.way_out),
             doubt=hazards.hazard(self.worked, None if same or sort == "repair" else self.failed) or _doubt(named),
             until=self.run.start,
             quote=self.run.command,
@@ -159,12 +159,12 @@ def _doubt(slots: Sequence[str]) -> str:
 
 
 def changed(old: Command, new: Command) -> str:
-    """How a command differs from one for the same purpose; "" where they are not for the same purpose."""
+    """Return how a command differs from one for the same purpose; "" if the purposes differ."""
     return _wrapped(old.shape, new.shape) or _renamed(old, new)
 
 
 def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
-    """A word more or less before the program: a wrapper, a runner."""
+    """Return the words, such as a wrapper, that were added or removed before the program; "" for another change."""
     if len(new) < len(old) and old[-len(new) :] == new and not new[0].startswith(("-", "<")):
         return f"less {' '.join(old[: -len(new)])} before {new[0]}"
     if len(old) < len(new) and new[-len(old) :] == old:
@@ -173,7 +173,7 @@ def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
 
 
 def _renamed(old: Command, new: Command) -> str:
-    """Another program or other options for the same target, another spelling of the same task."""
+    """Return the change to another program or other options for the same target, or to another spelling of a task."""
     gone = [word for word in old.shape if word not in new.shape]
     come = [word for word in new.shape if word not in old.shape]
     if len(gone) > MOST_CHANGED or len(come) > MOST_CHANGED or not (gone or come):
@@ -190,7 +190,7 @@ def _renamed(old: Command, new: Command) -> str:
 
 
 def _misspelt(gone: Sequence[str], come: Sequence[str]) -> bool:
-    """Whether one name took the place of another one that is spelt nearly so: ``tests`` and ``test``."""
+    """Whether one name replaced another with nearly the same spelling, such as ``tests`` and ``test``."""
     if not len(gone) == len(come) == 1 or gone[0].startswith(("<", "-")):
         return False
     return SequenceMatcher(None, gone[0], come[0]).ratio() >= _SAME_NAME
@@ -201,16 +201,16 @@ def _options(command: Command) -> str:
 
 
 def _needle(way_out: Command, instead_of: Command) -> tuple[str, ...]:
-    """What would show that a text suggested a way out: the words that are new in it, in one line.
+    """Return words that show, if they occur in one line of a text, that the text suggested a way out.
 
-    Where only words went, nothing is new; then what may have been suggested is the command that they stood in.
+    These are the new words of the way out. If words were only removed, it is the command that had them.
     """
     new = [word for word in way_out.shape if word not in instead_of.shape and not word.startswith("<")]
     return tuple(new) or (" ".join(takewhile(lambda word: not word.startswith("<"), instead_of.shape)),)
 
 
 def _folder(run: Run, command: Command, root: str) -> str:
-    """Where a command ran, relative to the project; "" where that is not known or elsewhere."""
+    """Return where a command ran, relative to the project; "" if that is unknown or outside."""
     base = PurePosixPath(run.cwd or root)
     target = _normal(base / command.directory if command.directory else base)
     return inside(target, root) if root and PurePosixPath(target).is_relative_to(root) else ""

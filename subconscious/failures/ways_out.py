@@ -1,4 +1,4 @@
-"""Finds the failures in a stretch of tool calls, and what then worked for the same purpose."""
+"""Finds the failures in a series of tool calls, and what then worked for the same purpose."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from subconscious.failures.runs import Run
 from subconscious.failures.signature import signatures
 
 WINDOW = 12
-"""Calls after a failure among which its way out is looked for."""
+"""Calls after a failure that are searched for its way out."""
 MINUTES = 30.0
-"""Later successes are of another piece of work."""
+"""Minutes after a failure within which a success counts as its way out."""
 
 _UNKNOWN = {
     "skill": re.compile(r"(?:<tool_use_error>)?Unknown skill: "),
@@ -29,17 +29,17 @@ _EDIT_ERRORS = {
     "unread": re.compile(r"(?:<tool_use_error>)?File has not been read yet"),
     "changed": re.compile(r"(?:<tool_use_error>)?File has been (?:unexpectedly )?(?:modified|changed)"),
 }
-"""How the client itself words these errors."""
+"""The wording of these errors in the client."""
 _NAME = re.compile(r"[A-Za-z][\w:-]{0,39}")
 _SUFFIX = re.compile(r"\.\w{1,8}")
 _ALIKE_LINES = 0.6
-"""Share of the lines of two texts to replace that must be the same but for their indentation."""
+"""Share of the lines of two texts that must be equal apart from their indentation."""
 
 
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
-    """Give every failure of some calls, with its way out where there is one; ``root`` is the project's folder.
+    """Yield every failure of some calls, with its way out if there is one; ``root`` is the folder of the project.
 
-    The known checks of linters that rejected code come beside it, each as a failure of its own.
+    Each known check of a linter that rejected code is a failure of its own.
     """
     for at, run in enumerate(runs):
         yield from _rejections(run)
@@ -50,7 +50,10 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 
 
 def _rejections(run: Run) -> Iterator[Observation]:
-    """The checks by which a linter rejected code, also where a pipe hid that; what only shows text ran no linter."""
+    """Yield the checks by which a linter rejected code, even if a pipe hid its exit code.
+
+    Commands that only show text did not run a linter.
+    """
     if run.tool != "Bash" or all(variants.only_looks(command) for command in parse(run.command)):
         return
     for name in rejected_by(run.error):
@@ -60,7 +63,7 @@ def _rejections(run: Run) -> Iterator[Observation]:
 
 
 def working(run: Run) -> str:
-    """The key of a call that certainly worked, else ""."""
+    """Return the key of a call that certainly worked, else ""."""
     command = only(run.command) if run.tool == "Bash" else None
     hidden = run.tool == "Bash" and (command is None or command.masked)
     return "" if run.failed or hidden or run.tool in EDITS else command_key(run.tool, run.given)
@@ -77,7 +80,7 @@ def _way_out(found: Observation, later: Sequence[Run], root: str) -> Observation
 
 
 def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
-    """A file that was looked for in the wrong folder of the project."""
+    """Return the failure of reading a file from the wrong folder of the project."""
     run = found.run
     wrong = inside(run.file, root)
     same = (one for one in later if one.tool == run.tool and not one.failed and one.file)
@@ -93,7 +96,7 @@ def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation
 
 
 def _of_name(found: Observation) -> Observation | None:
-    """A skill, or a sort of agent, that is not there."""
+    """Return the failure of calling a skill or a type of agent that does not exist."""
     sort = "skill" if found.run.tool == "Skill" else "agent"
     name = found.run.text("skill" if sort == "skill" else "subagent_type")
     if not _UNKNOWN[sort].match(found.run.error) or not _NAME.fullmatch(name):
@@ -118,7 +121,7 @@ def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
 
 
 def _indented(failed: str, worked: str) -> str:
-    """With what the lines of a text had to be indented; "" where two texts differ in more than that."""
+    """Return with what the lines of a text had to be indented; "" if two texts differ in more than that."""
     old, new = _margins(failed), _margins(worked)
     shared = set(old) & set(new)
     if not shared or len(shared) < _ALIKE_LINES * min(len(old), len(new)):
@@ -130,6 +133,6 @@ def _indented(failed: str, worked: str) -> str:
 
 
 def _margins(text: str) -> dict[str, str]:
-    """What each line of a text is indented with, by the rest of it."""
+    """Return the indentation of each line of a text, by the rest of the line."""
     lines = (line for line in text.splitlines() if line.strip())
     return {line.strip(): line[: len(line) - len(line.lstrip())] for line in lines}

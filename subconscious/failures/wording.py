@@ -1,18 +1,19 @@
-"""The sentence that tells of a failure and its way out: our words around slots, and nothing else."""
+"""The sentence about a failure and its way out: our words around slots, and nothing else."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from subconscious.domain.model import OBSERVED_OFTEN, OBSERVED_ONCE
 from subconscious.failures.checks import CHECKS
 
 OBSERVED = "observed-"
-EXTRACTOR = f"{OBSERVED}1"
-"""The extractor of what was learned from tool calls alone."""
+EXTRACTOR = OBSERVED_OFTEN
+"""The extractor of memories that were learned from tool calls alone."""
 
-ONCE = f"{OBSERVED}once-1"
-"""The extractor of what tool calls showed in one session only."""
+ONCE = OBSERVED_ONCE
+"""The extractor of memories about failures that only one session met."""
 
 FAILED_HERE = " failed here"
 
@@ -40,29 +41,81 @@ TEMPLATES: Mapping[str, str] = {
         " worked."
     ),
 }
-"""What is told, by how the way out differs from what failed."""
+"""Templates, by how the way out differs from the failed call."""
 
 _TIMES = re.compile(re.escape(FAILED_HERE))
 
+_INDENTATION = ", as the indentation of the text to replace was not that of the file"
+_SHORTER = ((f"{_INDENTATION}; ", ": "),)
+"""Shorter words for some templates. Stored sentences keep theirs, so that what a person decided about them holds."""
+
+_TYPES = r"`\.\w{1,10}`(?:(?:, | and )`\.\w{1,10}`)*"
+_TABS = re.compile(re.escape(TEMPLATES["tabs"]).replace(re.escape("`{failed}`"), f"(?P<types>{_TYPES})"))
+"""The sentence about edits of files that are indented with tabs, for one or several types."""
+
+_FOUND = re.compile(r"; the file then found is `(?P<path>[^`]+)`\.\Z")
+
+_WHITESPACE = re.compile(r"`(?:cat -(?:A|[vet]{1,3})|od -c|sed -n l)\b[^`]*` failed here\b")
+"""A failure of a command that shows tabs and spaces."""
+
 
 def is_observed(extractor: str) -> bool:
-    """Whether something was learned from tool calls alone, by any version."""
+    """Whether an extractor, of any version, is the one that learns from tool calls alone."""
     return extractor.startswith(OBSERVED)
 
 
-def told(sort: str, slots: Mapping[str, str]) -> str:
-    """Word a way out."""
+def sentence(sort: str, slots: Mapping[str, str]) -> str:
+    """Return the sentence about a failure and its way out."""
     return TEMPLATES[sort].format(**{name: slots.get(name, "") for name in ("failed", "way_out", "dropped")})
 
 
 def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
-    """Whether a sentence is the one of its slots: nothing was added on the way, and no slot ends its quotation."""
+    """Whether a sentence is exactly its template with its slots, and no slot can end its quotation."""
     if sort == "check" and CHECKS.get(slots.get("failed", "")) != slots.get("way_out"):
         return False
     quoted = {name: slot for name, slot in slots.items() if sort != "check" or name == "failed"}
-    return sort in TEMPLATES and not any("`" in slot for slot in quoted.values()) and content == told(sort, slots)
+    return sort in TEMPLATES and not any("`" in slot for slot in quoted.values()) and content == sentence(sort, slots)
 
 
-def with_times(content: str, sessions: int) -> str:
-    """The sentence with the number of sessions that met it."""
+def found_path(content: str) -> str:
+    """Return the path of the file that was found instead of one that does not exist; "" for another sentence."""
+    found = _FOUND.search(content)
+    return found["path"] if found else ""
+
+
+def tabbed_types(content: str) -> tuple[str, ...]:
+    """Return the types of files that a sentence describes as indented with tabs; none for another sentence."""
+    found = _TABS.match(content)
+    return tuple(re.findall(r"\.\w+", found["types"])) if found else ()
+
+
+def shows_whitespace(content: str) -> bool:
+    """Whether a sentence is about a command that shows tabs and spaces, as is done after an edit failed."""
+    return bool(_WHITESPACE.match(content))
+
+
+def of_types(types: Sequence[str], ways_out: Sequence[str] = ()) -> str:
+    """Return one sentence about tabs for several types of files, with sentences about commands that show tabs."""
+    *others, last = (f"`{one}`" for one in types)
+    named = f"{', '.join(others)} and {last}" if others else last
+    return " ".join((TEMPLATES["tabs"].replace("`{failed}`", named), *ways_out))
+
+
+def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
+    """Return one sentence about several lint checks, from their names and the number of sessions that met them."""
+    first, *others = (f"`{name}` in {times} {{}}({CHECKS[name]})" for name, times in rejected if name in CHECKS)
+    listed = (first.format("sessions "), *(one.format("") for one in others))
+    return f"Lint checks that rejected code here: {', '.join(listed)}."
+
+
+def rendered(content: str, sessions: int) -> str:
+    """Return the sentence as a session is given it: with the number of sessions that met the failure, and shorter."""
+    if tabs := _TABS.match(content):
+        times = f"in {sessions} sessions " if sessions > 1 else ""
+        return (
+            f"Files of type {tabs['types']} are indented with tabs here: edits failed {times}until the text to replace"
+            f" had all tabs of each line.{content[tabs.end() :]}"
+        )
+    for words, shorter in _SHORTER:
+        content = content.replace(words, shorter)
     return _TIMES.sub(f"{FAILED_HERE} in {sessions} sessions", content, count=1) if sessions > 1 else content

@@ -1,1 +1,1 @@
-"""Memories as files: notes of an Obsidian vault, or JSON, written and read back without loss."""
+"""Memories as files: exports as Markdown notes or JSON, and imports of exports and of other tools' files."""

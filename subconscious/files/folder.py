@@ -1,7 +1,7 @@
-"""A folder of an export: written file by file, each whole, and never through a link.
+"""The folder of an export: files are written atomically, and never through a symbolic link.
 
-Everything is opened relative to the folder's descriptor and without following links, so that nobody can swap a part of
-the path for a link while the export runs.
+All files are opened relative to the folder's descriptor and without following links, so that no part of the path can be
+replaced by a link while the export runs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 LARGEST = 64 << 20
-"""Bytes of a file of an export that are read."""
+"""Bytes of a file that are read, at most."""
 
 
 class Folder:
@@ -31,15 +31,15 @@ class Folder:
         self._descriptor = descriptor
 
     def names(self) -> list[str]:
-        """Return what lies in the folder."""
+        """Return the names in the folder, sorted."""
         return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - of the open folder, not of its path
 
     def close_to_others(self) -> None:
-        """Let only the owner enter the folder."""
+        """Set the mode to 0700."""
         os.fchmod(self._descriptor, 0o700)
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a regular file; None where there is none. Raises RequestError for anything else."""
+        """Return the content of a regular file; None if it is missing. Raises RequestError for anything else."""
         try:
             with self._parent(name, make=False) as (folder, base):
                 descriptor = os.open(base, _READ, dir_fd=folder)
@@ -54,7 +54,7 @@ class Folder:
             return file.read(LARGEST + 1)
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file in place, whole and with mode 0600."""
+        """Write a file atomically, with mode 0600."""
         with self._parent(name, make=True) as (folder, base):
             self._refuse_other(folder, base, name)
             draft = f".{os.urandom(6).hex()}.tmp"
@@ -62,7 +62,7 @@ class Folder:
                 with os.fdopen(os.open(draft, _CREATE, 0o600, dir_fd=folder), "wb") as file:
                     file.write(content)
                 os.replace(draft, base, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:  # also when it is interrupted: no draft stays behind
+            except BaseException:  # on Ctrl-C, too: leave no draft behind
                 _unlink(draft, folder)
                 raise
 
@@ -82,7 +82,7 @@ class Folder:
                     raise
 
     def _refuse_other(self, folder: int, base: str, name: str) -> None:
-        """Raise RequestError where something lies at the name that is no regular file."""
+        """Raise RequestError if something other than a regular file has this name."""
         try:
             status = os.stat(base, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -92,12 +92,12 @@ class Folder:
 
     def _in_the_way(self, name: str) -> RequestError:
         return RequestError(
-            f"{self.path / name} is a link, a device or too large", "move it away, or name another folder"
+            f"{self.path / name} is a link, a device or too large", "move it elsewhere, or use another folder"
         )
 
     @contextmanager
     def _parent(self, name: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        """Open the folder that a name lies in; give its descriptor and the last part of the name."""
+        """Yield the descriptor of a name's folder, and the last part of the name."""
         inner, _, base = name.rpartition("/")
         if not inner:
             yield self._descriptor, base
@@ -119,7 +119,7 @@ class Folder:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[Folder]:
-    """Open the folder of an export, made with mode 0700 if need be. Raises RequestError where it can't be one."""
+    """Open the folder of an export; create it with mode 0700. Raises RequestError for a link or a foreign folder."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, _FOLDER)

@@ -1,7 +1,7 @@
-"""One memory as a Markdown note, and back.
+"""Converts a memory to a Markdown note, and back.
 
-Front matter and text are for people and for Obsidian. The comment at the end carries the record exactly. A note counts
-as edited when its statement is no longer the one that its record renders to.
+Front matter and text are for people and for Obsidian. The comment at the end contains the exact record. A note counts
+as edited if its statement differs from the one that its record renders to.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from subconscious.domain.link_types import LINK_TYPES
 from subconscious.files import yaml_subset
 from subconscious.files.record import LinkTo, Record, RecordError, parse_record
 from subconscious.files.yaml_subset import FrontMatterError, Value
-from subconscious.link_types import LINK_TYPES
+from subconscious.text.front_matter import is_cut_off, split_front_matter
 
 MARK = "<!-- subconscious "
 _COMMENT = re.compile(r"^<!-- subconscious (\{.*\}) -->[ \t]*$", re.MULTILINE)
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)(?:\n|(?<=---\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
-_OPENED = re.compile(r"\A\ufeff?---[ \t]*\n")
+
 _TITLE = re.compile(r"\A\s*#[ \t]+[^\n]*(?:\n|\Z)")
 _SECTION = re.compile(r"^## (?:Reason|Evidence|Links)[ \t]*$", re.MULTILINE)
-# What would be a heading, a comment, a wiki link or a picture from the network gets a backslash; reading takes it off.
-# Possessive, and only from the start of a run: a megabyte of backslashes takes no longer than one of words.
-_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<!--|!\[|\[\[)")
-_UNESCAPE = re.compile(r"(?m)^\\(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)\\(\\*+)(?=<!--|!\[|\[\[)")
+# Headings, HTML, wiki links and pictures in a text are escaped by a backslash, which is removed on reading: a picture
+# would be fetched when the note is opened.
+# Possessive, and only at the start of a run, so that a megabyte of backslashes is matched in linear time.
+_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<[A-Za-z/!?]|!\[|\[\[)")
+_UNESCAPE = re.compile(r"(?m)^\\(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)\\(\\*+)(?=<[A-Za-z/!?]|!\[|\[\[)")
 _Front = dict[str, yaml_subset.Scalar | list[str]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it was read.
+    """A parsed note.
 
-    ``record`` is None for a note that somebody wrote themselves. ``statement`` is what it says now, None where that is
-    what its record says.
+    ``record`` is None for a note written by hand. ``statement`` is the edited text, None if it equals the record's.
     """
 
     record: Record | None
@@ -49,11 +49,11 @@ class NoteError(ValueError):
 
 
 def render(record: Record, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """Return the note of a record. Links name notes in ``names``; those to other memories are left to the record."""
+    """Return the note of a record. Only links to notes in ``names`` are shown; the record has all of them."""
     links = [link for link in record.links if link.target in names and link.status in ("active", "proposed")]
     parts = [
         f"---\n{yaml_subset.dump(_front(record, links, names))}---\n",
-        f"# {_one_line(record.memory.summary)}\n",
+        f"# {_escaped(_one_line(record.memory.summary))}\n",
         _statement(record),
         _section("Reason", _escaped(record.memory.rationale)),
         _section("Evidence", _quoted(record.memory.evidence)),
@@ -91,7 +91,7 @@ def _front(
 
 
 def _type_name(link: LinkTo) -> str:
-    """The property of a link's type; a link that is only proposed does not count as one that holds."""
+    """Return the property name of a link's type; proposed links have properties of their own."""
     name = link.type.lower() if link.type in LINK_TYPES else "linked"
     return name if link.status == "active" else f"proposed_{name}"
 
@@ -119,7 +119,7 @@ def wiki_link(name: str, title: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A text as one line that holds no link and no comment."""
+    """Return a text as one line without links and comments."""
     return " ".join(text.split()).replace("[[", "[").replace("<!--", "<-")
 
 
@@ -132,16 +132,16 @@ def _unescaped(text: str) -> str:
 
 
 def _in_comment(record: Record) -> str:
-    """The record as JSON that can neither end the comment around it nor be taken for a link."""
+    """Return the record as JSON that can neither end the comment around it nor be parsed as a link."""
     raw = json.dumps(record.model_dump(mode="json"), ensure_ascii=True, sort_keys=True)
-    # All of these stand in strings alone, where JSON may escape them.
-    for sign, escaped in (("--", "-\\u002d"), ("<", "\\u003c"), (">", "\\u003e"), ("[[", "[\\u005b")):
-        raw = raw.replace(sign, escaped)
+    # These occur in strings only, where JSON allows escapes.
+    for characters, escaped in (("--", "-\\u002d"), ("<", "\\u003c"), (">", "\\u003e"), ("[[", "[\\u005b")):
+        raw = raw.replace(characters, escaped)
     return raw
 
 
 def iso(moment: float) -> str:
-    """Return a time as people and Obsidian read it, in UTC; the record has it exactly."""
+    """Return a time in ISO format, in UTC, rounded to seconds; "" if it is out of range."""
     try:
         return f"{_EPOCH + timedelta(seconds=moment):%Y-%m-%dT%H:%M:%SZ}"
     except OverflowError:
@@ -149,19 +149,19 @@ def iso(moment: float) -> str:
 
 
 def parse(text: str) -> Note:
-    """Read a note. Raises NoteError where it can't be used."""
+    """Parse a note. Raises NoteError if it is invalid or empty."""
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     front_text, body = _split(text)
     try:
         front = yaml_subset.load(front_text)
     except FrontMatterError as error:
         raise NoteError(str(error)) from error
-    record, said = _taken_apart(body)
-    statement = _said(said)
-    if record is not None and _alike(statement, _unescaped(_statement(record))):
+    record, content = _split_record(body)
+    statement = _parse_statement(content)
+    if record is not None and _is_same(statement, _unescaped(_statement(record))):
         return Note(record, None, front)
     if not statement and record is None:
-        statement = _title(said)
+        statement = _title(content)
     if not statement:
         raise NoteError("it says nothing: the statement under its title is empty")
     return Note(record, statement, front)
@@ -173,14 +173,14 @@ def _title(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    front = _FRONT.match(text)
-    if front is None and _OPENED.match(text):
+    if is_cut_off(text):
         raise NoteError("its front matter has no end; it may be half written")
-    return (front[1], text[front.end() :]) if front else ("", text)
+    front, body = split_front_matter(text)
+    return front or "", body
 
 
-def _taken_apart(body: str) -> tuple[Record | None, str]:
-    """The record in the last comment of ours, and the text before it."""
+def _split_record(body: str) -> tuple[Record | None, str]:
+    """Return the record in our last comment, and the text before it."""
     found = list(_COMMENT.finditer(body))
     if not found:
         if MARK in body:
@@ -194,13 +194,13 @@ def _taken_apart(body: str) -> tuple[Record | None, str]:
         raise NoteError("its record is no JSON") from error
 
 
-def _said(text: str) -> str:
-    """The statement: the text between the title and the first section."""
+def _parse_statement(text: str) -> str:
+    """Return the statement: the text between the title and the first section."""
     text = _TITLE.sub("", text, count=1)
     section = _SECTION.search(text)
     return _unescaped(text[: section.start()] if section else text).strip()
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two texts are the same apart from white space, which editors change."""
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two texts are equal except for white space, which editors change."""
     return one.split() == other.split()

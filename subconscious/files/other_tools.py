@@ -1,6 +1,6 @@
-"""What other tools remember, as notes to import: claude-mem, mem0, basic-memory, and Claude Code's own notes.
+"""Reads memories of other tools: claude-mem, mem0, basic-memory, and Claude Code's own notes.
 
-None of them says reliably who said a thing, so an import lets all of it wait for review.
+None of them records reliably who said what, so all of them wait for review after an import.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from subconscious.claude_files.client_folders import config_folder, notes_folder
 from subconscious.claude_files.note import UnusableNoteError, list_notes, note_text, parse
-from subconscious.claude_files.places import config_folder, notes_folder
+from subconscious.domain.kinds import KINDS
 from subconscious.files import yaml_subset
 from subconscious.files.reading import (
     Item,
     UnreadableError,
     claims_of,
+    file_text,
     load_json,
     markdown_files,
     moment_of,
 )
-from subconscious.files.reading import note_text as markdown_text
 from subconscious.files.yaml_subset import FrontMatterError
-from subconscious.kinds import KINDS
-from subconscious.store.foreign import ForeignError, reading
+from subconscious.store.foreign import ForeignError, open_foreign
+from subconscious.text.front_matter import split_front_matter
 
 KIND = "learning"
-"""The kind of what names none that we know."""
+"""The kind of entries that name no known one."""
 
 _SAME_KIND = {
     "bugfix": "learning",
@@ -47,7 +48,7 @@ _SAME_KIND = {
 _OBSERVED = ("id", "project", "type", "title", "subtitle", "narrative", "text", "facts", "concepts", "created_at_epoch")
 _SUMMED = ("id", "project", "learned", "created_at_epoch")
 _DIRECTED = ("id", "project", "scope", "content", "status", "created_at_epoch")
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
 _TASK = frozenset(("x", "X", "-", "/", ">", ""))
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
@@ -56,19 +57,19 @@ _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: how its files are read, and what a person gives for them."""
+    """The reader of a tool's files (path, project), and a description of the path that it needs."""
 
     read: Callable[[Path, str], Iterator[Item]]
     gives: str
 
 
 def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
-    """Give the observations, lessons and directives of claude-mem's database.
+    """Yield the observations, lessons and directives of claude-mem's database.
 
-    ``project`` is the name of the folder whose are wanted; "" for all.
+    ``project`` is the name of the project's folder; "" for all projects.
     """
     try:
-        with reading(path) as database:
+        with open_foreign(path) as database:
             found = 0
             for table, wanted, as_item in _TABLES:
                 if database.columns(table):
@@ -90,9 +91,9 @@ def _is_of(row: Mapping[str, object], project: str) -> bool:
 def _observation(row: Mapping[str, object]) -> Item:
     facts = "\n".join(f"- {fact}" for fact in _strings(row.get("facts")))
     body = _text(row, "narrative") or _text(row, "text") or _text(row, "subtitle")
-    said = "\n".join(part for part in (_text(row, "title"), body, facts) if part)
+    text = "\n".join(part for part in (_text(row, "title"), body, facts) if part)
     claims = {"kind": kind_of(row.get("type")), "tags": _strings(row.get("concepts"))}
-    return _item(f"claude-mem observation {row.get('id')}", said, claims, row.get("created_at_epoch"))
+    return _item(f"claude-mem observation {row.get('id')}", text, claims, row.get("created_at_epoch"))
 
 
 def _lesson(row: Mapping[str, object]) -> Item:
@@ -102,8 +103,8 @@ def _lesson(row: Mapping[str, object]) -> Item:
 
 def _directive(row: Mapping[str, object]) -> Item:
     name = f"claude-mem directive {row.get('id')}"
-    said = _text(row, "content") if row.get("status", "active") == "active" else ""
-    return _item(name, said, {"kind": "preference"}, row.get("created_at_epoch"))
+    text = _text(row, "content") if row.get("status", "active") == "active" else ""
+    return _item(name, text, {"kind": "preference"}, row.get("created_at_epoch"))
 
 
 _TABLES: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, object]], Item]], ...] = (
@@ -119,7 +120,7 @@ def _text(row: Mapping[str, object], name: str) -> str:
 
 
 def _strings(raw: object) -> list[str]:
-    """The texts of a JSON array in a column."""
+    """Return the strings of a JSON array in a column; none if it is invalid."""
     try:
         values = json.loads(raw) if isinstance(raw, str) else []
     except (ValueError, RecursionError):
@@ -128,7 +129,7 @@ def _strings(raw: object) -> list[str]:
 
 
 def read_mem0(path: Path, project: str) -> Iterator[Item]:
-    """Give the memories of a mem0 export: what its `get_all` returns, or a list of that."""
+    """Yield the memories of a mem0 export: the result of its `get_all`, or its list."""
     del project
     try:
         document = load_json(path)
@@ -148,22 +149,22 @@ def _mem0_item(entry: object, number: int) -> Item:
     if not isinstance(entry, dict):
         return Item(f"mem0 memory #{number}", problem="it is no memory")
     name = f"mem0 memory {entry.get('id') or f'#{number}'}"
-    said = next((entry[key] for key in ("memory", "text", "content") if isinstance(entry.get(key), str)), "")
+    text = next((entry[key] for key in ("memory", "text", "content") if isinstance(entry.get(key), str)), "")
     metadata = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
     categories = entry.get("categories") if isinstance(entry.get("categories"), list) else []
     tags = [one for one in categories or [] if isinstance(one, str)]
     named = [(metadata or {}).get(key) for key in ("type", "kind", "category")]
     kind = next((kind for one in (*named, *tags) if (kind := kind_of(one, "")) != ""), KIND)
-    return _item(name, said.strip(), {"kind": kind, "tags": tags}, entry.get("updated_at") or entry.get("created_at"))
+    return _item(name, text.strip(), {"kind": kind, "tags": tags}, entry.get("updated_at") or entry.get("created_at"))
 
 
 def read_basic_memory(path: Path, project: str) -> Iterator[Item]:
-    """Give each observation of the notes of basic-memory; a note without any as a whole."""
+    """Yield each observation of basic-memory's notes; a note without observations as a whole."""
     del project
     for file in markdown_files(path) if path.is_dir() else [path]:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         try:
-            text = markdown_text(file).replace("\r\n", "\n")
+            text = file_text(file).replace("\r\n", "\n")
         except UnreadableError as error:
             yield Item(name, problem=str(error))
             continue
@@ -174,13 +175,13 @@ def _observations(name: str, text: str) -> Iterator[Item]:
     front, body = _front(text)
     title = front.get("title") if isinstance(front.get("title"), str) else name.rpartition("/")[2].removesuffix(".md")
     claims = claims_of(front)
-    found = [(kind, said) for kind, said in _OBSERVATION.findall(body) if kind.strip() not in _TASK]
+    found = [(kind, text) for kind, text in _OBSERVATION.findall(body) if kind.strip() not in _TASK]
     if not found:
         yield _item(name, body.strip(), claims | {"kind": kind_of(front.get("type"))}, None)
     for number, (category, observed) in enumerate(found, start=1):
-        said = observed.rstrip()
-        context = _CONTEXT.search(said)
-        bare = _CONTEXT.sub("", said)
+        text = observed.rstrip()
+        context = _CONTEXT.search(text)
+        bare = _CONTEXT.sub("", text)
         tags = [*claims.get("tags", ()), *_TAG.findall(bare)]
         own = {"kind": kind_of(category), "tags": list(dict.fromkeys(tags)), "reason": context[1] if context else ""}
         plain = " ".join(_TAG.sub("", bare).split())
@@ -188,18 +189,16 @@ def _observations(name: str, text: str) -> Iterator[Item]:
 
 
 def _front(text: str) -> tuple[Mapping[str, yaml_subset.Value], str]:
-    """The front matter, or nothing where it is not of the kind that we read, and the text behind it."""
-    front = _FRONT.match(text)
-    if front is None:
-        return {}, text
+    """Return the front matter, empty if it is invalid, and the text after it."""
+    front, body = split_front_matter(text)
     try:
-        return yaml_subset.load(front[1]), text[front.end() :]
+        return yaml_subset.load(front or ""), body
     except FrontMatterError:
-        return {}, text[front.end() :]
+        return {}, body
 
 
 def read_claude_notes(path: Path, project: str) -> Iterator[Item]:
-    """Give the notes that Claude Code wrote for itself."""
+    """Yield the notes that Claude Code wrote for itself."""
     del project
     try:
         listed = list_notes(path)
@@ -217,15 +216,15 @@ def read_claude_notes(path: Path, project: str) -> Iterator[Item]:
             yield _item(file.name, note.text, {"kind": note.kind, "tags": [note.type] if note.type else []}, None)
 
 
-def _item(name: str, said: str, claims: Mapping[str, Any], moment: object) -> Item:
-    if not said:
+def _item(name: str, text: str, claims: Mapping[str, Any], moment: object) -> Item:
+    if not text:
         return Item(name, problem="it says nothing")
     at = moment_of(moment)
-    return Item(name, None, said, dict(claims) | ({"said": at} if at is not None else {}))
+    return Item(name, None, text, dict(claims) | ({"said": at} if at is not None else {}))
 
 
 def kind_of(named: object, otherwise: str = KIND) -> str:
-    """Return our kind for what another tool calls a sort of memory."""
+    """Return our kind for another tool's name of a kind; ``otherwise`` for an unknown one."""
     name = named.strip().casefold() if isinstance(named, str) else ""
     found = _SAME_KIND.get(name, name)
     return found if found in KINDS and found != "meta" else otherwise
@@ -240,9 +239,9 @@ TOOLS: Mapping[str, Tool] = {
 
 
 def usual_place(tool: str, root: str, config_dir: str) -> Path | None:
-    """Return where a tool keeps its memories unless told otherwise; None where it has no such place.
+    """Return the default path of a tool's memories; None if it has none.
 
-    ``root`` is the project's folder, ``config_dir`` the client's own folder, or "" for the usual one.
+    ``root`` is the project's folder, ``config_dir`` Claude Code's own folder, or "" for the default.
     """
     if tool == "claude-mem":
         return Path.home() / ".claude-mem" / "claude-mem.db"

@@ -1,7 +1,7 @@
-"""Read what somebody wants imported: an export folder, a JSON export, or the files of other tools.
+"""Reads exports to import: folders of notes and JSON files.
 
-Files come from anywhere: only regular files are opened, each with a bound, and no link is followed. What can't be read
-is reported with its reason; the rest is read all the same.
+Files can come from anywhere, so only regular files are opened, up to a limit, and no link is followed. An unreadable
+file is returned with its problem, and the others are read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from subconscious.files.note import NoteError, parse
 from subconscious.files.record import as_json
 from subconscious.files.vault import FORMAT, INDEX, JSON_FILE, MANIFEST
 from subconscious.files.yaml_subset import Value
-from subconscious.json_bounds import has_too_many_values
-from subconscious.safe_files import NotRegularError, TooLargeError, read_regular
+from subconscious.system.json_bounds import has_too_many_values
+from subconscious.system.safe_files import UnreadableTextError, read_regular, read_utf8
 
 LARGEST_NOTE = 1 << 20
 LARGEST_JSON = 64 << 20
@@ -30,7 +30,7 @@ DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One note: a ``record``, a ``statement``, or both where the record's statement was edited. Or its ``problem``."""
+    """A note to import: a ``record``, a ``statement``, or both if the statement was edited; or its ``problem``."""
 
     name: str
     record: Mapping[str, Any] | None = None
@@ -39,12 +39,12 @@ class Item:
     problem: str = ""
 
     def as_request(self) -> dict[str, Any]:
-        """Return the item as the daemon takes it."""
+        """Return the item as an argument of a request to the daemon."""
         return {"name": self.name, "record": self.record, "statement": self.statement, "claims": dict(self.claims)}
 
 
 def is_export(path: Path) -> bool:
-    """Whether a path is an export of ours: a folder with a manifest, or a JSON file that says so."""
+    """Return whether a path is an export: a folder with a manifest, or a JSON file in our format."""
     if path.is_dir():
         return (path / MANIFEST).is_file() or (path / JSON_FILE).is_file()
     if path.suffix != ".json":
@@ -56,7 +56,7 @@ def is_export(path: Path) -> bool:
 
 
 def read_export(path: Path) -> Iterator[Item]:
-    """Give the notes of an export, in the order in which they can be restored."""
+    """Yield the notes of an export, in the order in which they can be restored."""
     if not path.is_dir():
         return iter(_in_order(list(read_json(path))))
     document = path / JSON_FILE
@@ -65,12 +65,12 @@ def read_export(path: Path) -> Iterator[Item]:
 
 
 def _in_order(items: list[Item]) -> list[Item]:
-    """By the records' ids: what was stored first is stored first again."""
+    """Return the items sorted by their records' ids, so that they are restored in the original order."""
     return sorted(items, key=lambda item: (item.record or {}).get("id") or 0)
 
 
 def read_notes(folder: Path) -> Iterator[Item]:
-    """Give the Markdown notes below a folder."""
+    """Yield the Markdown notes below a folder."""
     for path in markdown_files(folder):
         name = path.relative_to(folder).as_posix()
         item = read_note(path, name)
@@ -79,7 +79,7 @@ def read_notes(folder: Path) -> Iterator[Item]:
 
 
 def markdown_files(folder: Path) -> list[Path]:
-    """List the Markdown files below a folder; hidden folders and linked ones are not entered."""
+    """Return the Markdown files below a folder, without hidden and linked folders."""
     found: list[Path] = []
     for inner, folders, names in os.walk(folder):
         depth = len(Path(inner).relative_to(folder).parts)
@@ -91,9 +91,9 @@ def markdown_files(folder: Path) -> list[Path]:
 
 
 def read_note(path: Path, name: str) -> Item | None:
-    """Read one note; None for a list of other notes."""
+    """Return a note; None for an index of other notes."""
     try:
-        text = note_text(path)
+        text = file_text(path)
         note = parse(text)
     except (NoteError, UnreadableError) as error:
         return Item(name, problem=str(error))
@@ -107,27 +107,18 @@ class UnreadableError(ValueError):
     """A file that can't be read; the message says why."""
 
 
-def note_text(path: Path, most: int = LARGEST_NOTE) -> str:
-    """Return the text of a file. Raises UnreadableError for what is no UTF-8 text of a note's size."""
+def file_text(path: Path, most: int = LARGEST_NOTE) -> str:
+    """Return the text of a file. Raises UnreadableError unless it is UTF-8 text of at most ``most`` bytes."""
     try:
-        raw = read_regular(path, most, follow=False)
-    except NotRegularError as error:
-        raise UnreadableError(f"it is {error.strerror}") from error
-    except TooLargeError as error:
-        raise UnreadableError(f"it is larger than {most >> 20} MB") from error
+        return read_utf8(path, most).removeprefix("\ufeff")
+    except UnreadableTextError as error:
+        raise UnreadableError(str(error)) from error
     except OSError as error:
         raise UnreadableError(f"it can't be read: {error.strerror}") from error
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableError("it is not UTF-8 text") from error
-    if "\0" in text:
-        raise UnreadableError("it is not text")
-    return text
 
 
 def claims_of(front: Mapping[str, Value]) -> dict[str, Any]:
-    """Return what the front matter of a note claims of itself."""
+    """Return the kind, reason, branch, tags and date that a note's front matter claims."""
     claims: dict[str, Any] = {}
     for name in ("kind", "reason", "branch"):
         if isinstance(front.get(name), str):
@@ -142,7 +133,7 @@ def claims_of(front: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def moment_of(value: object) -> float | None:
-    """Return the seconds of an ISO date or of an epoch in seconds or milliseconds; None where it is neither."""
+    """Return the epoch seconds of an ISO date, or of a number of seconds or milliseconds; None for anything else."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         seconds = float(value) / (1000 if abs(value) > 1e11 else 1)
         return seconds if 0 <= seconds < 1e11 else None
@@ -156,8 +147,8 @@ def moment_of(value: object) -> float | None:
 
 
 def load_json(path: Path) -> Any:
-    """Parse a JSON file. Raises UnreadableError."""
-    text = note_text(path, LARGEST_JSON)
+    """Return the content of a JSON file. Raises UnreadableError."""
+    text = file_text(path, LARGEST_JSON)
     if has_too_many_values(text.encode(), MOST_VALUES):
         raise UnreadableError("it has too many values")
     try:
@@ -167,7 +158,7 @@ def load_json(path: Path) -> Any:
 
 
 def read_json(path: Path) -> Iterator[Item]:
-    """Give the records of a JSON export."""
+    """Yield the records of a JSON export."""
     try:
         document = load_json(path)
     except UnreadableError as error:

@@ -1,6 +1,6 @@
-"""One memory as an export carries it: all its columns, its links by stable keys, and the store's signature.
+"""The record of a memory in an export: its columns, its links by stable keys, and the store's signature.
 
-The signature says that this store wrote the record and that nobody changed it since. Without it, a file could claim any
+The signature proves that this store wrote the record and that it is unchanged. Without it, a file could claim any
 origin, confidence and status.
 """
 
@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from subconscious.kinds import KINDS
-from subconscious.model import Origin, Scope
-from subconscious.safe_files import is_missing, read_regular, replace_file
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Origin, Scope
+from subconscious.system.safe_files import is_missing, read_regular, replace_file
 
 VERSION = 1
-"""Version of the record; a reader refuses versions that it does not know."""
+"""Version of the record; other versions are refused."""
 
 KEY_NAME = "export.key"
 KEY_BYTES = 32
@@ -52,7 +52,10 @@ class Owner(_Part):
 
 
 class Fields(_Part):
-    """The columns of a memory that mean the same in every store."""
+    """The columns of a memory that have the same meaning in every store.
+
+    This is the file format, with the limits of values from files; it does not follow changes of ``domain.Memory``.
+    """
 
     scope: Scope
     kind: Name
@@ -88,8 +91,12 @@ class Fields(_Part):
     unconfirmed: bool = False
 
 
+RECORDED_COLUMNS = frozenset(Fields.model_fields)
+"""The columns of a memory that a record contains."""
+
+
 class Fading(_Part):
-    """How a memory fades."""
+    """The values that determine how a memory fades."""
 
     importance: Name
     touched_at: Moment
@@ -109,7 +116,7 @@ class LinkTo(_Part):
 
 
 class CorrectedBy(_Part):
-    """What a person said of this memory; ``replacement`` is what holds instead."""
+    """A person's correction of this memory; ``replacement`` is the memory that replaces it."""
 
     replacement: Key | None
     way: Name
@@ -118,7 +125,7 @@ class CorrectedBy(_Part):
 
 
 class MergedInto(_Part):
-    """The memory that says it now."""
+    """The memory that this one was merged into."""
 
     into: Key
     cosine: float
@@ -127,7 +134,7 @@ class MergedInto(_Part):
 
 
 class Record(_Part):
-    """One memory. ``uid`` stays the same when the memory is purged and imported again; ``id`` does not."""
+    """A memory in an export. ``uid`` is stable when the memory is purged and imported again; ``id`` is not."""
 
     version: int = VERSION
     uid: Key
@@ -135,7 +142,7 @@ class Record(_Part):
     project: Owner | None
     memory: Fields
     waiting: bool = False
-    """Whether it is unconfirmed and may still be confirmed."""
+    """Whether it is unconfirmed and can still be confirmed."""
     fading: Fading | None = None
     links: tuple[LinkTo, ...] = Field(default=(), max_length=MOST_ITEMS)
     corrections: tuple[CorrectedBy, ...] = Field(default=(), max_length=MOST_ITEMS)
@@ -144,7 +151,7 @@ class Record(_Part):
 
     @property
     def status(self) -> str:
-        """The state in which the memory is: active, unconfirmed or archived."""
+        """The status of the memory: active, unconfirmed or archived."""
         if self.waiting:
             return "unconfirmed"
         return "active" if self.memory.archived_at is None else "archived"
@@ -155,9 +162,9 @@ class RecordError(ValueError):
 
 
 def parse_record(raw: object) -> Record:
-    """Validate a record. Raises RecordError with a reason for a person."""
+    """Return a validated record. Raises RecordError with a reason that is shown to the user."""
     if not isinstance(raw, Mapping):
-        raise RecordError("it holds no record")
+        raise RecordError("it contains no record")
     if raw.get("version") != VERSION:
         raise RecordError(f"its format is version {str(raw.get('version'))[:20]}, this program reads version {VERSION}")
     try:
@@ -178,19 +185,19 @@ def signed(record: Record, key: bytes) -> Record:
 
 
 def is_ours(record: Record, key: bytes) -> bool:
-    """Whether this store signed the record as it is."""
+    """Return whether the record has a valid signature of this store."""
     return hmac.compare_digest(record.signature.encode(), _signature(record, key).encode())
 
 
 def _signature(record: Record, key: bytes) -> str:
     values = record.model_dump(mode="json", exclude={"signature"})
-    # Escaped to ASCII and sorted: the same bytes after any round trip through JSON.
+    # ASCII and sorted keys give the same bytes after any round trip through JSON.
     text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
 def export_key(folder: Path) -> bytes:
-    """Return the key in the state folder that exports are signed with; it is made once."""
+    """Return the key that signs exports; create it in the state folder on first use."""
     path = folder / KEY_NAME
     if is_missing(path):
         replace_file(path, os.urandom(KEY_BYTES))

@@ -1,22 +1,23 @@
-"""The export folder: which files it has, what is written and what is removed.
+"""Updates the folder of an export: writes changed notes and removes those of deselected memories.
 
-A manifest lists the files that an export wrote, each with the digest of its content. A file that somebody has edited
-since is neither overwritten nor removed: its words may be nowhere else.
+A manifest lists the files that an export wrote, with the digests of their contents. A file that was edited since is
+neither overwritten nor removed, because its text may exist nowhere else.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 from subconscious.files import yaml_subset
 from subconscious.files.folder import Folder
-from subconscious.files.names import note_names
 from subconscious.files.note import NoteError, parse, render, wiki_link
 from subconscious.files.record import Record, as_json
 
@@ -29,12 +30,20 @@ BY_MONTH = "by month"
 OVERVIEW = "Memories.md"
 JSON_FILE = "memories.json"
 INDEX = "index"
-"""The value of the front matter's `subconscious` in a note that lists others; an import leaves those out."""
+"""The front matter's value of `subconscious` in notes that list others; an import skips them."""
+
+MAX_SLUG_BYTES = 80
+"""Bytes of the readable part of a name: file systems allow 255 in all, some systems 260 characters per path."""
+
+KEY_LENGTH = 8
+"""Characters of the uid at the end of a name."""
+
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What an export changed; ``edited`` files were left as they are."""
+    """The changes of an export; ``edited`` files were not touched."""
 
     written: tuple[str, ...] = ()
     unchanged: int = 0
@@ -44,19 +53,19 @@ class Written:
 
 @dataclass(slots=True)
 class Manifest:
-    """The files of the last export: their digests, and the notes' names by uid."""
+    """The files of the last export: digests by file, and names of notes by uid."""
 
     files: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
-        """Return the manifest as it is stored."""
+        """Return the content of the manifest's file."""
         values = {"format": FORMAT, "version": VERSION, "files": self.files, "notes": self.notes}
         return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False).encode()
 
 
 def read_manifest(folder: Folder) -> Manifest | None:
-    """Return the manifest of an earlier export; None where there is none. Raises RequestError for a broken one."""
+    """Return the manifest of an earlier export; None if there is none. Raises RequestError for a damaged one."""
     raw = folder.read(MANIFEST)
     if raw is None:
         return None
@@ -74,7 +83,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
 
 
 def _is_ours(name: object) -> bool:
-    """Whether an export may have written a file of this name: a manifest is a file that anybody can edit."""
+    """Return whether an export could have written a file of this name; anybody could have edited the manifest."""
     if not isinstance(name, str) or "\0" in name:
         return False
     inner, _, base = name.rpartition("/")
@@ -82,12 +91,12 @@ def _is_ours(name: object) -> bool:
 
 
 def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
-    """Make the folder hold exactly these records. Raises RequestError unless it is empty or an earlier export."""
+    """Make the folder contain exactly these records. Raises RequestError unless it is empty or an earlier export."""
     manifest = read_manifest(folder)
     if manifest is None:
         others = [name for name in folder.names() if name != ".obsidian"]
         if others:
-            what = f"{folder.path} is neither empty nor an earlier export ({others[0]} lies there)"
+            what = f"{folder.path} is neither empty nor an earlier export ({others[0]} is there)"
             raise RequestError(what, "name another folder: --out DIR")
         folder.close_to_others()
         manifest = Manifest()
@@ -97,7 +106,7 @@ def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
 
 
 def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
-    """Return those files that are not as an export wrote them, or that none wrote."""
+    """Return the files that differ from what an export wrote, or that no export wrote."""
     manifest = read_manifest(folder) or Manifest()
     found = []
     for name in names:
@@ -108,7 +117,7 @@ def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
 
 
 def mark_taken(folder: Folder, statements: Mapping[str, str]) -> None:
-    """Let the next export replace edited notes whose statement was imported, unless they were edited again."""
+    """Mark edited notes as imported, so that the next export may overwrite them unless they are edited again."""
     manifest = read_manifest(folder)
     if manifest is None:
         return
@@ -155,7 +164,7 @@ def _replaced(folder: Folder, before: Manifest, files: Mapping[str, bytes], name
 
 
 def _announce(folder: Folder, before: Manifest, files: Mapping[str, bytes], names: Mapping[str, str]) -> None:
-    """List what is about to be written, with the old digests and the new: after a crash, both contents are ours."""
+    """Save a manifest with the old and the new digests before writing: after a crash, both contents are known."""
     both = {name: f"{before.files.get(name, '')} {_digest(content)}".strip() for name, content in files.items()}
     same = all(digest in before.files.get(name, "").split() for name, digest in _digests(files).items())
     if not same or before.files.keys() != files.keys():
@@ -169,7 +178,7 @@ def _save(folder: Folder, manifest: Manifest) -> None:
 
 
 def _is_edited(there: bytes, digests: str) -> bool:
-    """Whether a file is not as an export wrote it."""
+    """Return whether a file differs from what an export wrote."""
     return _digest(there) not in digests.split()
 
 
@@ -182,7 +191,7 @@ def _digest(content: bytes) -> str:
 
 
 def as_files(records: Sequence[Record], names: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the content of each file of a vault: a note for each memory, and notes that list them."""
+    """Return the content of each file: a note for each memory, and index notes by kind and month."""
     titles = {record.uid: record.memory.summary for record in records}
     texts = {f"{NOTES}/{names[record.uid]}.md": render(record, names, titles) for record in records}
     kinds: dict[str, list[Record]] = defaultdict(list)
@@ -231,3 +240,34 @@ def json_document(records: Sequence[Record]) -> bytes:
     """Return all records as one JSON document."""
     document = {"format": FORMAT, "version": VERSION, "memories": [as_json(record) for record in records]}
     return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True).encode() + b"\n"
+
+
+def slug(text: str) -> str:
+    """Return the words of a text in lower case, joined by hyphens; "memory" if it has none.
+
+    Letters are composed and in lower case, because macOS decomposes them and Windows ignores the case.
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    joined = _NO_WORD.sub("-", plain).strip("-")
+    cut = joined.encode("utf-8", "ignore")[:MAX_SLUG_BYTES].decode("utf-8", "ignore")
+    if len(cut) < len(joined) and "-" in cut:
+        cut = cut.rpartition("-")[0]
+    return cut.strip("-") or "memory"
+
+
+def note_name(summary: str, uid: str) -> str:
+    """Return a note's name without its suffix. The key at its end distinguishes notes with the same summary."""
+    return f"{slug(summary)}-{uid[:KEY_LENGTH]}"
+
+
+def note_names(summaries: dict[str, str], known: dict[str, str]) -> dict[str, str]:
+    """Return a name for each uid. A note with a name in this folder keeps it when its summary changes."""
+    names = {uid: known[uid] for uid in summaries if uid in known}
+    taken = {name.casefold() for name in names.values()}
+    for uid, summary in summaries.items():
+        if uid not in names:
+            name = note_name(summary, uid)
+            name = f"{name}{uid[KEY_LENGTH:]}" if name.casefold() in taken else name
+            names[uid] = name
+            taken.add(name.casefold())
+    return names

@@ -1,8 +1,8 @@
-"""The part of YAML that front matter needs: plain keys with scalars or lists of scalars.
+"""Reads and writes the subset of YAML that front matter needs: plain keys with scalars or lists of scalars.
 
-A YAML library would be a dependency for a dozen lines of text, and its anchors, tags and merges are what hostile files
-use. Values are written as JSON, which every YAML 1.2 parser reads. What editors make of that is read as well: plain and
-quoted scalars, lists in brackets or with a dash on each line. Anything else is refused with its line.
+A YAML library would be a dependency for a dozen lines of text, and hostile files exploit anchors, tags and merges.
+Values are written as JSON, which every YAML 1.2 parser reads. The forms that editors write are read, too: plain and
+quoted scalars, lists in brackets or with a dash on each line. Anything else is refused with the number of its line.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _JSON = json.JSONDecoder()
 
 
 class FrontMatterError(ValueError):
-    """Front matter that is not of the supported kind; the message names the line."""
+    """Front matter outside the supported subset; the message names the line."""
 
 
 def dump(values: Mapping[str, Scalar | Sequence[Scalar]]) -> str:
-    """Return the values as YAML, one a line."""
+    """Return the values as YAML, one per line."""
     return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())
 
 
 def load(text: str) -> dict[str, Value]:
-    """Read front matter. Raises FrontMatterError for what this subset does not have."""
+    """Return the values of front matter. Raises FrontMatterError for YAML outside the subset."""
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
         raise FrontMatterError(f"the front matter has more than {MOST_LINES} lines")

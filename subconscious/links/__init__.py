@@ -1,5 +1,5 @@
-"""Links between memories: whether and how one bears on another, told from the two alone.
+"""Links between memories: finding, reviewing, making and following them.
 
-Pure: who the neighbours are is found by the caller. Words that state a relation come first; a small linear model says
-of the others how likely they are linked at all, and as what.
+Words that state a relation come first; for other pairs a small linear model estimates whether they are linked, and by
+which type.
 """

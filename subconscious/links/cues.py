@@ -1,7 +1,8 @@
-"""Links that words state outright: a cue, and beside it what the other memory is about. Pure.
+"""Finds links that words state: a cue word, and beside it words that the other memory contains. Pure.
 
-A row of CUES says what relation a cue states, whose it is, and where the thing stands that it is about. Rules see one
-sentence of one memory at a time and are believed as far as the other memory is about that thing.
+A row of CUES names the relation that a cue states, which memory is its source, and on which side of the cue the other
+memory is named. A rule reads one sentence of one memory; its confidence grows with the share of the named words that
+the other memory has.
 """
 
 from __future__ import annotations
@@ -13,29 +14,35 @@ from typing import Literal
 from zlib import crc32
 
 from subconscious.links.reading import Reading, Sentence, stems, worth
-from subconscious.text import vocabulary
-from subconscious.text.claims import gives_another_value
+from subconscious.text import synonyms
+from subconscious.text.claims import changes_value
 from subconscious.text.same_statement import differences, same_statement
 
 RULES = 3
 """Raise it with every change of this code or of the weights, so that memories are searched again. A changed row of CUES
-does that by itself: see VERSION."""
+needs no change here: see VERSION."""
 
 LONGEST = 40
-"""Words up to which a text states one thing; what long documents mention in passing is no relation."""
+"""Words of a text that states one thing. What longer documents mention in passing is no relation."""
 
 TOUCHED = 0.3
-"""Share of what the older one speaks of that a statement must touch to take its place."""
+"""Share of the older memory's terms that a statement must have in common with it to supersede it."""
 
 CLAUSE = 90
-"""Characters beside a cue that can name what it is about."""
+"""Characters beside a cue in which the other memory can be named."""
 
 Side = Literal["after", "before", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row. ``holder`` is who says it: the ``source`` of the link, or its ``target``; ``late``: only the later."""
+    """One row. ``holder``: whether the memory with the cue is the link's ``source`` or ``target``.
+
+    ``side``: where the other memory is named. ``sure`` is the confidence, ``least`` the share of the named words that
+    the other memory must have. ``late``: only the later memory can state it.
+
+    Field names and values make up VERSION: renaming one searches all memories again.
+    """
 
     type: str
     words: re.Pattern[str]
@@ -47,8 +54,8 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A relation that is stated: whether the later one is its source, how sure that is, the words."""
+class StatedLink:
+    """A stated relation: whether the later memory is its source, its confidence, the sentence."""
 
     type: str
     from_new: bool
@@ -142,13 +149,13 @@ CUES = (
 )
 
 VERSION = f"{RULES}-{crc32(repr(CUES).encode()):08x}"
-"""Of the rules with which memories were searched: another version searches them again."""
+"""The version of the rules. Memories that were searched with another version are searched again."""
 
 _FUNCTION = frozenset(
     "in out on off up down with without over under above below before after get set yes no end".split()
 )
-OPPOSITES = tuple(pair for pair in vocabulary.OPPOSITES if not pair & _FUNCTION)
-"""Words that make two statements contrary; those that most texts have anyway, in another sense, are left out."""
+OPPOSITES = tuple(pair for pair in synonyms.OPPOSITES if not pair & _FUNCTION)
+"""Pairs of words that make two statements opposites, without pairs of very frequent words with several senses."""
 
 _NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
@@ -161,40 +168,41 @@ _UNIT = re.compile(r"\d|(?:second|minut|hour|day|week|month|year|mb|gb|kb|ms|per
 _WORD = re.compile(r"[a-z]+")
 
 
-def stated(new: Reading, old: Reading) -> list[Hit]:
-    """The relations that either memory states of the other, the surest first."""
+def stated(new: Reading, old: Reading) -> list[StatedLink]:
+    """Return the relations that either memory states to the other, the most confident first."""
     if max(new.words, old.words) > LONGEST:
         return []
     hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
     texts = new.note.text, old.note.text
     if same_statement(*texts, cosine=1.0):
-        return [hit for hit in hits if hit.type == "EXTENDS"]  # to say something again neither replaces nor causes it
+        return [hit for hit in hits if hit.type == "EXTENDS"]  # a repetition neither replaces nor causes a statement
     if _FOUND.search(old.note.text) or common(new, old) < TOUCHED or differences(*texts) & _ELSEWHERE:
-        hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # what was found out is not taken back by a choice
-    if gives_another_value(new.note.text, old.note.text):
-        hits.append(Hit("SUPERSEDES", True, 0.95, new.note.text))
+        hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # a decision does not undo a measurement or finding
+    if changes_value(new.note.text, old.note.text):
+        hits.append(StatedLink("SUPERSEDES", True, 0.95, new.note.text))
     if not any(hit.type == "SUPERSEDES" for hit in hits):
         hits += _opposed(new, old)
     return sorted(hits, key=lambda hit: -hit.sure)
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Differences by which two statements hold beside each other."""
+"""Differences with which two statements can both be true."""
 
 
-def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[Hit]:
+def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
     for sentence in one.sentences:
         for cue in CUES:
             found = cue.words.search(sentence.text) if late or not cue.late else None
             if found is None:
                 continue
-            about = meets(_beside(sentence, found, cue.side), other)
-            if about >= cue.least:
-                yield Hit(cue.type, (cue.holder == "source") == late, cue.sure * (0.6 + 0.4 * about), sentence.text)
+            share = meets(_named_by(sentence, found, cue.side), other)
+            if share >= cue.least:
+                confidence = cue.sure * (0.6 + 0.4 * share)
+                yield StatedLink(cue.type, (cue.holder == "source") == late, confidence, sentence.text)
 
 
-def _beside(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
-    """The terms of what a cue is about."""
+def _named_by(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
+    """Return the terms that a cue refers to."""
     if side == "whole":
         rest = f"{sentence.text[: found.start()]} {sentence.text[found.end() :]}"
     elif side == "after":
@@ -205,23 +213,23 @@ def _beside(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[s
 
 
 def meets(terms: frozenset[str], other: Reading) -> float:
-    """Share of the terms that another memory has, by what they are worth, 0..1."""
+    """Return the share of the terms that another memory has, weighted by their worth, 0..1."""
     whole = sum(map(worth, terms))
     return sum(worth(term) for term in terms if term in other.terms) / whole if whole else 0.0
 
 
-def _opposed(new: Reading, old: Reading) -> Iterator[Hit]:
-    """Two that speak of the same and can't both hold: one denies what the other says, or says its opposite."""
+def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
+    """Yield a contradiction if two statements can't both be true: a negation, opposites, other numbers."""
     texts = new.note.text, old.note.text
     if any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
         return
     alike = common(new, old)
     if alike >= _enough(new, old) and len(new.terms.keys() & old.terms.keys()) > 1:
-        yield Hit("CONTRADICTS", True, min(0.9, 0.45 + 0.5 * alike), " / ".join(texts))
+        yield StatedLink("CONTRADICTS", True, min(0.9, 0.45 + 0.5 * alike), " / ".join(texts))
 
 
 def _enough(new: Reading, old: Reading) -> float:
-    """How much two must have in common for what they differ in to make them contrary; above 1 where nothing does."""
+    """Return the overlap from which two statements contradict each other; above 1 if they can't."""
     texts = [reading.note.text.casefold() for reading in (new, old)]
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):
@@ -234,12 +242,12 @@ def _enough(new: Reading, old: Reading) -> float:
 
 
 def _subject(reading: Reading) -> frozenset[str]:
-    """What a statement with a number is about."""
+    """Return the terms of a statement that are not a number or a unit."""
     return frozenset(term for term in reading.terms if not _UNIT.match(term))
 
 
 def common(one: Reading, other: Reading) -> float:
-    """Share of the shorter one's terms that the other has too, by what they are worth, 0..1."""
+    """Return the share of the shorter one's terms that the other has too, weighted by their worth, 0..1."""
     masses = [sum(map(worth, reading.terms)) for reading in (one, other)]
     shared = sum(worth(term) for term in one.terms.keys() & other.terms.keys())
     return shared / min(masses) if min(masses) else 0.0

@@ -1,4 +1,4 @@
-"""What two readings have in common, as numbers: the later one first. Pure."""
+"""The features of a pair of memories for the link model, the later memory first. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.links.reading import Reading, worth
 
 DAY = 86_400.0
 RARE = 0.9
-"""A term's worth from which it is rare."""
+"""Worth from which a term is rare."""
 
 CUES = {
     "change": r"replac\w+|supersed\w+|deprecat\w+|obsolet\w+|no longer|instead|rather than|migrat\w+|switch\w*|remov\w+"
@@ -46,7 +46,7 @@ _REFERS = re.compile(
 
 
 def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
-    """The later of the two first; where nobody knows when, the one whose words cover the other's title."""
+    """Return the later of the two first; without dates, first the one whose words cover the other's title."""
     times = one.note.time, other.note.time
     if times[0] != times[1]:
         later = times[1] is None or (times[0] is not None and times[0] > times[1])
@@ -56,7 +56,7 @@ def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
 
 
 def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
-    """All the numbers by name."""
+    """Return all features by name. The names are those of the trained weights."""
     gap = _gap(new, old)
     shared = new.terms.keys() & old.terms.keys()
     covers = covered(old.title, new.terms), covered(new.title, old.terms)
@@ -67,9 +67,9 @@ def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
         "cover_least": min(covers),
         "titles": _titles(new.title, old.title),
         "pairs": math.log1p(len(new.pairs & old.pairs)),
-        "title_pairs": max(_held(old.title_pairs, new.pairs), _held(new.title_pairs, old.pairs)),
-        "told_new": _told(old, new),
-        "told_old": _told(new, old),
+        "title_pairs": max(_share(old.title_pairs, new.pairs), _share(new.title_pairs, old.pairs)),
+        "told_new": _mentions(old, new),
+        "told_old": _mentions(new, old),
         "names": len(new.names & old.names) / math.sqrt((1 + len(new.names)) * (1 + len(old.names))),
         "rare": math.log1p(sum(worth(term) >= RARE for term in shared)),
         "numbers": math.log1p(sum(len(number) > 2 for number in new.numbers & old.numbers)),
@@ -90,22 +90,22 @@ def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
 
 
 def covered(title: Mapping[str, float], terms: Mapping[str, float]) -> float:
-    """Share of a title that a text has, 0..1."""
+    """Return the share of a title that a text has, 0..1."""
     whole = sum(title.values())
     return sum(weight for term, weight in title.items() if term in terms) / whole if whole else 0.0
 
 
 def likeness(one: Reading, other: Reading) -> float:
-    """Cosine of the two texts' terms, 0..1."""
+    """Return the cosine of the two texts' terms, 0..1."""
     few, many = sorted((one, other), key=lambda reading: len(reading.terms))
     return sum(weight * many.terms.get(term, 0.0) for term, weight in few.terms.items()) / (few.length * many.length)
 
 
-def _told(of: Reading, where: Reading) -> float:
-    """How often a text speaks of what the other's title names."""
+def _mentions(of: Reading, where: Reading) -> float:
+    """Return how often a text mentions the terms of the other's title."""
     whole = sum(of.title.values())
-    told = sum(weight * math.log1p(where.counts.get(term, 0)) for term, weight in of.title.items())
-    return told / whole if whole else 0.0
+    mentioned = sum(weight * math.log1p(where.counts.get(term, 0)) for term, weight in of.title.items())
+    return mentioned / whole if whole else 0.0
 
 
 def _titles(one: Mapping[str, float], other: Mapping[str, float]) -> float:
@@ -114,7 +114,7 @@ def _titles(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return dot / (norms[0] * norms[1]) if all(norms) else 0.0
 
 
-def _held(few: frozenset[str], many: frozenset[str]) -> float:
+def _share(few: frozenset[str], many: frozenset[str]) -> float:
     return len(few & many) / len(few) if few else 0.0
 
 
@@ -125,7 +125,7 @@ def _gap(new: Reading, old: Reading) -> float | None:
 
 
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """How much of the other's title stands in one sentence with a cue, the best one of each cue."""
+    """Return how much of the other's title is in one sentence, and in one sentence with each cue; the best of each."""
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
     for sentence in where.sentences:
@@ -140,7 +140,7 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
 
 
 def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """How often a text refers to some other record, and how well where it does so fits the one at hand."""
+    """Return how often a text refers to other records, and how well the sentences with references match ``of``."""
     whole = sum(of.title.values()) or 1.0
     number, titled, fits = 0, 0.0, 0.0
     for sentence in where.sentences:

@@ -1,28 +1,32 @@
-"""What becomes of a link that was found: in force, proposed or nothing. Pure.
+"""Decides whether a link that was found is active, proposed or dropped. Pure.
 
-Links have a gate of their own: a wrong one misleads the ranking and every chain of reasons that leads over it.
+Links have stricter rules than memories: a wrong link misleads the ranking and every chain of reasons that uses it.
 """
 
 from __future__ import annotations
 
-from subconscious.links.judge import Found
-from subconscious.model import Memory, Origin
-from subconscious.settings import Settings
+from subconscious.domain.model import Memory
+from subconscious.links.judge import PairVerdict
+from subconscious.settings.settings import Settings
 
 OVERTURNS = frozenset({"SUPERSEDES", "CONTRADICTS"})
-"""Types that turn against their target."""
+"""Types that weaken their target."""
 
 
-def status(found: Found, source: Memory, target: Memory, settings: Settings) -> str:
-    """``active``, ``proposed`` (shown, but counted in nothing) or "" for none."""
+def status(found: PairVerdict, source: Memory, target: Memory, settings: Settings) -> str:
+    """Return ``active``, ``proposed`` (shown, but ignored by the ranking) or "" for none."""
     if found.linked < settings.link_proposal_threshold:
         return ""
-    return standing(found.type, found.confidence, source, target, settings)
+    return status_for(found.type, found.confidence, source, target, settings)
 
 
-def standing(type_: str, confidence: float, source: Memory, target: Memory, settings: Settings) -> str:
-    """``active`` or ``proposed``: a tool's words bind nothing, nor does the less trusted overturn the more trusted."""
-    if confidence < settings.link_threshold or Origin.TOOL in (source.origin, target.origin):
+def status_for(type_: str, confidence: float, source: Memory, target: Memory, settings: Settings) -> str:
+    """Return ``active`` or ``proposed``.
+
+    Only proposed: links with a low confidence, links to or from words of a tool, and links by which a less trusted
+    memory would overturn a more trusted one.
+    """
+    if confidence < settings.link_threshold or source.origin.is_foreign or target.origin.is_foreign:
         return "proposed"
     weaker = source.origin.distrust > target.origin.distrust or (target.verified and not source.verified)
     if type_ == "CONTRADICTS":

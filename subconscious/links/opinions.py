@@ -1,6 +1,6 @@
-"""What a model says of links that were found offline: asked as fixed choices, believed as far as it quotes.
+"""A model's opinions on links that were found offline: the request, and the checks of its answer.
 
-The schema that goes out is strict; of what comes back, what is out of bounds costs one entry its place and no other.
+The schema that is sent is strict. An invalid entry of an answer is dropped; the other entries count.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from subconscious.link_types import DISCOVERABLE, LINK_TYPES
-from subconscious.model import Memory
-from subconscious.prompts import prompt
-from subconscious.providers import Request
+from subconscious.domain.link_types import DISCOVERABLE, LINK_TYPES
+from subconscious.domain.model import Memory
+from subconscious.llm.prompts import prompt
+from subconscious.llm.providers import Request
 from subconscious.text.same_statement import same_statement
 
 PURPOSE = "links"
@@ -25,11 +25,11 @@ LONGEST = 2_000
 """Characters of each note that are sent."""
 
 ANSWER_TOKENS = 150
-"""Tokens for each entry."""
+"""Tokens of an answer per entry."""
 
 SHORTEST_QUOTE = 8
 TRUST = 0.95
-"""The most a model's confidence counts for: nobody is sure of everything."""
+"""Upper limit of a model's confidence."""
 
 FORWARD, BACKWARD = "forward", "backward"
 
@@ -46,7 +46,7 @@ Text = Annotated[str, BeforeValidator(_text)]
 
 
 class Opinion(BaseModel):
-    """What it says of one of the others."""
+    """The model's opinion on the link to one other memory."""
 
     number: Annotated[int, BeforeValidator(_number)] = -1
     type: Annotated[Text, Field(json_schema_extra={"enum": [*DISCOVERABLE, NONE]})] = ""
@@ -66,10 +66,10 @@ class Opinions(BaseModel):
 
 
 def request(memory: Memory, others: Sequence[Memory]) -> Request:
-    """The question about one memory and the others that it may be linked with."""
+    """Return the request about one memory and the others that it may be linked to."""
     asked = prompt(PURPOSE, VERSION)
     notes = {"note": _shown(memory), "others": [{"number": at} | _shown(one) for at, one in enumerate(others, start=1)]}
-    # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
+    # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
     text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(notes, ensure_ascii=True)})
     system = asked.system.replace("{types}", types())
     return Request(PURPOSE, system, text, Opinions, max_tokens=ANSWER_TOKENS * (len(others) + 1))
@@ -80,17 +80,17 @@ def _shown(memory: Memory) -> dict[str, Any]:
 
 
 def types() -> str:
-    """The types that may be found, each with what it means."""
+    """Return the types that may be found, each with its meaning."""
     return "\n".join(f"- {name}: the source {LINK_TYPES[name].meaning} the target." for name in DISCOVERABLE)
 
 
 def words_of(memory: Memory) -> str:
-    """What of a memory may be quoted."""
+    """Return the text of a memory that may be quoted."""
     return f"{memory.content}\n{memory.rationale}".strip()
 
 
 def valid(opinion: Opinion, memory: Memory, other: Memory) -> bool:
-    """Whether an entry keeps to what was asked, and quotes one of the two; two that say the same have no link."""
+    """Whether an entry is one of the choices and quotes one of the two; memories with one statement have no link."""
     if opinion.type == NONE:
         return True
     if same_statement(memory.content, other.content, cosine=1.0):

@@ -1,6 +1,7 @@
-"""A memory as it is compared with another: its terms and what each is worth, what it names, when it was said. Pure.
+"""Prepares a memory for comparison with others: its terms and their worth, its names, its date. Pure.
 
-No corpus is counted: a word is worth what its place in the embedder's vocabulary says, which is in order of frequency.
+No corpus is counted: the worth of a word comes from its rank in the embedder's vocabulary, which is ordered by
+frequency.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ LETTERS = 6000
 """Characters of a text that are read."""
 
 FIRST_WORD = 1996
-"""The vocabulary's most frequent word; before it stand signs and letters."""
+"""The vocabulary's most frequent word; punctuation and letters come before it."""
 
 EMPTY = 150
-"""So many of the most frequent words say nothing."""
+"""Number of the most frequent words, whose worth is zero."""
 
 _TOKEN = re.compile(r"[^\W\d_][^\W_]*|\d+(?:\.\d+)*|[.;:!?\n]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -36,7 +37,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ments", "ment", "e
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is known of a memory where links are looked for; ``time`` None where nobody knows when it was said."""
+    """The parts of a memory that the rules read; ``time`` is None if it is unknown when it was said."""
 
     title: str
     text: str
@@ -56,7 +57,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A note, read once for all the neighbours that it is compared with."""
+    """A note prepared once for all the neighbours that it is compared with."""
 
     note: Note
     words: int
@@ -72,7 +73,7 @@ class Reading:
 
 
 def read(note: Note) -> Reading:
-    """Read a note."""
+    """Prepare a note."""
     body = note.text if note.text.startswith(note.title.rstrip(".\u2026")) else f"{note.title}\n{note.text}"
     body = _URL.sub(" ", body[:LETTERS])
     tokens = list(stems(body))
@@ -95,14 +96,14 @@ def read(note: Note) -> Reading:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text, lines counting as such."""
+    """Yield the sentences of a text; a line break ends a sentence."""
     for part in _SENTENCE.split(text):
         if part.strip():
             yield Sentence(part.strip(), frozenset(term for term in stems(part) if worth(term)))
 
 
 def stems(text: str) -> Iterator[str]:
-    """The words of a text without their commonest endings, those of camelCase also apart; "" where a clause ends."""
+    """Yield the stems of the words in a text, and of the parts of camelCase words; "" where a clause ends."""
     for token in _TOKEN.findall(text):
         if not token[0].isalnum():
             yield ""
@@ -120,7 +121,7 @@ def _neighbours(tokens: list[str], least: float) -> Iterator[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """A word without its commonest English endings: enough to see that two texts share it."""
+    """Return a word without its most common English endings: enough to see that two texts share it."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4 - (len(ending) < 3):
             word = word[: -len(ending)]
@@ -130,7 +131,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def worth(term: str) -> float:
-    """What it says that two texts share a term: 0 for the commonest words, 1 for what the vocabulary does not have."""
+    """Return the weight of a shared term: 0 for the most common words, 1 for words missing in the vocabulary."""
     if len(term) < 2:
         return 0.0
     rank = _ranks().get(term)

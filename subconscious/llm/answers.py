@@ -1,4 +1,4 @@
-"""What becomes of the answers to questions that can wait: used once, tried again, or given up."""
+"""Applies the answers to deferred requests: each is used once, retried, or given up."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from typing import Any
 import aiosqlite
 from pydantic import BaseModel
 
-from subconscious.errors import ProviderError
+from subconscious.domain.errors import ProviderError
 from subconscious.llm.bounds import may_retry
 from subconscious.llm.client import LLMClient
-from subconscious.store import asked, spend
-from subconscious.store.asked import Asked
+from subconscious.llm.providers import Request
+from subconscious.store import llm_requests, spend
 from subconscious.store.connect import Database
+from subconscious.store.llm_requests import StoredRequest
 from subconscious.store.spend import Outcome
 
 log = logging.getLogger("subconscious.llm")
 
-Apply = Callable[[aiosqlite.Connection, Asked, Any], Awaitable[None]]
-GiveUp = Callable[[aiosqlite.Connection, Asked, str], Awaitable[None]]
+Apply = Callable[[aiosqlite.Connection, StoredRequest, Any], Awaitable[None]]
+GiveUp = Callable[[aiosqlite.Connection, StoredRequest, str], Awaitable[None]]
 
 
-async def _nothing(tx: aiosqlite.Connection, question: Asked, reason: str) -> None:
+async def _nothing(tx: aiosqlite.Connection, question: StoredRequest, reason: str) -> None:
     del tx, question, reason
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What becomes of answers: ``apply`` is called once for each, within the transaction that marks it as used.
+    """The handlers of a purpose. ``apply`` is called once per answer, in the transaction that marks it as used.
 
-    ``give_up`` is called likewise for what is buried; ``after`` when either has been committed.
+    ``give_up`` is called in the same way for a request that failed for good; ``after`` once either is committed.
     """
 
     schema: type[BaseModel]
@@ -42,63 +43,67 @@ class Purpose:
     give_up: GiveUp = _nothing
     after: Callable[[], None] = lambda: None
 
+    def request_for(self, stored: StoredRequest) -> Request:
+        """Return the request to a provider for a stored one."""
+        return Request(stored.purpose, stored.system, stored.text, self.schema, stored.max_tokens)
+
 
 class Answers:
-    """What comes of what was asked, as each of the ``purposes`` wants it."""
+    """Applies answers with the handlers in ``purposes``."""
 
     def __init__(self, database: Database, client: LLMClient, purposes: Mapping[str, Purpose]) -> None:
         self._database = database
         self._client = client
         self._purposes = purposes
 
-    async def use(self, request: Asked, purpose: Purpose, value: BaseModel, outcome: Outcome | None) -> None:
-        """Claim, use and record as one transaction: exactly once, whoever brings the answer how often."""
+    async def use(self, request: StoredRequest, purpose: Purpose, value: BaseModel, outcome: Outcome | None) -> None:
+        """Claim, apply and record an answer in one transaction: exactly once, however often it is delivered."""
         try:
             async with self._database.write() as tx:
-                if not await asked.claim(tx, request.id, time()):
+                if not await llm_requests.claim(tx, request.id, time()):
                     return
                 await self._complete(tx, request, outcome)
                 await purpose.apply(tx, request, value)
         except sqlite3.OperationalError:
-            raise  # a full disk, say: the answer is there to be read again
+            raise  # for instance a full disk: the answer can be read again later
         except Exception as error:
-            # Any error with this answer would recur with the next one, so the request ends here.
+            # The error would recur with the next answer to this request, so the request ends here.
             log.exception("the answer to %s %s can't be used", request.purpose, request.key)
             await self._bury(request, f"its answer can't be used: {type(error).__name__}: {error}", outcome)
             return
         purpose.after()
 
-    async def fail(self, request: Asked, error: ProviderError, outcome: Outcome | None = None) -> None:
-        """Ask once more, by itself, or give the question up."""
+    async def fail(self, request: StoredRequest, error: ProviderError, outcome: Outcome | None = None) -> None:
+        """Retry a request on its own, or give it up."""
         reason = error.message
         if not may_retry(request.attempts + 1, error, self._client.settings.later_attempts):
             await self._bury(request, reason, outcome)
             return
         async with self._database.write() as tx:
             await self._complete(tx, request, outcome)
-            await asked.again(tx, request.id, 0.0, reason, alone=True, counts=True)
+            await llm_requests.requeue(tx, request.id, 0.0, reason, alone=True, counts=True)
 
-    async def _bury(self, request: Asked, reason: str, outcome: Outcome | None) -> None:
-        log.error("%s %s is given up: %s", request.purpose, request.key, reason)
+    async def _bury(self, request: StoredRequest, reason: str, outcome: Outcome | None) -> None:
+        log.error("giving up on %s %s: %s", request.purpose, request.key, reason)
         purpose = self._purposes[request.purpose]
         try:
             await self._bury_with(request, reason, outcome, purpose.give_up)
         except sqlite3.OperationalError:
             raise
         except Exception:
-            # Any error of the caller must end the request, or it would be repeated for ever.
-            log.exception("nobody could be told that %s %s is given up", request.purpose, request.key)
+            # An error of the handler must end the request too, or it would be repeated forever.
+            log.exception("the handler for giving up %s %s failed", request.purpose, request.key)
             await self._bury_with(request, reason, outcome, _nothing)
         purpose.after()
 
-    async def _bury_with(self, request: Asked, reason: str, outcome: Outcome | None, give_up: GiveUp) -> None:
+    async def _bury_with(self, request: StoredRequest, reason: str, outcome: Outcome | None, give_up: GiveUp) -> None:
         async with self._database.write() as tx:
             await self._complete(tx, request, outcome)
-            await asked.bury(tx, request.id, reason, time())
+            await llm_requests.bury(tx, request.id, reason, time())
             await give_up(tx, request, reason)
 
-    async def _complete(self, tx: aiosqlite.Connection, request: Asked, outcome: Outcome | None) -> None:
-        """Record what a request within a batch cost; those asked alone are recorded by the client."""
+    async def _complete(self, tx: aiosqlite.Connection, request: StoredRequest, outcome: Outcome | None) -> None:
+        """Record the cost of a request in a batch; the client records those that are sent alone."""
         call_id = await spend.of_request(tx, request.id) if outcome is not None else None
         if call_id is not None and outcome is not None:
             await spend.complete(tx, call_id, outcome)

@@ -1,21 +1,26 @@
-"""How often a question is asked again whose answers can't be used: at most three tries, and not for many tokens."""
+"""Limits the retries of a request: how often, and when."""
 
 from __future__ import annotations
 
-from subconscious.errors import ProviderError
-from subconscious.model import Usage
+from time import time
+
+from subconscious.domain.errors import CapReachedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.domain.usage import Usage
 
 ATTEMPTS = 3
-"""Tries of one question; each of them is the question and at most one repair."""
+"""Attempts per request; each consists of the request and at most one repair."""
 
 TOKENS = 24_000
-"""Tokens that all tries of one question may take together, once its first answer could not be used."""
+"""Tokens of all attempts together, once the first answer could not be used."""
+
+AGAIN_SECONDS = 60.0
+"""Seconds to wait after a temporary failure for which the provider named no pause."""
 
 
 def may_retry(failures: int, error: BaseException, attempts: int = ATTEMPTS) -> bool:
-    """Return whether a question that failed so often, the last time with this error, may be asked again.
+    """Return whether a request may be retried after this many ``failures``, the last one with this error.
 
-    Each try takes about as many tokens as the last one, so no record of the earlier ones is needed.
+    Each attempt takes about as many tokens as the last, so no record of the earlier ones is needed.
     """
     usage = error.usage if isinstance(error, ProviderError) else None
     return failures < attempts and (failures + 1) * _total(usage) <= TOKENS
@@ -23,3 +28,12 @@ def may_retry(failures: int, error: BaseException, attempts: int = ATTEMPTS) -> 
 
 def _total(usage: Usage | None) -> int:
     return usage.input + usage.output if usage else 0
+
+
+def pause_of(error: ProviderError) -> float:
+    """Return the seconds until a retry makes sense, for callers that have a queue."""
+    if isinstance(error, CapReachedError):
+        return max(AGAIN_SECONDS, error.retry_at - time())
+    if isinstance(error, RateLimitedError | UnavailableError):
+        return error.retry_after or AGAIN_SECONDS
+    return 60 * AGAIN_SECONDS

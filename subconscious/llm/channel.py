@@ -1,4 +1,4 @@
-"""One provider as it is asked: within its limits, rested when it fails, tried again, every call on record."""
+"""The way to one provider: rate limits, circuit breaker, retries, and a record of every call."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import monotonic, time
-from typing import Any
 
 from pydantic import BaseModel
 
-from subconscious.errors import (
+from subconscious.domain.errors import (
     BadRequestError,
     CapReachedError,
     KeyRefusedError,
@@ -20,15 +19,15 @@ from subconscious.errors import (
     RateLimitedError,
     UnavailableError,
 )
-from subconscious.llm.breaker import Breaker
-from subconscious.llm.limiter import Limiter, Turn, Window
-from subconscious.llm.spending import Purse, Sold, Spending
-from subconscious.provider_table import provider_row
-from subconscious.providers import Access, Provider, Reply, Request, Usage
-from subconscious.providers.prices import default_model
-from subconscious.providers.structured import answer
-from subconscious.settings import Settings
+from subconscious.llm.limiter import Breaker, Limiter, Turn, Window
+from subconscious.llm.providers import Access, Provider, Reply, Request, Usage
+from subconscious.llm.providers.prices import default_model
+from subconscious.llm.providers.structured import answer
+from subconscious.llm.spending import BilledTo, PricedModel, Spending
+from subconscious.settings.provider_table import provider_row
+from subconscious.settings.settings import Settings
 from subconscious.store.spend import Call, Outcome
+from subconscious.wire.daemon import ChannelState
 
 Opener = Callable[[str, Access], Provider]
 
@@ -36,39 +35,39 @@ CHECK_SECONDS = 5.0
 """Time that a check of key and model may take."""
 
 GRACE_SECONDS = 5.0
-"""What a call may take beyond its time-out, which is the provider's to keep, before we end it."""
+"""Seconds beyond the provider's own time-out after which we end a call."""
 
 REFUSAL = 400
-"""The least status of HTTP that says that nothing was done."""
+"""Lowest HTTP status that means that nothing was done."""
 
 LONGEST_REST = 3600.0
-"""Seconds that a provider may tell us to wait; a server with a broken clock must not silence it for good."""
+"""Longest pause in seconds that a provider can request; a server with a wrong clock must not block it for good."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """The last error of a provider, and when it was (seconds, wall clock)."""
+class LastError:
+    """The last error of a provider, and its time (seconds, wall clock)."""
 
     at: float
     error: ProviderError
 
 
 class RestingError(UnavailableError):
-    """It is we who don't ask: the breaker is open."""
+    """No call was made because the breaker is open."""
 
 
 class PausedError(RateLimitedError):
-    """It is we who don't ask: the provider told us to wait."""
+    """No call was made because the provider requested a pause."""
 
 
 class Channel:
-    """A provider that is opened when it is first asked."""
+    """A provider that is opened at its first request."""
 
     def __init__(self, name: str, settings: Settings, spending: Spending, opener: Opener) -> None:
         self.name = name
         self.access = access(name, settings)
         self.spending = spending
-        self.trouble: Trouble | None = None
+        self.last_error: LastError | None = None
         self.limiter = Limiter(
             Window(settings.requests_per_minute, settings.tokens_per_minute, settings.rate_window_seconds)
         )
@@ -81,9 +80,9 @@ class Channel:
         self._refused: tuple[float, KeyRefusedError] | None = None
 
     def with_key(self, key: str) -> Channel:
-        """The same provider at the same address, asked with another key: another account.
+        """Return a channel to the same provider and address with another key, which is another account.
 
-        It shares the limits a minute and the spending. A refused key, a pause and a rest are each account's own.
+        Rate limits and spending are shared. Refused keys, pauses and the breaker are per account.
         """
         other = Channel(self.name, self._settings, self.spending, self._opener)
         other.access = replace(self.access, key=key)
@@ -92,22 +91,22 @@ class Channel:
 
     @property
     def has_key(self) -> bool:
-        """Whether it has a key, or needs none."""
+        """Whether it has a key or needs none."""
         return bool(self.access.key) or not provider_row(self.name).needs_key(self.access.base_url)
 
     @property
     def refused(self) -> KeyRefusedError | None:
-        """Why its key is not tried just now."""
+        """The error of a key that was refused recently, and is not tried at present."""
         if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
             return self._refused[1]
         return None
 
-    async def ask(self, request: Request, purse: Purse) -> BaseModel:
-        """Ask, and again after a failure that may pass. Raises ProviderError."""
+    async def ask(self, request: Request, billed_to: BilledTo) -> BaseModel:
+        """Send a request, and retry after temporary failures. Raises ProviderError."""
         attempt = 1
         while True:
             try:
-                return await self._ask(request, purse)
+                return await self._ask(request, billed_to)
             except (RateLimitedError, UnavailableError) as error:
                 pause = _pause(error, attempt)
                 if attempt >= self._settings.provider_attempts or pause > self._settings.provider_patience_seconds:
@@ -115,53 +114,53 @@ class Channel:
             attempt += 1
             await asyncio.sleep(pause)
 
-    async def _ask(self, request: Request, purse: Purse) -> BaseModel:
+    async def _ask(self, request: Request, billed_to: BilledTo) -> BaseModel:
         self.allow()
         with self.noting():
-            found, _ = await answer(Metered(self, await self.provider(), purse), request)
+            found, _ = await answer(MeteredProvider(self, await self.provider(), billed_to), request)
         return found
 
     def allow(self) -> None:
-        """Raise what speaks against a call just now: a refused key, a rest."""
+        """Raise the error that prevents a call at present: a refused key, an open breaker, a pause."""
         if refusal := self.refused:
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
             raise RestingError(
                 f"{self.name} failed {self._settings.breaker_failures} times in a row and is left alone for a while",
-                "wait; `subconscious status` says what it answered last",
+                "wait; `subconscious status` shows its last answer",
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
             raise PausedError(self._why_paused(), "wait, or ask less", self.limiter.paused)
 
     def _why_paused(self) -> str:
-        known = self.trouble.error if self.trouble else None
+        known = self.last_error.error if self.last_error else None
         return known.message if isinstance(known, RateLimitedError) else f"{self.name} asked for a pause"
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Remember what went wrong, for `status`; a refused key also so that it is not tried again and again."""
+        """Store errors for `status`; a refused key also to avoid repeated attempts with it."""
         try:
             yield
         except (RestingError, PausedError):
-            raise  # what led to it is remembered already
+            raise  # the error that led to it is stored already
         except ProviderError as error:
-            self.trouble = Trouble(time(), error)
+            self.last_error = LastError(time(), error)
             if isinstance(error, KeyRefusedError):
                 self._refused = (monotonic(), error)
             raise
 
     async def provider(self) -> Provider:
-        """The provider, opened in a thread: its SDK takes up to a second to import."""
+        """Return the provider, opened in a thread: importing its SDK takes up to a second."""
         async with self._opening:
             if self._provider is None:
                 self._provider = await asyncio.to_thread(self._opener, self.name, self.access)
             return self._provider
 
     async def check(self) -> None:
-        """See whether key and model are accepted. Raises ProviderError, within five seconds."""
+        """Check whether key and model are accepted. Raises ProviderError, within five seconds."""
         with self.noting():
-            # Its SDK is loaded before the clock runs: on a busy machine that alone takes seconds, once.
+            # The SDK is loaded before the time-out starts: on a busy machine that alone takes seconds, once.
             provider = await self.provider()
             try:
                 async with asyncio.timeout(CHECK_SECONDS):
@@ -172,22 +171,23 @@ class Channel:
                 ) from error
         self._refused = None
 
-    def state(self) -> dict[str, Any]:
-        """How it stands, for `status`."""
-        trouble = self.trouble
+    def state(self) -> ChannelState:
+        """Return the state for `status`."""
+        last_error = self.last_error
         return {
             "name": self.name,
             "model": self.access.model,
             "open": self._provider is not None,
             "breaker": str(self.breaker.state),
             "refused": self._refused is not None,
-            "error": trouble
-            and {
-                "at": trouble.at,
-                "code": trouble.error.code,
-                "message": trouble.error.message,
-                "remedy": trouble.error.remedy,
-            },
+            "error": {
+                "at": last_error.at,
+                "code": last_error.error.code,
+                "message": last_error.error.message,
+                "remedy": last_error.error.remedy,
+            }
+            if last_error
+            else None,
         }
 
     @property
@@ -196,55 +196,55 @@ class Channel:
         return self._settings.provider_timeout_seconds + GRACE_SECONDS
 
     async def close(self) -> None:
-        """Let the provider go."""
+        """Close the provider; the next request opens it again."""
         async with self._opening:
             if self._provider is not None:
                 await self._provider.close()
             self._provider = None
 
 
-class Metered:
-    """A provider whose every call waits its turn, is reserved, and is on record before its answer is used.
+class MeteredProvider:
+    """A provider whose calls wait for the rate limit, are reserved, and are recorded before their answer is used.
 
-    A repair is a call too, so what asks twice pays twice.
+    A repair is a separate call, and is paid for as well.
     """
 
-    def __init__(self, channel: Channel, provider: Provider, purse: Purse) -> None:
+    def __init__(self, channel: Channel, provider: Provider, billed_to: BilledTo) -> None:
         self.name = channel.name
         self.model = provider.model
         self._channel = channel
         self._provider = provider
-        self._purse = purse
-        self._sold = Sold(channel.name, provider.model, channel.access.base_url)
+        self._billed_to = billed_to
+        self._priced = PricedModel(channel.name, provider.model, channel.access.base_url)
 
     async def ask(self, request: Request) -> Reply:
-        """Ask once. Raises CapReachedError before the call, ProviderError of it."""
-        most = self._sold.most(request)
+        """Make one call. Raises CapReachedError before the call, and the call's ProviderError."""
+        most = self._priced.most(request)
         async with self._channel.at_once, self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
-            # Looked at again: much may have happened while others had their turn.
+            # Checked again: much may have happened while this call waited.
             self._channel.allow()
             trying = self._channel.breaker.enter()
             try:
                 call_id = await self._reserve(request, most)
                 turn.made = True
             except BaseException:
-                # Also when cancelled: a trial call that is never made must leave room for another.
+                # Also when cancelled: a trial call that was not made must not block the next one.
                 self._channel.breaker.abandoned(trying)
                 raise
-            receipt = Receipt(self._channel.spending, self._sold, call_id, most)
+            receipt = Receipt(self._channel.spending, self._priced, call_id, most)
             return await self._call(request, receipt, turn, trying)
 
     async def _reserve(self, request: Request, most: Usage) -> int:
-        purse, spending = self._purse, self._channel.spending
-        reserved = spending.counted(self._sold, most)
+        billed_to, spending = self._billed_to, self._channel.spending
+        reserved = spending.counted(self._priced, most)
         call = Call(
             time(),
             self.name,
             self.model,
             request.purpose,
-            purse.session_id,
-            purse.project_id,
+            billed_to.session_id,
+            billed_to.project_id,
             reserved,
             input_tokens=most.input,
             output_tokens=most.output,
@@ -253,7 +253,7 @@ class Metered:
         try:
             return await asyncio.shield(reserving)
         except asyncio.CancelledError:
-            # The record may be there by now, of a call that will never be made.
+            # The record may exist already, of a call that will not be made.
             with suppress(CapReachedError):
                 await spending.withdraw(await reserving)
             raise
@@ -267,7 +267,7 @@ class Metered:
             await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
-            # Any failure, also an SDK's own, has to reach the breaker and close the record before it is raised again.
+            # Every failure, also an error of the SDK, must reach the breaker and close the record before it is raised.
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
                 breaker.succeeded()
             else:
@@ -288,55 +288,55 @@ class Metered:
             raise UnavailableError(f"{self.name} did not answer in time", "wait, or try another model") from error
 
     async def check(self) -> None:
-        """As the provider itself."""
+        """Check the provider itself."""
         await self._provider.check()
 
     async def close(self) -> None:
-        """Nothing: the provider is the channel's to close."""
+        """Do nothing: the channel closes the provider."""
 
 
 class Receipt:
-    """The record of one call that is under way."""
+    """The record of one running call."""
 
-    def __init__(self, spending: Spending, sold: Sold, call_id: int, most: Usage) -> None:
+    def __init__(self, spending: Spending, priced: PricedModel, call_id: int, most: Usage) -> None:
         self._spending = spending
-        self._sold = sold
+        self._priced = priced
         self._id = call_id
         self._most = most
         self._begun = monotonic()
 
     async def answered(self, reply: Reply) -> int:
-        """Write the cost down; return the tokens that count against the limit."""
-        outcome = self._spending.answered(self._sold, reply, self._most)
+        """Record the cost; return the tokens that count against the rate limit."""
+        outcome = self._spending.answered(self._priced, reply, self._most)
         await self._complete(outcome)
         return outcome.input_tokens + outcome.output_tokens
 
     async def failed(self, error: Exception) -> None:
-        """Write down that it failed: at a price the provider told, for nothing, or for nobody knows what."""
-        code, told = getattr(error, "code", "E060"), getattr(error, "usage", None)
-        if told is not None:
-            outcome = self._spending.answered(self._sold, Reply("", told, self._sold.model), self._most)
+        """Record a failure: at the cost that the provider reported, at no cost, or at an unknown one."""
+        code, usage = getattr(error, "code", "E060"), getattr(error, "usage", None)
+        if usage is not None:
+            outcome = self._spending.answered(self._priced, Reply("", usage, self._priced.model), self._most)
             await self._complete(replace(outcome, outcome=code))
         else:
-            await self._complete(self._spending.failed(self._sold, self._most, code, charged=may_be_charged(error)))
+            await self._complete(self._spending.failed(self._priced, self._most, code, charged=may_be_charged(error)))
 
     async def cancelled(self) -> None:
-        """Write down that we broke it off; the provider may charge for it all the same."""
-        await self._complete(self._spending.failed(self._sold, self._most, "cancelled", charged=True))
+        """Record that we cancelled the call; the provider may charge for it nevertheless."""
+        await self._complete(self._spending.failed(self._priced, self._most, "cancelled", charged=True))
 
     async def _complete(self, outcome: Outcome) -> None:
         await self._spending.complete(self._id, replace(outcome, duration=monotonic() - self._begun))
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
-"""Causes, by name so that no SDK is imported, with which nothing reached the provider."""
+"""Causes with which nothing reached the provider; by name, so that no SDK is imported."""
 
 
 def may_be_charged(error: Exception) -> bool:
-    """Whether a call that failed so may cost something all the same.
+    """Whether a failed call may have been charged.
 
-    A status of refusal is free, and so is what was never sent. What was cut off, or timed out, may have been thought
-    through and charged without our ever hearing of it; an answer that could not be read was.
+    A refused request is free, and so is one that was never sent. A call that was cut off or timed out may have been
+    processed and charged without a trace here; an answer that could not be read was charged.
     """
     if isinstance(error, KeyRefusedError | RateLimitedError | BadRequestError):
         return False
@@ -350,7 +350,7 @@ def may_be_charged(error: Exception) -> bool:
 
 
 def access(name: str, settings: Settings) -> Access:
-    """What the settings say of a provider."""
+    """Return the access to a provider from the settings."""
     own = settings.of_provider(name)
     options = {option: value for option, value in own.items() if value and option not in ("model", "key", "url")}
     return Access(
@@ -363,6 +363,6 @@ def access(name: str, settings: Settings) -> Access:
 
 
 def _pause(error: RateLimitedError | UnavailableError, attempt: int) -> float:
-    """Full jitter on an exponential pause: calls that failed together don't come back together."""
+    """Return the pause before a retry: exponential with full jitter, so that failed calls don't return together."""
     jitter = random.random() * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
     return max(jitter, (error.retry_after or 0.0) * (1 + random.random() / 10))  # noqa: S311

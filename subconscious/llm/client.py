@@ -1,4 +1,4 @@
-"""The one who asks models for everybody else: which one, at what cost, and what if it can't be asked."""
+"""Sends requests to models: chooses provider and key, applies the caps, and falls back on failures."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from subconscious.errors import KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.domain.errors import KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
 from subconscious.llm.channel import Channel, Opener, access
 from subconscious.llm.joining import Joiner
-from subconscious.llm.spending import Purse, Spending
-from subconscious.providers import NONE, Ask, Request, open_provider
+from subconscious.llm.providers import NONE, Ask, Request, open_provider
+from subconscious.llm.spending import BilledTo, Spending
 from subconscious.redaction import cut_private, redact
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database
 
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""The keys that a session brought for its own requests, by setting (`openai_key`), where they are to be used."""
+"""Returns the keys that a session brought, by setting (`openai_key`); none if it may not use them."""
 
 LONG_TEXT = 10_000
-"""Characters from which on redaction is worth a thread."""
+"""Characters from which redaction runs in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A validated answer, and who gave it: what is thought of its worth goes by provider and model."""
+    """A validated answer with its provider and model, whose reliability is rated separately."""
 
     value: BaseModel
     provider: str
@@ -39,11 +39,11 @@ class Answered:
 
 
 class LLMClient:
-    """Asks the provider of the settings, then its fallbacks.
+    """Sends requests to the provider of the settings, then to its fallbacks.
 
-    One for the daemon's whole life: it imports and connects to nothing before the first question. Used from one event
-    loop. ``opener`` opens a provider by name; tests put their own there. ``own_keys`` returns the keys that a
-    session brought: they are used for its requests alone, at the addresses of the settings.
+    One instance for the daemon's lifetime. It imports and connects to nothing before the first request, and is used
+    from one event loop. ``opener`` opens a provider by name; tests pass their own. ``own_keys`` returns the keys that a
+    session brought: they are used for that session's requests only, at the addresses of the settings.
     """
 
     def __init__(
@@ -66,38 +66,38 @@ class LLMClient:
 
     @property
     def on(self) -> bool:
-        """Whether there is a provider at all; without one everything works offline."""
+        """Whether a provider is configured; without one everything works offline."""
         return bool(self.channels)
 
     async def ask(self, request: Request, session_id: str = "", project_id: str = "") -> BaseModel:
-        """Ask and return the validated answer; as ``answer``, for whom it does not matter who gave it."""
+        """Like ``answer``, without the provider and model."""
         return (await self.answer(request, session_id, project_id)).value
 
     async def answer(self, request: Request, session_id: str = "", project_id: str = "") -> Answered:
-        """Ask and return the validated answer; what it costs is recorded for the session and the project.
+        """Return the validated answer; its cost is recorded for the session and the project.
 
-        May wait for its turn, as long as the limits say; cancel it to wait no longer. Raises ProviderError:
-        CapReachedError until ``retry_at``, KeyRefusedError until a person did something about it,
-        RateLimitedError and UnavailableError when trying again in ``retry_after`` seconds may help.
+        May wait for the rate limit; cancel it to stop waiting. Raises ProviderError: CapReachedError until
+        ``retry_at``, KeyRefusedError until a person corrects the key, RateLimitedError and UnavailableError if a retry
+        after ``retry_after`` seconds may help.
         """
         request = await guarded(request)
         met: list[ProviderError] = []
         for channel in self.channels_for(session_id):
             try:
-                value = await channel.ask(request, Purse(session_id, project_id))
+                value = await channel.ask(request, BilledTo(session_id, project_id))
                 return Answered(value, channel.name, channel.access.model)
             except KeyRefusedError as error:
-                # A wrong key is not to be papered over by another bill.
+                # A wrong key must not be hidden by the bill of another provider.
                 met.append(error)
                 break
             except ProviderError as error:
-                # At a cap too: a fallback that costs nothing may go on, and any other meets the same cap.
+                # Also at a cap: a fallback that costs nothing may answer, and any other meets the same cap.
                 log.info("%s can't be asked (%s): %s", channel.name, error.code, error.message)
                 met.append(error)
         raise _worth_waiting_for(met)
 
     def channels_for(self, session_id: str) -> list[Channel]:
-        """The providers in their order, with the session's own keys where it brought some."""
+        """Return the providers in their order, with the session's own keys if it brought any."""
         return [self._with_own_key(channel, session_id) for channel in self.channels]
 
     def _with_own_key(self, channel: Channel, session_id: str) -> Channel:
@@ -110,29 +110,29 @@ class LLMClient:
         return found
 
     def has_key(self, session_id: str = "") -> bool:
-        """Whether the first provider can be asked on behalf of a session, or of none, as far as keys go."""
+        """Whether the first provider has a key for a session, or needs none."""
         return self.on and self.channels_for(session_id)[0].has_key
 
     def may_ask(self, session_id: str = "") -> bool:
-        """Whether the first provider has a key for a session that was not refused lately."""
+        """Whether the first provider has a key for a session that was not refused recently."""
         return self.has_key(session_id) and self.channels_for(session_id)[0].refused is None
 
     def asks_with_own_key(self, session_id: str) -> bool:
-        """Whether the first provider is asked with a key that belongs to this session alone."""
+        """Whether requests of this session use the session's own key for the first provider."""
         return self.on and self.channels_for(session_id)[0] is not self.channels[0]
 
     def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
-        """An ``Ask`` for a room that needs a model, on the account of a session.
+        """Return an ``Ask`` for a room, on the account of a session.
 
-        With ``join`` its questions may be put together with others of the same wording: for many small
-        ones, each of which is answered by itself.
+        With ``join``, requests with the same wording may be sent in one call: meant for many small requests, each of
+        which still gets its own answer.
         """
         if join and self.settings.micro_batches:
-            return partial(self._joiner.ask, purse=Purse(session_id, project_id))
+            return partial(self._joiner.ask, billed_to=BilledTo(session_id, project_id))
         return partial(self.ask, session_id=session_id, project_id=project_id)
 
     def channel(self, name: str) -> Channel:
-        """The way to one provider; opened anew for one that the settings no longer name but that owes us a batch."""
+        """Return the channel to a provider; one that the settings no longer name is reopened to read its batches."""
         for channel in (*self.channels, *self._former):
             if channel.name == name:
                 return channel
@@ -140,9 +140,9 @@ class LLMClient:
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
-        """Try key and model of each provider, at no cost, within five seconds; also with these sessions' own keys.
+        """Check key and model of each provider at no cost within five seconds, also with the keys of ``sessions``.
 
-        Where only sessions have a key that a provider needs, theirs are tried alone.
+        If only sessions have a key that a provider needs, only theirs are checked.
         """
         own = self.accounts_of(sessions)
         known = {one.name for one in own}
@@ -153,16 +153,16 @@ class LLMClient:
         return found
 
     async def state(self) -> dict[str, Any]:
-        """Which providers there are and how they stand; what was spent today."""
+        """Return the providers with their states, and what was spent today."""
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
 
     def accounts_of(self, sessions: Iterable[str]) -> list[Channel]:
-        """The channels with these sessions' own keys, each once."""
+        """Return the channels with these sessions' own keys, each once."""
         found = {id(one): one for session_id in sessions for one in self.channels_for(session_id)}
         return [one for one in found.values() if one not in self.channels]
 
     def keep_accounts(self, keys: Collection[str]) -> None:
-        """Close the accounts whose key no session holds any more."""
+        """Close the accounts whose key belongs to no session any more."""
         self._drop_accounts([name for name in self._accounts if name[1] not in keys])
 
     def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:
@@ -176,7 +176,7 @@ class LLMClient:
         closing.add_done_callback(self._closing.discard)
 
     def reconfigure(self, settings: Settings) -> None:
-        """Let other settings hold. A provider that is reached as before keeps its limits, its rest and its refusal."""
+        """Apply new settings. A provider with unchanged access keeps its limits, breaker and refused key."""
         kept = {channel.name: channel for channel in self.channels if channel.access == access(channel.name, settings)}
         gone = [channel for channel in self.channels if channel.name not in kept]
         self.settings = self.spending.settings = settings
@@ -187,11 +187,11 @@ class LLMClient:
         self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])
 
     def _fits(self, account: Channel) -> bool:
-        """Whether an account is reached as the settings say: a key never goes to an address of other settings."""
+        """Whether an account has the access of the settings: a key is never sent to an address of other settings."""
         return account.access == replace(access(account.name, self.settings), key=account.access.key)
 
     async def close(self) -> None:
-        """Let all go that was opened. May be called twice."""
+        """Close everything that was opened. May be called twice."""
         await self._joiner.close()
         await asyncio.gather(*self._closing)
         await asyncio.gather(
@@ -205,7 +205,7 @@ def _order(settings: Settings) -> list[str]:
 
 
 async def guarded(request: Request) -> Request:
-    """The last look before words leave: who asks has redacted them already, and should they not have, we do."""
+    """Redact a request once more before it is sent, in case the caller did not."""
     short = len(request.text) < LONG_TEXT
     text = _clean(request.text) if short else await asyncio.to_thread(_clean, request.text)
     return replace(request, system=redact(request.system).text, text=text)
@@ -224,7 +224,7 @@ async def _checked(channel: Channel) -> ProviderError | None:
 
 
 def _worth_waiting_for(met: list[ProviderError]) -> ProviderError:
-    """Of several errors the one that passes soonest; else the first."""
+    """Return the error that ends soonest, else the first."""
     if not met:
         return ProviderError("no provider is set", 'set provider = "anthropic" in config.toml, or another')
     passing = [error for error in met if isinstance(error, RateLimitedError | UnavailableError)]

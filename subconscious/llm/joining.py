@@ -1,7 +1,7 @@
-"""Several small questions in one call: gathered for a moment, numbered, answered as a list.
+"""Joins small requests into one call: gathered for a moment, numbered, answered as a list.
 
-Only questions of one wording, one session and one project are joined: no project's words may sway another's answer.
-What is missing from the list, stands there twice, or doesn't fit, is asked by itself.
+Only requests with the same wording, session and project are joined, so that no project's text can influence another's
+answer. A request whose answer is missing, duplicated or invalid is sent alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, create_model
 
-from subconscious.errors import BadAnswerError, BadRequestError
-from subconscious.llm.spending import Purse, estimate
-from subconscious.providers import Request
-from subconscious.settings import Settings
+from subconscious.domain.errors import BadAnswerError, BadRequestError
+from subconscious.llm.providers import Request
+from subconscious.llm.spending import BilledTo, estimate
+from subconscious.settings.settings import Settings
 
 JOINED_TOKENS = 20_000
-"""Tokens from which on a call is full, however few questions it holds."""
+"""Tokens from which a call is full, however few requests it has."""
 
 INSTRUCTION = """
 
@@ -32,12 +32,12 @@ for each item, each with the number of its item."""
 _MARK = re.compile(r"<(?=/?item\b)", re.IGNORECASE)
 
 AskOne = Callable[[Request, str, str], Awaitable[BaseModel]]
-Wording = tuple[str, str, type[BaseModel], Purse]
+Wording = tuple[str, str, type[BaseModel], BilledTo]
 
 
 @dataclass(slots=True)
 class Group:
-    """Questions that are being gathered."""
+    """Requests that are being gathered."""
 
     requests: list[Request] = field(default_factory=list)
     answers: list[asyncio.Future[BaseModel]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Group:
 
 
 class Joiner:
-    """Gathers questions and asks them together."""
+    """Gathers requests and sends them together."""
 
     def __init__(self, ask: AskOne, settings: Settings) -> None:
         self._ask = ask
@@ -54,9 +54,9 @@ class Joiner:
         self._groups: dict[Wording, Group] = {}
         self._asking: dict[asyncio.Task[None], Group] = {}
 
-    async def ask(self, request: Request, *, purse: Purse) -> BaseModel:
-        """Ask, perhaps together with others. Raises ProviderError."""
-        wording = (request.purpose, request.system, request.schema, purse)
+    async def ask(self, request: Request, *, billed_to: BilledTo) -> BaseModel:
+        """Send a request, perhaps joined with others. Raises ProviderError."""
+        wording = (request.purpose, request.system, request.schema, billed_to)
         group = self._groups.setdefault(wording, Group())
         if group.timer is None:
             loop = asyncio.get_running_loop()
@@ -79,15 +79,15 @@ class Joiner:
         self._asking[task] = group
         task.add_done_callback(self._asking.pop)
 
-    async def _answer(self, group: Group, purse: Purse) -> None:
-        """Answer whoever still waits; nothing is asked for those who have left."""
+    async def _answer(self, group: Group, billed_to: BilledTo) -> None:
+        """Answer the callers that still wait; requests of cancelled callers are not sent."""
         waiting = [pair for pair in zip(group.requests, group.answers, strict=True) if not pair[1].done()]
         try:
-            found = await self._together([request for request, _ in waiting], purse)
+            found = await self._together([request for request, _ in waiting], billed_to)
             alone = [pair for number, pair in enumerate(waiting, 1) if number not in found]
             for number, value in found.items():
                 _settle(waiting[number - 1][1], value)
-            await asyncio.gather(*(self._alone(request, answer, purse) for request, answer in alone))
+            await asyncio.gather(*(self._alone(request, answer, billed_to) for request, answer in alone))
         except Exception as error:  # noqa: BLE001 - the waiting callers must get any error
             for _, answer in waiting:
                 _settle(answer, error)
@@ -95,39 +95,39 @@ class Joiner:
             for _, answer in waiting:
                 answer.cancel()
 
-    async def _together(self, requests: Sequence[Request], purse: Purse) -> Mapping[int, BaseModel]:
-        """What one call answers, by number; nothing where it would be, or was, of no use to join."""
+    async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
+        """Return the answers of a joined call by number; empty if joining is not possible or the call failed."""
         if len(requests) < 2:
             return {}
         try:
-            answer = await self._ask(joined(requests), purse.session_id, purse.project_id)
+            answer = await self._ask(joined(requests), billed_to.session_id, billed_to.project_id)
         except (BadAnswerError, BadRequestError):
             return {}
         return answers(answer, len(requests))
 
-    async def _alone(self, request: Request, answer: asyncio.Future[BaseModel], purse: Purse) -> None:
+    async def _alone(self, request: Request, answer: asyncio.Future[BaseModel], billed_to: BilledTo) -> None:
         if answer.done():
             return
         try:
-            _settle(answer, await self._ask(request, purse.session_id, purse.project_id))
+            _settle(answer, await self._ask(request, billed_to.session_id, billed_to.project_id))
         except Exception as error:  # noqa: BLE001 - as above
             _settle(answer, error)
 
     async def close(self) -> None:
-        """Break off what is under way, and answer nobody any more."""
+        """Cancel all running calls and their callers."""
         for wording, group in list(self._groups.items()):
             self._flush(wording, group)
         asking = dict(self._asking)
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
-        # A task that was cancelled before its first step has told nobody.
+        # A task that was cancelled before its first step has not resolved its callers.
         for answer in (answer for group in asking.values() for answer in group.answers):
             answer.cancel()
 
 
 def joined(requests: Sequence[Request]) -> Request:
-    """One request for all; an item can't end early or pass for another, whatever stands in it."""
+    """Return one request for all. The text of an item can't close its item or imitate another."""
     first = requests[0]
     items = (
         f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>'
@@ -144,7 +144,7 @@ def joined(requests: Sequence[Request]) -> Request:
 
 @lru_cache(maxsize=64)
 def list_of(schema: type[BaseModel]) -> type[BaseModel]:
-    """The schema of a joined answer. An entry that doesn't fit becomes None instead of spoiling the list."""
+    """Return the schema of a joined answer. An invalid entry becomes None instead of invalidating the list."""
     entry = create_model(
         "Entry", number=(int, Field(description="the item's number")), answer=(schema, Field(description="its answer"))
     )
@@ -161,7 +161,7 @@ def _or_none(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 
 def answers(answer: Any, count: int) -> dict[int, BaseModel]:
-    """The answers by number; a number that stands there twice says nothing of either."""
+    """Return the answers by number; a number that occurs twice is dropped, because either may be wrong."""
     entries = [entry for entry in answer.answers if entry is not None and 1 <= entry.number <= count]
     numbers = [entry.number for entry in entries]
     return {entry.number: entry.answer for entry in entries if numbers.count(entry.number) == 1}

@@ -1,8 +1,8 @@
-"""Requests and tokens a minute, as a promise that can be checked at the server.
+"""Limits on the calls to a provider: requests and tokens per minute, and a circuit breaker for its failures.
 
-A call reaches the server at some moment between its start and its end, which one we can't know. So its place is held
-from the start until a whole window after the end: whichever 60 seconds the server looks at, the calls that reached it
-within them held their places all at once when the last of them was let in.
+The rates are kept as the server measures them. A call reaches the server at some unknown moment between its start and
+its end. So its slot is kept from its start until a whole window after its end: of the calls that reached the server
+within any 60 seconds, all had slots at the moment when the last of them was admitted.
 """
 
 from __future__ import annotations
@@ -11,108 +11,109 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from math import inf
 from time import monotonic
 from weakref import WeakSet
 
 MARGIN = 0.02
-"""Seconds that a place is held longer: two clocks don't tick alike to the last bit."""
+"""Seconds that a slot is kept longer, because two clocks differ slightly."""
 
 
 @dataclass(slots=True)
-class Place:
-    """One call's share of the window; ``until`` is when it is free again, infinity while the call is under way."""
+class Slot:
+    """One call's share of the window; ``until`` is when it becomes free, infinity while the call is running."""
 
     tokens: int
     until: float = inf
 
 
 class Window:
-    """Who holds a place at a given moment. Pure: it is told the time, and it waits for nobody."""
+    """The slots in use. Pure: the caller passes the time, and nothing waits here."""
 
     def __init__(self, requests: int, tokens: int, seconds: float) -> None:
         self.requests = requests
         self.tokens = tokens
         self.seconds = seconds
-        self._places: list[Place] = []
+        self._slots: list[Slot] = []
 
     def wait(self, now: float, tokens: int) -> float:
-        """Seconds until there may be room for a call of so many tokens; infinity when only the end of another helps.
+        """Return the seconds until a call of this many tokens may fit; infinity if a running call must end first.
 
-        A call that is larger than the limit goes when it has the window to itself.
+        A call that is larger than the limit is admitted when the window is empty.
         """
-        self._places = [place for place in self._places if place.until > now]
+        self._slots = [slot for slot in self._slots if slot.until > now]
         wanted = min(tokens, self.tokens)
-        left = sorted(self._places, key=lambda place: place.until)
-        held = sum(place.tokens for place in left)
+        left = sorted(self._slots, key=lambda slot: slot.until)
+        held = sum(slot.tokens for slot in left)
         pause = 0.0
-        for number, place in enumerate(left):
+        for number, slot in enumerate(left):
             if len(left) - number < self.requests and held + wanted <= self.tokens:
                 break
-            held -= place.tokens
-            pause = place.until - now
+            held -= slot.tokens
+            pause = slot.until - now
         return pause
 
-    def take(self, tokens: int) -> Place:
-        """Hold a place."""
-        place = Place(min(tokens, self.tokens))
-        self._places.append(place)
-        return place
+    def take(self, tokens: int) -> Slot:
+        """Take a slot."""
+        slot = Slot(min(tokens, self.tokens))
+        self._slots.append(slot)
+        return slot
 
-    def end(self, place: Place, now: float, tokens: int) -> None:
-        """The call is over and used so many tokens: its place is free after one more window."""
-        place.tokens = tokens
-        place.until = now + self.seconds + MARGIN
+    def end(self, slot: Slot, now: float, tokens: int) -> None:
+        """End a call that used this many tokens: its slot becomes free after one more window."""
+        slot.tokens = tokens
+        slot.until = now + self.seconds + MARGIN
 
-    def drop(self, place: Place) -> None:
-        """The call was never made."""
-        self._places = [other for other in self._places if other is not place]
+    def drop(self, slot: Slot) -> None:
+        """Free the slot of a call that was not made."""
+        self._slots = [other for other in self._slots if other is not slot]
 
 
 class Limiter:
-    """Lets calls in one after the other, in the order in which they came; who waits may be cancelled."""
+    """Admits calls in the order of their arrival; a waiting call may be cancelled."""
 
     def __init__(self, window: Window, clock: Callable[[], float] = monotonic) -> None:
         self._window = window
         self._clock = clock
-        self._line = asyncio.Lock()  # its waiters are woken in their order
+        self._line = asyncio.Lock()  # wakes its waiters in order
         self._changed = asyncio.Event()
-        # The events of all limiters over this window: a place that one frees may be what another waits for.
+        # The events of all limiters over this window: a slot that one frees may be the one that another waits for.
         self._listeners: WeakSet[asyncio.Event] = WeakSet([self._changed])
         self._paused_until = 0.0
 
     def sibling(self) -> Limiter:
-        """A limiter over the same window with pauses of its own, for another account at the same provider."""
+        """Return a limiter over the same window with its own pauses, for another account at the same provider."""
         other = Limiter(self._window, self._clock)
         other._listeners = self._listeners
         other._listeners.add(other._changed)
         return other
 
     def pause(self, seconds: float) -> None:
-        """Let nobody in for so long: the provider said so."""
+        """Admit no call for this many seconds, as the provider requested."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     @property
     def paused(self) -> float:
-        """Seconds for which nobody will be let in."""
+        """Seconds for which no call is admitted."""
         return max(0.0, self._paused_until - self._clock())
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Turn]:
-        """Wait for a place and hold it through the block, which may say how many tokens it really took."""
-        place = await self._enter(tokens)
+        """Wait for a slot and hold it through the block, which may set the tokens that were really used."""
+        slot = await self._enter(tokens)
         turn = Turn(tokens)
         try:
             yield turn
         finally:
             if turn.made:
-                self._window.end(place, self._clock(), turn.tokens)
+                self._window.end(slot, self._clock(), turn.tokens)
             else:
-                self._window.drop(place)
+                self._window.drop(slot)
             for changed in self._listeners:
                 changed.set()
 
-    async def _enter(self, tokens: int) -> Place:
+    async def _enter(self, tokens: int) -> Slot:
         async with self._line:
             while (pause := max(self._window.wait(self._clock(), tokens), self.paused)) > 0:
                 self._changed.clear()
@@ -123,7 +124,67 @@ class Limiter:
 
 @dataclass(slots=True)
 class Turn:
-    """One call's turn: what it took, and whether it was made at all."""
+    """An admitted call: the tokens that it used, and whether it was made at all."""
 
     tokens: int
     made: bool = True
+
+
+class BreakerState(StrEnum):
+    """Closed admits all calls, open none, half-open one."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+
+
+class Breaker:
+    """Counts consecutive failures. Its clock is monotonic, because the wall clock may jump."""
+
+    def __init__(self, failures: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._limit = failures
+        self._seconds = seconds
+        self._clock = clock
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._trying = False
+
+    @property
+    def state(self) -> BreakerState:
+        """The state at this moment."""
+        if self._opened_at is None:
+            return BreakerState.CLOSED
+        return BreakerState.OPEN if self._left() > 0 else BreakerState.HALF_OPEN
+
+    def closed_for(self) -> float:
+        """Return the seconds until a call may be tried; 0 if one may be made now."""
+        if self.state is BreakerState.CLOSED:
+            return 0.0
+        return max(self._left(), self._seconds / 10 if self._trying else 0.0)
+
+    def enter(self) -> bool:
+        """Start a call; return whether it is the trial call, of which there is one at a time."""
+        self._trying = self.state is BreakerState.HALF_OPEN
+        return self._trying
+
+    def succeeded(self) -> None:
+        """Record that the provider answered, also with an error of the request."""
+        self._failures = 0
+        self._opened_at = None
+        self._trying = False
+
+    def failed(self, trying: bool) -> None:
+        """Record that the provider did not answer. Calls started before the breaker opened don't extend its pause."""
+        self._failures += 1
+        if trying or (self._opened_at is None and self._failures >= self._limit):
+            self._opened_at = self._clock()
+        if trying:
+            self._trying = False
+
+    def abandoned(self, trying: bool) -> None:
+        """Record that we cancelled the call. This is no evidence about the provider: another trial is possible."""
+        if trying:
+            self._trying = False
+
+    def _left(self) -> float:
+        return 0.0 if self._opened_at is None else max(0.0, self._opened_at + self._seconds - self._clock())

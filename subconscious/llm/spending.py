@@ -1,8 +1,8 @@
-"""What a call may cost, and whether the caps allow it.
+"""Estimates and records the cost of calls, and enforces the caps.
 
-Before a call its cost is estimated at the most, reserved in the same transaction as it is held against the caps, and
-replaced by what it did cost afterwards: calls that run at once can't overshoot together. What has no known price is
-recorded as unknown, and counts against the caps as ``cost_assumed`` dollars a million tokens, never as nothing.
+Before a call, its maximum cost is reserved in the transaction that checks the caps; afterwards the reservation is
+replaced by the actual cost. So concurrent calls can't exceed a cap together. A call without a known price is recorded
+with an unknown cost, and counts against the caps as ``cost_assumed`` dollars per million tokens, never as nothing.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ from time import time
 import aiosqlite
 from pydantic import BaseModel
 
-from subconscious.errors import CapReachedError
-from subconscious.providers import Reply, Request, Usage
-from subconscious.providers.prices import model_row, price
-from subconscious.settings import Settings
+from subconscious.domain.errors import CapReachedError
+from subconscious.llm.providers import Reply, Request, Usage
+from subconscious.llm.providers.prices import model_row, price
+from subconscious.settings.settings import Settings
 from subconscious.store import events, spend
 from subconscious.store.connect import Database
 from subconscious.store.spend import Call, Outcome
+from subconscious.wire import daemon as wire
 
 log = logging.getLogger("subconscious.llm")
 
 BYTES_A_TOKEN = 3
-"""On the safe side: English text has four or five."""
+"""Low, to be on the safe side: English text has four or five."""
 
 SUBSCRIPTION = "claude_code"
-"""The provider whose calls count against a subscription's limits rather than by the dollar."""
+"""The provider whose calls count against a subscription's limits instead of a dollar cap."""
 
 OVERHEAD_TOKENS = 400
-"""What a provider adds of its own: the tool's description, the frame of the messages."""
+"""Tokens that a provider adds: the tool's description, the frame of the messages."""
 
 
 def estimate(request: Request, room: int = 0) -> Usage:
-    """The tokens that a request takes at the most; ``room`` is what a model may think beyond its answer."""
+    """Return the most tokens that a request can take; ``room`` are the model's thinking tokens."""
     words = len((request.system + request.text).encode("utf-8", "replace")) + _length_of(request.schema)
     return Usage(words // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
 
@@ -49,16 +50,16 @@ def _length_of(schema: type[BaseModel]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
-    """Whose money it is."""
+class BilledTo:
+    """The session and project that a call is recorded for."""
 
     session_id: str = ""
     project_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Sold:
-    """What is paid for: whose model, by which way."""
+class PricedModel:
+    """A model as it is priced: its provider, its server, and whether it runs in a batch."""
 
     provider: str
     model: str
@@ -66,54 +67,54 @@ class Sold:
     batch: bool = False
 
     def most(self, request: Request) -> Usage:
-        """The tokens that a request takes of this model at the most."""
+        """Return the most tokens that a request to this model can take."""
         return estimate(request, model_row(self.provider, self.model).get("room", 0))
 
 
 class Spending:
-    """The caps over one database."""
+    """Costs and caps over one database."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.settings = settings
         self._database = database
 
-    def dollars(self, sold: Sold, usage: Usage) -> float | None:
-        """What a usage costs; None where nobody can tell. A server that tells no tokens tells no cost either."""
+    def dollars(self, priced: PricedModel, usage: Usage) -> float | None:
+        """Return the cost of a usage; None if it is unknown, as for a server that reports no tokens."""
         if usage.cost is None and usage.input == usage.output == 0:
             return None
-        return price(sold.provider, sold.model, usage, batch=sold.batch, base_url=sold.base_url)
+        return price(priced.provider, priced.model, usage, batch=priced.batch, base_url=priced.base_url)
 
-    def counted(self, sold: Sold, usage: Usage) -> float:
-        """What a usage counts against the caps: its price, or where there is none the one that is assumed."""
-        known = self.dollars(sold, usage)
+    def counted(self, priced: PricedModel, usage: Usage) -> float:
+        """Return what a usage counts against the caps: its price, or the assumed one."""
+        known = self.dollars(priced, usage)
         return (usage.input + usage.output) * self.settings.cost_assumed / 1e6 if known is None else known
 
-    def answered(self, sold: Sold, reply: Reply, most: Usage) -> Outcome:
-        """The record of a call that was answered."""
-        told = reply.usage if reply.usage.input or reply.usage.output else most
-        sold = replace(sold, model=reply.model or sold.model)
+    def answered(self, priced: PricedModel, reply: Reply, most: Usage) -> Outcome:
+        """Return the record of an answered call."""
+        used = reply.usage if reply.usage.input or reply.usage.output else most
+        priced = replace(priced, model=reply.model or priced.model)
         return Outcome(
             outcome="answered",
-            model=sold.model,
-            input_tokens=told.input,
-            output_tokens=told.output,
+            model=priced.model,
+            input_tokens=used.input,
+            output_tokens=used.output,
             cached_tokens=reply.usage.cached,
-            cost=self.dollars(sold, reply.usage),
-            reserved=self.counted(sold, told),
+            cost=self.dollars(priced, reply.usage),
+            reserved=self.counted(priced, used),
         )
 
-    def failed(self, sold: Sold, most: Usage, code: str, *, charged: bool) -> Outcome:
-        """The record of a call that was not: for nothing, or for nobody knows what."""
-        reserved = self.counted(sold, most) if charged else 0.0
-        return Outcome(code, sold.model, 0, 0, 0, None if charged and reserved else 0.0, reserved)
+    def failed(self, priced: PricedModel, most: Usage, code: str, *, charged: bool) -> Outcome:
+        """Return the record of a failed call: free, or at an unknown cost if it may have been ``charged``."""
+        reserved = self.counted(priced, most) if charged else 0.0
+        return Outcome(code, priced.model, 0, 0, 0, None if charged and reserved else 0.0, reserved)
 
     async def reserve(self, call: Call) -> int:
-        """Put a call on record if the caps allow it; return the record's id. Raises CapReachedError."""
+        """Record a call if the caps allow it; return the record's id. Raises CapReachedError."""
         async with self._database.write() as tx:
             return await self.reserve_in(tx, call)
 
     async def reserve_in(self, tx: aiosqlite.Connection, call: Call) -> int:
-        """``reserve`` within a transaction of the caller's."""
+        """Like ``reserve``, in a transaction of the caller."""
         if call.provider == SUBSCRIPTION:
             await self._hold_tokens(tx, call.input_tokens + call.output_tokens)
         await self._hold(tx, "day", _today().isoformat(), await _spent_today(tx), call.reserved)
@@ -123,7 +124,7 @@ class Spending:
         return await spend.begin(tx, call)
 
     async def _hold_tokens(self, tx: aiosqlite.Connection, more: int) -> None:
-        """A subscription is not billed by the token, but its limits are the person's own work."""
+        """Enforce the token cap of a subscription: it is not billed by token, but the user shares its limits."""
         cap = self.settings.claude_code_tokens_per_day
         spent = await spend.tokens_since(tx, SUBSCRIPTION, _today().timestamp(), tomorrow())
         if spent + more > cap:
@@ -146,36 +147,36 @@ class Spending:
             await self._warn(tx, scope, which, f"${spent + more:.2f} of the ${cap:g} a {scope} are spent or reserved")
 
     async def _warn(self, tx: aiosqlite.Connection, scope: str, which: str, words: str) -> None:
-        """Warn once of each day and each session."""
+        """Warn once per day and per session."""
         if await events.latest(tx, f"cap a {scope}", which) is None:
             log.warning("%s", words)
             await events.record(tx, "warned", f"cap a {scope}", which, reason=words)
 
     async def withdraw(self, call_id: int) -> None:
-        """Take back the record of a call that was never made."""
+        """Delete the record of a call that was not made."""
         async with self._database.write() as tx:
             await spend.withdraw(tx, call_id)
 
     async def complete(self, call_id: int, outcome: Outcome) -> None:
-        """Write down what became of a call."""
+        """Record the outcome of a call."""
         async with self._database.write() as tx:
             await spend.complete(tx, call_id, outcome)
 
     async def allows(self, more: float) -> bool:
-        """Whether the day's cap allows so many dollars more."""
+        """Return whether this amount, in dollars, is within the day's cap."""
         return await _spent_today(self._database.reader) + more <= self.settings.cost_per_day
 
-    async def note(self, sold: Sold, purpose: str, usage: Usage) -> None:
-        """Put a call on record that was made already, and cost what it cost."""
-        counted = self.counted(sold, usage)
-        call = Call(time(), sold.provider, sold.model, purpose, "", "", counted)
-        cost = self.dollars(sold, usage)
+    async def note(self, priced: PricedModel, purpose: str, usage: Usage) -> None:
+        """Record a call that was made already, with its cost."""
+        counted = self.counted(priced, usage)
+        call = Call(time(), priced.provider, priced.model, purpose, "", "", counted)
+        cost = self.dollars(priced, usage)
         async with self._database.write() as tx:
-            done = Outcome("answered", sold.model, usage.input, usage.output, usage.cached, cost, counted)
+            done = Outcome("answered", priced.model, usage.input, usage.output, usage.cached, cost, counted)
             await spend.complete(tx, await spend.begin(tx, call), done)
 
-    async def state(self) -> dict[str, float | str]:
-        """The day's cap, for `status`."""
+    async def state(self) -> wire.Spending:
+        """Return the day's cap and spending, for `status`."""
         spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning
@@ -190,15 +191,15 @@ class Spending:
 
 
 async def _spent_today(tx: aiosqlite.Connection) -> float:
-    """Dollars that count against this day's cap."""
+    """Return the dollars that count against today's cap."""
     return await spend.since(tx, _today().timestamp(), tomorrow())
 
 
 def _today() -> datetime:
-    """The beginning of this day, where the person is."""
+    """Return the start of today in local time."""
     return datetime.fromtimestamp(time()).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def tomorrow() -> float:
-    """When the next day begins: the day after today's beginning plus 30 hours, for a day may have 25."""
+    """Return the start of tomorrow: 30 hours after today's start, at midnight, because a day may have 25 hours."""
     return (_today() + timedelta(hours=30)).replace(hour=0).timestamp()

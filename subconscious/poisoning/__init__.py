@@ -1,4 +1,4 @@
-"""The poisoning check: whether what might be remembered is meant to steer who remembers it."""
+"""The poisoning check: finds texts that are meant to steer the model that would remember them."""
 
 from subconscious.poisoning.check import check, check_text, rules_version
 

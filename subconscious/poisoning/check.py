@@ -1,8 +1,8 @@
-"""Tier 1: the patterns, then the small model, on every text that might be remembered.
+"""Tier 1 of the check: patterns and a small model, on every text that might be stored.
 
-A person's own words count one level less, and what only tells the model how to behave counts nothing there: that is
-what people say. Words that would switch off instructions or safety count in full, whoever says them. The model only
-ever flags: it has learned from few sources, and is wrong about kinds of text that it has not seen.
+A person's own words count one level less, and words that only tell the model how to behave count nothing: people talk
+like that. Words that would switch off instructions or safety count in full for everybody. The model only flags: it was
+trained on few sources, and errs on kinds of text that it has not seen.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from subconscious.model import Candidate, Finding, Level, Origin, Threat, Verdict
-from subconscious.poisoning import linear
+from subconscious.domain.model import Candidate, Finding, Level, Origin, Threat, Verdict
+from subconscious.poisoning import attack_model
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
-"""The threat, and its lowest level, of which a person's own words are not let off a level."""
+"""The threat, and its lowest level, for which a person's own words are not lowered by a level."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _MIXED = re.compile("[A-Za-z][\u0400-\u04ff\u0370-\u03ff]|[\u0400-\u04ff\u0370-\u03ff][A-Za-z]")
 _DISGUISES = (
-    ("invisible-text", Level.HIGH, _TAG_RUN, 1, "it holds text in characters that nobody sees"),
+    ("invisible-text", Level.HIGH, _TAG_RUN, 1, "it has text in invisible characters"),
     ("split-by-nothing", Level.MEDIUM, _ZERO_WIDTH, 2, "it has invisible characters within words"),
     ("direction", Level.LOW, _DIRECTION, 1, "it changes the direction of writing"),
     ("mixed-alphabets", Level.LOW, _MIXED, 2, "it mixes alphabets within words"),
@@ -36,26 +36,26 @@ _DISGUISES = (
 
 @cache
 def rules_version() -> str:
-    """What a verdict was reached with: another table or another model has another version."""
+    """Return the version of the rules and the model that verdicts are reached with."""
     table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
     table += repr(IN_FULL)
-    return hashlib.sha256(table.encode() + linear.weights()).hexdigest()[:12]
+    return hashlib.sha256(table.encode() + attack_model.weights()).hexdigest()[:12]
 
 
 def check(candidate: Candidate) -> Verdict:
-    """Judge all that a candidate would bring into the store; its words weigh by whose they are."""
+    """Check all texts of a candidate, with its origin."""
     typed = candidate.origin is Origin.USER
-    findings = [finding for name, text in _parts(candidate) for finding in look(text, part=name, typed=typed)]
+    findings = [finding for name, text in _parts(candidate) for finding in scan(text, part=name, typed=typed)]
     return verdict_of(findings, typed=typed)
 
 
 def check_text(text: str, *, typed: bool = False) -> Verdict:
-    """Judge a text of which nothing is known but, perhaps, that a person typed it."""
-    return verdict_of(look(text, typed=typed), typed=typed)
+    """Check a text; ``typed`` if a person typed it."""
+    return verdict_of(scan(text, typed=typed), typed=typed)
 
 
 def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
-    """Make one verdict of what was found: the worst of it, and worse where weak signs agree."""
+    """Return the verdict for some findings: the worst level, or medium if several low findings agree."""
     found = tuple(findings)
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
     if level is Level.LOW and len({finding.rule for finding in found}) > 1:
@@ -66,13 +66,13 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
 
 
 def _disarms(finding: Finding) -> bool:
-    """Whether it would switch off what a later session goes by: no person's word lets that through unseen."""
+    """Whether a finding would switch off the instructions of later sessions, which also a person's words may not."""
     threat, level = IN_FULL
     return finding.threat is threat and finding.level.rank >= level.rank
 
 
 def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
-    """The texts of a candidate, each once: most contents stand in their evidence."""
+    """Yield the texts of a candidate, each once: most contents are part of their evidence."""
     parts: Mapping[str, str] = {
         "evidence": candidate.evidence.quote,
         "content": candidate.content,
@@ -89,12 +89,13 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def look(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
-    """Give all that speaks against a text, each rule once; without what was ``learned``, the patterns alone."""
+def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
+    """Return the findings in a text, one per rule; without ``learned``, those of the patterns only."""
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
-        # A payload is short and new; a whole text read another way holds mostly what the plain reading had.
+        # A payload is short and new. A whole text that is read a second time mostly repeats the plain reading, so only
+        # the serious rules are applied.
         again = bool(view.trick) and view.within is None
         cues = {cue for cue in (SERIOUS_CUES if again else CUES) if cue in lowered}
         for rule in SERIOUS if again else RULES:
@@ -113,7 +114,7 @@ def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
 
 def _finding(rule: Rule, view: View, match: re.Match[str], part: str) -> Finding:
     start, end = view.span(match.start(), max(match.end(), match.start() + 1))
-    # What is said in disguise is meant worse than what is said openly.
+    # Disguised words are treated as worse than plain ones.
     level, why = (rule.level.shifted(1), f"{rule.why}, {view.trick}") if view.trick else (rule.level, rule.why)
     return Finding(rule.name, rule.threat, level, why, part, start, end)
 
@@ -128,10 +129,10 @@ def _disguises(text: str, part: str) -> Iterator[Finding]:
 
 
 def _learned(text: str, part: str) -> Iterator[Finding]:
-    sure = linear.probability(text)
-    if sure >= linear.FLAGS:
+    sure = attack_model.probability(text)
+    if sure >= attack_model.FLAGS:
         level = Level.MEDIUM
-    elif sure >= linear.DOUBTS:
+    elif sure >= attack_model.DOUBTS:
         level = Level.LOW
     else:
         return
@@ -142,6 +143,6 @@ def _learned(text: str, part: str) -> Iterator[Finding]:
 
 
 def _lowered(text: str) -> str:
-    """In lower case, with every character in its place."""
+    """Return the text in lower case with the same length, so that positions stay valid."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(low if len(low := s.lower()) == 1 else s for s in text)

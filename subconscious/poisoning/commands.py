@@ -1,8 +1,8 @@
-"""Imperatives that sound like ordinary work and read secrets out, run what a page gives, or stay on the machine."""
+"""Rules for imperatives that sound like ordinary work, but read secrets, run fetched code or install themselves."""
 
 from __future__ import annotations
 
-from subconscious.model import Level, Threat
+from subconscious.domain.model import Level, Threat
 from subconscious.poisoning.rule import Rule, row
 
 MEDIUM = Level.MEDIUM
@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?:^|[\s`\"'$(;&|])(?:cat|head|tail|less|more|type|base64|xxd|strings|bat) (?:-[\w=]{{1,10}} ){{0,3}}[\"'`]?[^\s\"'`|;]{{0,40}}{_FILES}"
         rf"|\b(?:read|open|load)\b[^.\n]{{0,40}}{_FILES}[^\n]{{0,60}}\b(?:print|output|include|paste|send|post|upload|attach|show|repeat|return|report|log)\b"
         r"|\bopen\([\"'][^\"'\n]{0,40}(?:secret|credential|\.env|id_rsa|passwd|shadow)[^\"'\n]{0,20}[\"'][^\n]{0,40}\.read\(",
-        "it shows a file that holds secrets"),
+        "it shows a file with secrets"),
     row("show-secret-variable", Threat.EXFILTRATION, MEDIUM, "echo|print|console.log|puts|getenv|printenv|write-output",
         rf"\b(?:echo|printf?|puts|write-output|printenv)\b ?\(?[\"'`]?[^\n\"'`|;&]{{0,40}}\$\{{?(?:env:)?{_VARIABLE}\b"
         rf"|\bprintenv {_VARIABLE}\b"
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         r"|\.git/hooks/\w|\.husky/\w[^\n]{0,60}(?:curl|wget|bash -c|node -e)"
         rf"|[\"'](?:pre|post)?(?:install|prepare)[\"']: ?[\"'][^\"'\n]{{0,80}}\b{_FETCH}\b"
         r"|\b(?:sitecustomize|usercustomize)\.py\b[^.\n]{0,80}\b(?:add|create|write|import|run|load|place)\b|\b(?:add|create|write|place)\b[^.\n]{0,80}\b(?:sitecustomize|usercustomize)\.py\b",
-        "it has something run by itself later"),
+        "it makes something run automatically later"),
     row("stays-on-machine", Threat.CODE, MEDIUM, "cron|launchagent|launchd|systemd|authorized_keys|bashrc|zshrc|bash_profile|core.|startup|autostart|git config",
         r"\b(?:adds?|append|installs?|create|register|set ?up|put|write|schedule|enable)\w{0,3}\b[^.\n]{0,60}\b(?:cron ?(?:tab|job|entry)|launch ?agents?|launchd (?:job|plist)|systemd (?:unit|service|timer)|authorized_keys|\.?bashrc|\.?zshrc|\.?bash_profile|autostart|login items?|startup (?:script|folder))\b[^\n]{0,100}\b(?:curl|wget|https?|python3? -[cm]|bash|sh |every (?:\d|minute|hour|boot|reboot|login|start|session)|@reboot|ssh-(?:rsa|ed25519)|key\b|init)"
         r"|\bgit config (?:--\w{5,8} )?(?:core\.(?:hookspath|fsmonitor|sshcommand|editor|pager)|alias\.\w{1,12}|filter\.\w{1,12}\.\w{4,7}|credential\.helper) [^\n]{0,20}(?:!|/tmp|https?|curl|\.\w|store\b|\./)",
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
         r"|\bwhat (?:would|is|was|might) (?:be )?your (?:password|pass ?code|passphrase)\b|\bask(?:ed)? for your (?:password|passphrase|pass ?code)\b"
         r"|\b(?:poem|haiku|acrostic|riddle|story|song|rhyme|rap|sentence|anagram|cipher|first letters?|each (?:line|letter|digit))\b[^.\n]{0,60}\b(?:the|your|our|secret|system) (?:password|passphrase|pass ?code|secret (?:word|key))\b|\bwith the (?:password|secret word) as\b"
         r"|\b(?:tell me|give me|what (?:is|was|would)|write|encode|translate|spell|reveal|share|create|using|letter of)\b[^.?\n]{0,50}\b(?:the )?user'?s (?:\w{2,12} )?(?:name|birth (?:year|date|day)|birthday|initials|favou?rite \w{2,12}|address|phone|social security|ssn|location|city|employer)\b",
-        "it asks for a password or for what is personal"),
+        "it asks for a password or personal data"),
     row("run-from-address", Threat.CODE, MEDIUM, "http",
         r"\b(?:download|fetch|pull|get|grab|load)\b[^.\n]{0,60}https?://[^\s)\"']{4,200}[^\n]{0,40}(?:\band\b|\bthen\b|&&|;)[^\n]{0,20}\b(?:run|execute|source|eval|bash|sh|chmod \+x|import|install)\b"
         r"|\b(?:run|execute|source|eval|follow|apply)\b (?:the |whatever |any |all )?(?:script|code|commands?|instructions|steps|payload)s?\b[^.\n]{0,40}\b(?:at|from|on|in|behind|under) [`\"'<(]?https?://(?!(?:docs|developer|github|gitlab|readthedocs)\b)",

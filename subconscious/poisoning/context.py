@@ -1,4 +1,4 @@
-"""Checks that need context: the origin of the words, the stored memories, earlier rejections."""
+"""Checks that need context: the origin of the words, the stored memories, rejected statements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from subconscious.model import Candidate, Finding, Level, Memory, Origin, Threat, Verdict
+from subconscious.domain.model import Candidate, Finding, Level, Memory, Origin, Threat, Verdict
 from subconscious.poisoning.views import views
 from subconscious.store.poison import Lesson
 from subconscious.text.same_statement import CONTRARY, differences, same_statement
@@ -20,21 +20,21 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""Share of common words from which two statements are about the same."""
+"""Share of common words from which two statements have one subject."""
 
 RECALLED = 0.6
-"""Share of a refused text's prints from which a text says it again."""
+"""Share of a rejected text's hashes from which another text repeats it."""
 
 TOGETHER = 3
-"""Words of one print."""
+"""Words per hash."""
 
 MOST_PRINTS = 400
 
 
-def beside(
+def with_context(
     candidate: Candidate, verdict: Verdict, known: Sequence[Memory] = (), lessons: Sequence[Lesson] = ()
 ) -> Verdict:
-    """The verdict with what shows only in its place."""
+    """Return the verdict with the findings that need context: stored memories and rejected statements."""
     found = [
         finding
         for finding in (_mismatch(candidate), _contradiction(candidate, known), _refused(candidate, lessons))
@@ -47,16 +47,16 @@ def beside(
 
 
 def _mismatch(candidate: Candidate) -> Finding | None:
-    """A file that claims a wish of the user is not the user."""
-    claim = _CLAIM.search(candidate.content) if candidate.origin is Origin.TOOL else None
+    """Find a file or page that claims to know what the user wants."""
+    claim = _CLAIM.search(candidate.content) if candidate.origin.is_foreign else None
     if claim is None:
         return None
-    why = "a file, a page or a command's output tells what the user said or wants"
+    why = "a file, a page or a command's output claims what the user said or wants"
     return Finding("claims-the-user", Threat.MISMATCH, Level.MEDIUM, why, "content", *claim.span())
 
 
 def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | None:
-    """What nobody typed must not turn around what somebody did."""
+    """Find a statement that contradicts a memory of a more trusted origin."""
     for memory in known:
         trusted = memory.origin.distrust < candidate.origin.distrust
         if trusted and contradicts(candidate.content, memory.content):
@@ -66,7 +66,7 @@ def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | N
 
 
 def contradicts(one: str, other: str) -> bool:
-    """Whether two statements about the same can't both hold."""
+    """Whether two statements have one subject and can't both be true."""
     return _alike(one, other) and _contrary(one, other)
 
 
@@ -76,17 +76,17 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _contrary(one: str, other: str) -> bool:
-    """Whether one contradicts the other. To name something else, or to hold elsewhere, is no contradiction."""
+    """Whether one contradicts the other. Another name, or another place where it applies, is no contradiction."""
     return bool(differences(one, other) & CONTRARY)
 
 
 def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
     if candidate.origin is Origin.USER:
-        return None  # they may think better of it
+        return None  # a person may change their mind
     mine = frozenset(prints(candidate.content))
     for lesson in lessons:
         if lesson.prints and _repeats(candidate.content, mine, lesson):
-            why = "it says what you have refused before"
+            why = "it repeats a statement that you rejected before"
             return Finding(
                 f"lesson-{lesson.id}", Threat(lesson.threat), Level.MEDIUM, why, "content", 0, len(candidate.content)
             )
@@ -94,7 +94,7 @@ def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
 
 
 def _repeats(content: str, mine: frozenset[int], lesson: Lesson) -> bool:
-    """Whether a text repeats a rejected statement: with the same runs of words, or with the same meaning.
+    """Whether a text repeats a rejected statement: by the same runs of words, or by the same meaning.
 
     The negation of a rejected statement is not refused; a double negation ("enable", "never disable") is. Another
     number, name or place makes no difference, because an attacker changes these first.
@@ -109,7 +109,7 @@ _TURNED = frozenset(("negation", "opposite"))
 
 
 def prints(text: str) -> list[int]:
-    """Return hashes of the runs of words in a text without its disguises; of a short text, of all its words."""
+    """Return hashes of the runs of words in a text, disguises removed; for a short text, one hash of all its words."""
     words = [word.casefold() for word in _WORD.findall(views(text)[0].text)]
     runs = [words[at : at + TOGETHER] for at in range(max(1, len(words) - TOGETHER + 1))] if words else []
     return sorted({zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs})[:MOST_PRINTS]

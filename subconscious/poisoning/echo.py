@@ -14,30 +14,30 @@ from itertools import takewhile
 from operator import itemgetter
 from pathlib import Path
 
-from subconscious.model import Candidate, Origin
+from subconscious.domain.model import Candidate, Origin
 from subconscious.text.words import content_words, is_name
-from subconscious.transcripts.heard import Heard
 from subconscious.transcripts.spoken_words import Span, Words, root, spoken_words, words_of
+from subconscious.transcripts.utterances import Source
 
 LOOKBACK = 2 << 20
-"""Bytes of a transcript before a statement that are searched for who said it first."""
+"""Bytes of a transcript before a statement that are searched for an earlier source."""
 
 SHARE = 0.5
-"""Share of a statement's runs of words that a tool must have said before."""
+"""Share of a statement's runs of words that a tool must have said earlier."""
 
 RUN = 4
 LONGEST_NAME = 8
 LONGEST = 4_000
-"""Characters of a quote that are looked for."""
+"""Characters of a quote that are searched for."""
 
 FEWEST = 4
-"""Words of prose by which a sentence is recognised."""
+"""Words of prose that a sentence needs to be recognised."""
 
 FEWEST_OF_A_CLAIM = 5
-"""Words, names included, by which a claim is recognised."""
+"""Words, names included, that a claim needs to be recognised."""
 
 SHORTEST_THING = 4
-"""Letters that a name has at least which shows what a statement is about."""
+"""Letters that a name needs to identify a subject."""
 
 LONGEST_COMMAND = 12
 
@@ -47,13 +47,14 @@ _ADDRESS = re.compile(
 _THING = re.compile(
     r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kts?|swift|c|h|cc|cpp|hpp|cs|php"
     r"|sql|html|css|scss|vue|svelte|proto|exs?|scala|clj|dart|lua|zig|sh|ya?ml|toml|json|avsc|graphql|tf|gradle|cmake|conf|ini)\b"
+    r"|(?<![\w./-])(?:[\w@-]{1,60}/){2,12}(?=[`'\"),.:;\s]|\Z)"
     r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
     r"|\w{2,60}(?=\(\)))"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
-"""Text before a statement: the request that it answers, or a heading."""
+"""The beginning of a content that is no statement: the request that it answers, or a heading."""
 
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
@@ -77,14 +78,14 @@ _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
 class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.
 
-    ``copied`` is the longest run of prose words that a tool had said before, ``retold`` the largest share of one of its
-    sentences that a tool had said in one place. ``grounded``: a tool named something that it names. ``foreign`` are its
-    commands that the session had not run by itself. ``anchored``: it names something that stands in code which the
-    session had read or written, comments apart. ``prosaic`` is the largest share of one of its sentences, names
-    included, that a tool had said in one place of prose: the less of it, the less it can be somebody's claim.
-    ``label`` is the person's request where the content begins with it. ``quiet``: it names nothing, and since the
-    person last spoke tools answered with code, names and values alone, and no sentence that could have made the claim.
-    ``approved``: a person let it through, as a plan or an answer.
+    ``copied``: the longest run of prose words that a tool had said earlier. ``retold``: the largest share of one of its
+    sentences that a tool had said in one place. ``grounded``: a tool named something that the content names.
+    ``foreign``: commands in the content that the session had not run on its own. ``anchored``: the content names
+    something in code that the session had read or written, comments excluded. ``prosaic``: the largest share of one of
+    its sentences, names included, that a tool had said in one place of prose; the smaller, the less likely the
+    statement is a claim of that prose. ``label``: the person's request, if the content begins with it. ``quiet``: the
+    content names nothing, and since the person's last message tools answered with code, names and values only, not with
+    a sentence that could have made the claim. ``approved``: a person approved it, as a plan or an answer.
     """
 
     candidate: Candidate
@@ -100,19 +101,19 @@ class Traced:
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
-    """Return the candidates, each with the origin that its words have."""
+    """Return the candidates with the origin of their words."""
     return [one.candidate for one in trace(candidates, confirmed)]
 
 
 def trace(
     candidates: Iterable[Candidate], confirmed: Collection[str] = (), spoken: Collection[str] = ()
 ) -> list[Traced]:
-    """Return the candidates with the origin of their words; a transcript is read once.
+    """Return the candidates with the evidence about their words; each transcript is read once.
 
-    ``spoken`` are the turns of the assistant itself: what it says after a tool has answered counts as that tool's, but
-    may be worded by the assistant all the same.
-    ``confirmed`` are the turns that a person has let through: a plan, an answered question. There it does not matter
-    that the assistant had said so after a tool before; a tool's own words stay a tool's.
+    ``spoken`` are the ids of turns of the assistant itself. Their words count as a tool's if a tool had answered
+    before, although the assistant may have worded them. ``confirmed`` are the ids of turns that a person approved: a
+    plan, an answered question. In them it does not matter that the assistant had said the same after a tool's answer;
+    a tool's own words remain a tool's.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -120,7 +121,7 @@ def trace(
         spoke = candidate.origin is Origin.ASSISTANT or _is_spoken(candidate, spoken)
         if spoke and candidate.evidence.file:
             by_file[candidate.evidence.file].append(candidate)
-    said = {file: _First.of(file, mine) for file, mine in by_file.items()}
+    said = {file: _Sources.of(file, mine) for file, mine in by_file.items()}
     return [_traced(one, said.get(one.evidence.file), confirmed, spoken) for one in found]
 
 
@@ -128,7 +129,7 @@ def _is_spoken(candidate: Candidate, spoken: Collection[str]) -> bool:
     return candidate.origin is Origin.TOOL and candidate.evidence.turn_id in spoken
 
 
-def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str], spoken: Collection[str]) -> Traced:
+def _traced(candidate: Candidate, said: _Sources | None, confirmed: Collection[str], spoken: Collection[str]) -> Traced:
     own = candidate.origin is Origin.ASSISTANT
     if said is None or not (own or _is_spoken(candidate, spoken)):
         return Traced(candidate, approved=candidate.evidence.turn_id in confirmed)
@@ -137,9 +138,9 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
         _with_origin(candidate, said, confirmed) if own else candidate,
         copied=max(_copied(text, said, place) for text in _texts(candidate)),
         retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
-        grounded=any(said.before(name, place, (Heard.TOOL, Heard.RAN)) for name in _things(candidate)),
+        grounded=any(said.before(name, place, (Source.TOOL, Source.RAN)) for name in _things(candidate)),
         foreign=tuple(" ".join(command) for command in _commands(candidate) if not said.own(command, place)),
-        anchored=any(said.before(name, place, (Heard.CODE,)) for name in _things(candidate)),
+        anchored=any(said.before(name, place, (Source.CODE,)) for name in _things(candidate)),
         label=_label(candidate) if _is_typed(candidate, said) else "",
         quiet=not any(_things(candidate)) and said.quiet(place),
         prosaic=max((said.claimed(claim, place) for claim in _claims_of(candidate)), default=0.0),
@@ -147,15 +148,15 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
     )
 
 
-def _with_origin(candidate: Candidate, said: _First, confirmed: Collection[str]) -> Candidate:
-    sorts = (Heard.TOOL,) if candidate.evidence.turn_id in confirmed else (Heard.TOOL, Heard.RETOLD)
+def _with_origin(candidate: Candidate, said: _Sources, confirmed: Collection[str]) -> Candidate:
+    sorts = (Source.TOOL,) if candidate.evidence.turn_id in confirmed else (Source.TOOL, Source.AFTER_TOOL)
     quote, place = candidate.evidence.quote, candidate.evidence.start
     runs, names = _runs(quote), _names(quote)
     by_tools = sum(said.before(run, place, sorts) for run in runs)
-    by_people = sum(said.before(run, place, (Heard.PERSON,)) for run in runs)
+    by_people = sum(said.before(run, place, (Source.PERSON,)) for run in runs)
     repeats = bool(runs) and by_tools >= SHARE * len(runs) and by_people < by_tools
     if not repeats and not any(
-        said.before(name, place, sorts) and not said.before(name, place, (Heard.PERSON,)) for name in names
+        said.before(name, place, sorts) and not said.before(name, place, (Source.PERSON,)) for name in names
     ):
         return candidate
     reason = "; ".join(filter(None, (candidate.reason, "a tool's output said so before")))
@@ -167,18 +168,18 @@ def _label(candidate: Candidate) -> str:
     return match[0] if match else ""
 
 
-def _is_typed(candidate: Candidate, said: _First) -> bool:
-    """Whether a person typed what a content begins with."""
+def _is_typed(candidate: Candidate, said: _Sources) -> bool:
+    """Whether a person typed the beginning of a content."""
     runs, place = _runs(_label(candidate)), candidate.evidence.start
-    return bool(runs) and all(said.before(run, place, (Heard.PERSON,)) for run in runs)
+    return bool(runs) and all(said.before(run, place, (Source.PERSON,)) for run in runs)
 
 
-def _copied(text: str, said: _First, place: int) -> int:
-    """Return the longest run of prose words, names apart, in an earlier output of a tool."""
+def _copied(text: str, said: _Sources, place: int) -> int:
+    """Return the length of the longest run of prose words, names excluded, in an earlier output of a tool."""
     words, longest = words_of(text[:LONGEST]), 0
     begin = end = 0
     for at, run in enumerate(_runs(text)):
-        if not said.before(run, place, (Heard.TOOL,)):
+        if not said.before(run, place, (Source.TOOL,)):
             continue
         begin = at if at >= end else begin
         end = at + len(run)
@@ -187,41 +188,41 @@ def _copied(text: str, said: _First, place: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _First:
-    """Where each of the words that matter was said first, by whom; and how much of each sentence stood in one place."""
+class _Sources:
+    """Where each run of words was said first and by whom, and the share of each sentence that was said in one place."""
 
-    places: Mapping[tuple[Heard, Words], int]
+    places: Mapping[tuple[Source, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     claims: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     spoke: Sequence[tuple[int, bool | None]]
-    """Where a person spoke (None), or a tool, and whether that said a sentence; in their order."""
+    """Positions where a person (None) or a tool spoke, and whether the tool said a sentence; in order."""
 
     def quiet(self, place: int) -> bool:
-        """Whether tools, but no sentence of theirs, were heard between the last prompt before a place and it."""
+        """Whether tools spoke, but not in sentences, between the person's last message and a position."""
         before = [said for at, said in self.spoke[: bisect_left(self.spoke, place, key=itemgetter(0))]]
         since = list(takewhile(lambda said: said is not None, reversed(before)))
         return bool(since) and not any(since)
 
-    def before(self, words: Words, place: int, sorts: Iterable[Heard]) -> bool:
-        """Whether one of these said so before a place in the transcript."""
+    def before(self, words: Words, place: int, sorts: Iterable[Source]) -> bool:
+        """Whether one of ``sorts`` said these words before a position in the transcript."""
         return any(self.places.get((sort, words), place) < place for sort in sorts)
 
     def own(self, command: Words, place: int) -> bool:
-        """Whether the session ran a command before a place, and before a tool had named it."""
-        ran = self.places.get((Heard.RAN, command), place)
-        return ran < place and self.places.get((Heard.TOOL, command), ran + 1) > ran
+        """Whether the session ran a command before a position, and before a tool had named it."""
+        ran = self.places.get((Source.RAN, command), place)
+        return ran < place and self.places.get((Source.TOOL, command), ran + 1) > ran
 
     def share(self, sentence: frozenset[str], place: int) -> float:
-        """Return the largest share of a sentence's words that a tool had said in one place before."""
+        """Return the largest share of a sentence's words that a tool had said in one place earlier."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
     def claimed(self, claim: frozenset[str], place: int) -> float:
-        """Return the largest share of a claim that a tool had made in one place of prose before."""
+        """Return the largest share of a claim that a tool had made in one place of prose earlier."""
         return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
 
     @classmethod
-    def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
-        """Look up the words of the candidates in what their transcript said."""
+    def of(cls, file: str, candidates: Sequence[Candidate]) -> _Sources:
+        """Search the transcript for the words of the candidates."""
         starts = [candidate.evidence.start for candidate in candidates]
         span = Span(max(0, min(starts) - LOOKBACK), max(starts))
         wanted = {words for candidate in candidates for words in _wanted(candidate)}
@@ -257,7 +258,7 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
-    """Yield what a content claims: the words of each sentence, with the file name in place of a path.
+    """Yield the claims of a content: the words of each sentence, with the file name in place of a path.
 
     A heading or a fragment is no claim of its own, because its few words occur together in any long text: it is joined
     with the next sentence.
@@ -280,7 +281,7 @@ def _roots(sentence: str) -> frozenset[str]:
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
-    """Return the source files and symbols that a candidate's content names."""
+    """Yield the source files and symbols that a candidate's content names."""
     for match in _THING.finditer(candidate.content):
         words = tuple(words_of(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
@@ -288,7 +289,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 
 
 def _commands(candidate: Candidate) -> Iterator[Words]:
-    """Return the commands that a candidate names."""
+    """Yield the commands that a candidate's content names."""
     for match in _COMMAND.finditer(candidate.content):
         if words := tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
             yield words
@@ -299,13 +300,13 @@ def _is_prose(word: str) -> bool:
 
 
 def _runs(quote: str) -> list[Words]:
-    """The runs of words of a quote; a short one is one run."""
+    """Return the runs of RUN words in a quote; a shorter quote is one run."""
     words = words_of(quote[:LONGEST])
     return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))] if words else []
 
 
 def _names(quote: str) -> list[Words]:
-    """The addresses and packages that a quote names."""
+    """Return the addresses and packages that a quote names."""
     return [
         words for match in _ADDRESS.finditer(quote[:LONGEST]) if (words := tuple(words_of(match[0])[:LONGEST_NAME]))
     ]

@@ -1,8 +1,8 @@
-"""Imperatives in languages other than English: send secrets away, run what is fetched, keep it from the user.
+"""Rules for imperatives in other languages than English: send secrets, run fetched code, hide it from the user.
 
-Sentences are matched by the words that such an order can't do without, in either order, for in several of these languages
-the verb ends the sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text pays
-for its own alphabet alone.
+A rule matches the words that such an order needs, in either order, because in several languages the verb ends the
+sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text is only matched against
+those of its alphabet.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from subconscious.model import Level, Threat
+from subconscious.domain.model import Level, Threat
 from subconscious.poisoning.rule import Rule, row
 
 MEDIUM, HIGH = Level.MEDIUM, Level.HIGH
 
 
 _NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
-"""The rest of a sentence, with the full stops of names and addresses."""
+"""The rest of a sentence, including the full stops in names and addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Languages with an alphabet in common, and the words of each that rules are made of, as patterns.
+    """Languages with a common alphabet, and their words for the parts of the rules, as patterns.
 
-    Of the cues, which are plain words, any match of ``sending``, of ``secret`` and of ``hiding`` holds one.
+    Cues are plain words: any match of ``sending``, ``secret`` or ``hiding`` contains one of its cues.
     """
 
     name: str
@@ -121,7 +121,7 @@ _FAMILIES = (
 )  # fmt: skip
 
 _LOAN = r"\.env\b|\bid_rsa\b|\.ssh\b|\bprintenv\b|_(?:key|token|secret)\b|\bapi[ _-]?keys?\b|\baccess[ -]?tokens?\b|\btokens?\b|\bcredentials\b|\bpasswords?\b|\bsecrets\b"
-"""Names of secrets that most languages borrow."""
+"""Names of secrets that most languages borrow from English."""
 
 _LOAN_CUES = "env|id_rsa|.ssh|key|token|secret|credentials|password"
 _ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"

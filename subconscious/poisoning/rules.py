@@ -1,15 +1,14 @@
-"""What speaks against a text: one row a rule. Matched on lower-case text with its disguises off.
+"""The table of poisoning rules, one row each, matched on lower-case text without disguises.
 
-Every repeat has an upper bound, and where one stands within another their product has, so that no text takes long; a test
-reads the patterns.
-``cues`` are plain words, at least one of which any match holds: most rules are done with by looking for those.
+Every repetition has an upper bound, and so has the product of nested ones, so that no text takes long; a test reads the
+patterns. ``cues`` are plain words of which every match contains at least one: most rules are skipped by searching them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subconscious.model import Level, Threat
+from subconscious.domain.model import Level, Threat
 from subconscious.poisoning import commands, languages
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rule import row as _row
@@ -28,7 +27,7 @@ _AWAY = r"(?:https?://|www\.|[\w.+-]{1,40}@[\w-]{1,40}\.|webhook|external\w{0,2}
 _SENDS = r"(?:send|sends|sending|post|posts|posting|upload|uploads|forward|forwards|e-?mail|emails|transmit|exfiltrate|leak|share|submit|deliver|report|copy|export|sync|push|publish)"
 
 RULES: tuple[Rule, ...] = (
-    # --- instruction injection: speaks to the model, against what it was told
+    # --- instruction injection: addresses the model, against its instructions
     _row("drop-instructions", Threat.INSTRUCTION, HIGH, _DROPS,
          rf"\b(?!overrid\w{{1,3}} (?:the |a |an |this |its |our ){{0,1}}(?:\w{{1,12}} ){{0,2}}(?:system|initial|original|existing|developer) prompts?\b){_DROP}\b[^.\n]{{0,40}}\b{_BEFORE}\b[^.\n]{{0,40}}\b{_TOLD}\b",
          "it asks to drop earlier instructions"),
@@ -37,13 +36,13 @@ RULES: tuple[Rule, ...] = (
          "it asks to drop instructions"),
     _row("drop-rules", Threat.INSTRUCTION, MEDIUM, "rules|orders|commands|context|messages|polic|restrict|constraint|filters|training|safety",
          rf"\b{_DROP}\b (?:all |any |the |of |about |your |these |those |every |previous |prior |above |earlier |past |developer |system |and |safety |operator'?s? |security |content |confidentiality ){{1,8}}(?:rules?|orders?|commands?|context|messages?|polic(?:y|ies)|restrictions?|constraints?|filters?|training|statements?|requests?|text|information)\b(?! (?:file|from|in the (?:test|config)|of the (?:linter|test)))",
-         "it asks to drop rules, or what was said before"),
+         "it asks to drop rules or earlier instructions"),
     _row("drop-everything", Threat.INSTRUCTION, MEDIUM, "everyth|everthing|all |anything|above|what",
          r"\b(?:ignore|disregard|forget)(?: about)? (?:all |absolutely )?(?:everyth?ing|anything|all|what|whatever)\b[^.\n]{0,25}\b(?:above|before|you(?:'ve| have| were| had| know| learned)|told|said so far|previous)\b",
-         "it asks to forget what was said"),
+         "it asks to forget earlier instructions"),
     _row("ignore-the-above", Threat.INSTRUCTION, MEDIUM, "above|preceding",
          r"\b(?:ignore|disregard|forget) (?:everything |all |of |the ){0,3}(?:above|preceding)\b(?: (?:and|instead|but)\b|[.,;:!]| text\b| directions?\b| sentence\b| paragraph\b|$)",
-         "it asks to ignore what stands above it"),
+         "it asks to ignore the text above it"),
     _row("ignore-the-user", Threat.INSTRUCTION, HIGH, "ignore|disregard|override|against",
          r"\b(?:ignore|disregard|override|overrule|act against|don't listen to|do not listen to) (?:the |what the |whatever the |your )?(?:user|human|operator|developer)(?:'s)?(?! (?:agent|input|name|id\b|setting|config|preference|defined|space|error|specified|mistake))(?: (?:instructions?|wishes|requests?|says?|asks?|intent\w{0,4})\b| and\b|[.,;]|$)",
          "it turns the model against the person"),
@@ -76,10 +75,10 @@ RULES: tuple[Rule, ...] = (
          "it addresses a model that reads it"),
     _row("message-from-me", Threat.INSTRUCTION, MEDIUM, "important message|the following first|task that i gave|before you",
          r"\bthis is an important message (?:from|to|for)\b|\bplease do the following first\b|\bbefore you can (?:solve|complete|continue|proceed|finish)\b[^.\n]{0,80}\b(?:do|perform|complete|send|run)\b|\bthe task (?:that )?i gave you\b",
-         "it puts a task of its own before the user's"),
+         "it puts its own task before the user's"),
     _row("when-you-read-this", Threat.INSTRUCTION, MEDIUM, "read this|see this|process this|reading this|receive this",
          r"\b(?:when|if|as soon as|once|after) (?:you|the (?:model|assistant|agent|ai)) (?:read|see|process|receive|parse|encounter|are reading|open)s? (?:this|these)\b(?: (?:message|note|file|text|document|comment|line))?,? ?(?:please |you (?:must|should) |then |do |immediately )?(?:e-?mail|send|run|execute|forward|ignore|delete|reply|respond|post|install|add|include|stop|call|print|output|do|say|tell|transfer|download|use)\b",
-         "it wants something done by whoever reads it"),
+         "it gives instructions to its reader"),
     _row("no-limits", Threat.INSTRUCTION, HIGH, "restrict|uncensored|unfiltered|limit|filter|dan|anything now|guardrail|jailbr|ethical|moral|safety",
          r"\b(?:you|ai|model|dan|assistant|response|answer|respond|responder|reply|act)\b[^.\n]{0,50}\b(?:(?:have|has|with|without|are free (?:from|of)|no longer (?:have|bound by))(?: no| any| all| the| your| usual){0,2} (?:restrictions|limitations|filters|censorship|guardrails|ethical|moral|safety (?:checks|rules|limits|guidelines)|content polic\w{1,3}))\b|\b(?:unrestricted|uncensored|unfiltered|jailbroken|amoral) (?:ai|model|assistant|mode|response|version|chatbot|agent|language model)\b|\bdo anything now\b|\bcan do anything and is not limited\b|\boverride the restrictions of\b|\b(?:act|behave|respond) (?:as|like) (?:an? )?(?:ai |model )?(?:un(?:restricted|censored|filtered)|without (?:any )?(?:restrictions|filters|limits))",
          "it wants a model without limits"),
@@ -97,7 +96,7 @@ RULES: tuple[Rule, ...] = (
          "it puts words into the model's mouth"),
     _row("reveal-prompt", Threat.EXFILTRATION, MEDIUM, "prompt|instruction|context window|system message|were told",
          r"\b(?:reveal|show|print|repeat|display|disclose|expose|output|leak|tell me|give me|recite|dump|write out|copy|translate|summari[sz]e|encode|share|what (?:is|are|was|were))\b[^.\n]{0,30}\b(?:(?:your|the) (?:system|initial|hidden|original|secret|internal|full|exact|entire|above|previous|developer){1,2} ?(?:prompt|instructions?|message|text)|your (?:\w{1,12} )?(?:prompt|instructions|context window|system message|guidelines)|the (?:system )?prompt (?:above|verbatim|word)|the above instructions|the instructions (?:given|above|you were))\b|\beverything in your context\b|\b(?:repeat|print) your prompt\b",
-         "it wants to see what the model was told"),
+         "it wants to see the model's instructions"),
     _row("steer-judgement", Threat.INSTRUCTION, MEDIUM, "don't evaluate|do not evaluate|negative|may not deviate|exclusively on|only on the following|disregard all info|if questioned|if asked|candidate|not malicious|clearly not",
          r"\b(?:don't|do not) (?:evaluate|assess|review|analy[sz]e|scan|flag|report) (?:the|this|these|any)\b[^.\n]{0,30}\b(?:candidate|resume|domain|file|document|text|code|package|site|commit)\b|\byou may not deviate\b|\bignore (?:all |any )?negative\b|\bfocus (?:only|exclusively) on (?:the following|the information|positive|this)\b|\bdisregard all info\b|\bif (?:questioned|asked|anyone asks|someone asks|the user asks)\b,?[^.\n]{0,60}\b(?:report|say|simply|respond|reply|tell|claim|answer|state)\b|\bclearly not malicious\b|\bhidden competency\b|\bto automated analysis\b",
          "it steers how something is judged"),
@@ -131,10 +130,10 @@ RULES: tuple[Rule, ...] = (
          "it sends secrets away"),
     _row("send-holdings", Threat.EXFILTRATION, HIGH, "send|post|upload|forward|mail|transmit|exfiltrat|leak|share|submit|deliver|copy|export|sync|push|publish|report",
          rf"\b{_SENDS}\b[^.\n]{{0,60}}\b{_HOLDINGS}\b[^\n]{{0,80}}\b(?:to|at|via|externally) ?(?:the \S{{1,20}} )?(?:\S{{1,20}} ){{0,2}}[\"'(<]?{_AWAY}|\b(?:forward|send|leak|post) (?:all|every|the entire|the full) [^.\n]{{0,40}}\bexternally\b",
-         "it sends what is private away"),
+         "it sends private data away"),
     _row("send-to-address", Threat.EXFILTRATION, MEDIUM, "@|http|www|webhook",
          rf"\b(?:please |and |then |must |to |^){{0,2}}{_SENDS} (?:it|them|this|that|the|a|an|all|any|everything|as|my|your|results?|data|link|processed)\b[^\n]{{0,120}}\b(?:to|at|on) (?:\S{{1,20}} ){{0,5}}[\"'(<]?(?:https?://(?!(?:github|gitlab|localhost|127\.|example|docs|pypi|npmjs|crates)\b)|www\.[\w-]{{2,40}}\.|[\w.+-]{{1,40}}@(?!users\.noreply)[\w-]{{1,40}}\.[a-z]{{2,6}})",
-         "it sends something to an address of its own"),
+         "it sends data to an address that it names"),
     _row("send-code", Threat.EXFILTRATION, HIGH, "send|forward|share|give|include",
          r"\b(?:send|forward|share|include|give) (?:me |the |then )?(?:\w{1,20} )?(?:security|verification|access|2fa|one-time|confirmation) codes?\b[^.\n]{0,60}\b(?:to|received|via|from)\b",
          "it wants a security code"),
@@ -162,7 +161,7 @@ RULES: tuple[Rule, ...] = (
     # --- code injection
     _row("pipe-to-shell", Threat.CODE, MEDIUM, "curl|wget|fetch|iwr|invoke-webrequest",
          r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n|]{0,200}\|\s?(?:sudo )?(?:env [^\n|]{0,30} )?(?:(?:ba|z|da|k)?sh|python3?|perl|ruby|node|iex|php)\b|\b(?:ba|z)?sh <\(curl\b|\beval [\"']?\$\(curl\b",
-         "it runs what a page gives"),
+         "it runs the content of a page"),
     _row("fetch-and-run", Threat.CODE, HIGH, "execute|run|exec",
          r"\b(?:fetch|download|retrieve|pull|get) and (?:then )?(?:execute|run|eval|source|install) (?:a |an |the |this )?(?:remote|external|hosted|setup|helper|installer)?\s?(?:helper|script|code|payload|binary|file|installer)\b|\bexec\((?:requests\.get|urllib|open\([\"'][\w./]{1,40}\)\.read|urlopen|base64)|\beval\((?:requests|base64|atob|urlopen|bytes\.fromhex|compile)",
          "it fetches something and runs it"),
@@ -193,7 +192,7 @@ RULES: tuple[Rule, ...] = (
     _row("bypass-to-succeed", Threat.CODE, MEDIUM, "skip|bypass|disable|force|without",
          r"\b(?:skip|bypass|disable|force)\w{0,3}\b[^\n]{0,100}\b(?:regardless of (?:checks|errors|failures|results?|validation)|so (?:that )?(?:all|every|the) [^.\n]{0,30}(?:success|pass)|to unblock|and (?:continue|proceed) (?:anyway|regardless)|to bypass|without (?:review|approval|asking|telling))\b|\bset (?:env )?\w{0,12}skip_\w{2,24} ?=",
          "it gets past a check and calls it success"),
-    # --- social engineering: behind the person's back, or over their head
+    # --- social engineering: without the person's knowledge, or against their will
     _row("hide-from-user", Threat.SOCIAL, HIGH, "tell|inform|notify|alert|mention|reveal|disclose|warn|ask",
          r"\b(?:do not|don't|never|must not|without|avoid|refrain from) (?:ever |under any circumstances )?(?:tell|inform|notif(?:y|ying)|alert|mention(?:ing)?(?: (?:this|it|that|any of this))? to|reveal(?:ing)?(?: (?:this|it|that))? to|disclos(?:e|ing)(?: (?:this|it|that))? to|telling|informing|alerting|let(?:ting)?) (?:the )?(?:user|human|operator|owner|developer|person|anyone|anybody|victim)s?\b(?! (?:about (?:the )?(?:deprecat|upgrade|new version)|when|of (?:the )?(?:error|change)|that (?:their|they)|if))",
          "it wants something kept from the person"),
@@ -214,7 +213,7 @@ RULES: tuple[Rule, ...] = (
          "it wants harm done"),
     _row("two-faced-link", Threat.SOCIAL, MEDIUM, "](http",
          r"\[\s?(?P<scheme>https?://)?(?:www\.)?(?P<shown>[\w-]{1,60}\.(?:com|org|net|io|dev|co|gov|edu|app|ai|me|info|biz|de|uk|fr|eu|ru|cn)(?:\.uk|\.cn)?)(?:(?P<module>/[^\]\n]{1,120})|/)?\s?\]\(\s?https?://(?!(?:[\w-]{1,60}\.){0,4}(?P=shown)|pkg\.go\.dev/)(?!(?(scheme)(?!)|(?(module)(?:(?:redirect\.|www\.)?github\.com|togithub\.com)/|(?!))))[^)\s]{1,200}\)|<a [^<>\n]{0,80}href=[\"']https?://(?:[\w.-]{1,60}@)[^<>\n]{1,120}>",
-         "a link leads elsewhere than it says"),
+         "a link leads to another address than its text"),
     _row("hidden-text", Threat.SOCIAL, LOW, "display:|display :|font-size|visibility|color:|opacity|<!--|hidden",
          r"(?:display ?: ?none|font-size ?: ?0|visibility ?: ?hidden|opacity ?: ?0(?![.\d])|color ?: ?(?:#fff(?:fff)?|white|transparent))[^<>\n]{0,80}>[^<]{20,2000}|<!--[^>]{0,40}\b(?:ai|assistant|llm|agent|claude|instruction|ignore|system|prompt)\b[^>]{0,400}-->",
          "it hides text from people"),
@@ -228,17 +227,17 @@ RULES: tuple[Rule, ...] = (
     # --- temporal tricks
     _row("from-now-on", Threat.TEMPORAL, MEDIUM, "from now on|from this point|henceforth|for the rest of|for the remainder|going forward|ab sofort|until further notice",
          r"\b(?:from now on|from this (?:point|moment)(?: on(?:ward)?s?| forward)?|henceforth|for the (?:rest|remainder) of (?:the|this) (?:session|conversation|task|chat)|until further notice)\b,? ?(?:you(?! (?:only|don|can|may|will need|could|won)\b)|your (?:name|role|instructions|rules|task|only)|always|never|every (?:response|reply|answer|message|time)|the (?:assistant|model|agent|ai)|dan|ignore|i want you|respond|reply|act|treat|whenever|please)\b",
-         "it wants to hold from now on", typed=False),
+         "it wants to apply from now on", typed=False),
     _row("all-future", Threat.TEMPORAL, MEDIUM, "future",
          r"\bin (?:all|every|any|each) (?:future|later|subsequent|coming) (?:sessions?|conversations?|responses?|repl(?:y|ies)|chats?|interactions?|tasks?|answers?)\b|\bfor all future (?:sessions?|conversations?|responses?|requests?|interactions?|tasks?)\b",
-         "it wants to hold in all future sessions", typed=False),
+         "it wants to apply in all future sessions", typed=False),
     _row("trigger", Threat.TEMPORAL, MEDIUM, "when|if|whenever|next time|once|after",
          r"\b(?:when(?:ever)?|if|next time|once|every time|as soon as) (?:the |a |any |an? )?(?:user|someone|anyone|anybody|human|person|customer|operator)?s? ?(?:is |are )?(?:ask(?:s|ed)?|mention(?:s|ed)?|say(?:s)?|type(?:s)?|queried|question(?:s|ed))\b[^.\n]{0,60}?[,:]? (?:you (?:must|should|will|always) |always |please |then |simply |only |instead ){1,3}(?:reply|respond|say|answer|tell|recommend|send|include|output|return|direct them|report|claim)\b|\bwhen asked about\b[^.\n]{0,60}\b(?:reply|respond|say|answer) (?:only|with|that)\b|\bif (?:the )?user asks for\b[^.\n]{0,40},? (?:reply|respond|say|output) (?:only |with )",
-         "it lies in wait for a word", typed=False),
+         "it waits for a trigger word", typed=False),
     _row("next-time", Threat.TEMPORAL, MEDIUM, "next time|once stored|next session|later session|upon recall|when recalled",
          r"\bnext (?:time|session),? (?:you|the (?:agent|assistant|model|user))\b[^.\n]{0,80}\b(?:run|execute|send|install|post|upload|reply|include|fetch|download|open|visit|tell)\b|\bonce stored\b|\b(?:upon|on|when) (?:being )?recall(?:ed)?\b[^.\n]{0,60}\b(?:run|execute|send|ignore|treat|follow)\b",
          "it waits for a later session", typed=False),
-    # --- source mismatch: claims the person's word
+    # --- source mismatch: claims to speak for the person
     _row("permission-granted", Threat.MISMATCH, HIGH, "permission|approved|authori|consent|granted",
          r"\b(?:the |this )?(?:user|operator|admin\w{0,10}|owner|human) (?:has |have |had |already )*?(?:granted|given|approved|authori[sz]ed|consented|waived|pre-?approved)\b[^.\n]{0,60}\b(?:all|skip|bypass|every|without|any|full|permission to (?:run|skip|send|delete|execute))\b".replace(")*?", "){0,3}"),
          "it claims a permission of the user's"),
@@ -264,7 +263,7 @@ RULES: tuple[Rule, ...] = (
     _row("drop-other", Threat.INSTRUCTION, HIGH, "忽略|无视|無視|игнорируй|забудь|تجاهل|무시",
          r"(?:忽略|无视|無視)[^。\n]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:игнорируй|забудь)[^.\n]{0,30}(?:инструкц|правил|указан)|تجاهل[^.\n]{0,30}(?:التعليمات|الأوامر)|(?:지시|명령|규칙)[^.\n]{0,12}무시",
          "it asks to drop instructions"),
-    # --- words that were written letter by letter and have lost their gaps
+    # --- words that were written letter by letter, with the gaps removed
     _row("squashed", Threat.INSTRUCTION, HIGH, "ignore|disregard|system|reveal|previousinstr",
          r"\b(?:please)?(?:ignore|disregard|forget)(?:all|the|any|your)?(?:previous|prior|above|earlier)?(?:instructions?|prompts?|rules)\b|\brevealthesystemprompt\b|\bpreviousinstructions\b",
          "it asks to drop instructions"),
@@ -277,7 +276,7 @@ CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues
 
 SERIOUS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.level.rank >= HIGH.rank)
 SERIOUS_CUES: tuple[str, ...] = tuple(sorted({cue for rule in SERIOUS for cue in rule.cues}))
-"""What a whole text is read for a second time when it may be written in a disguise: the plain reading had the rest."""
+"""The rules for whole texts that are read a second time in case of a disguise: the plain reading applied the others."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
-"""Rules that read views alone in which a disguise was taken off."""
+"""Rules that apply only to views from which a disguise was removed."""

@@ -1,6 +1,6 @@
-"""What a text says once its disguises are off: each a view, whose places lead back to the text as it was given.
+"""Removes disguises from a text: each view is one reading, with positions that lead back to the original text.
 
-Bounded in everything: how much is read, how deep is decoded, how much may come out of it.
+Everything is limited: how much is read, how deep payloads are decoded, how long they may be.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from urllib.parse import unquote
 
 LONGEST = 20_000
-"""Characters of a text that are read; of a longer one its two ends, where a planted text is likely to be read."""
+"""Characters of a text that are read. Of a longer text its two ends are read, where a planted text is likely."""
 
 MOST_DECODED = 8_000
 DEEPEST = 2
@@ -25,10 +25,10 @@ MOST_PAYLOADS = 8
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One reading of a text. ``places`` has the place in the given text of each character; None: the same place.
+    """One reading of a text. ``places`` are the original positions of its characters, None if they are the same.
 
-    ``trick`` names the disguise that was taken off, "" where there was none. ``within`` is the span that a decoded
-    payload took up.
+    ``trick`` names the disguise that was removed, "" if there was none. ``within`` is the original span of a decoded
+    payload.
     """
 
     text: str
@@ -50,17 +50,12 @@ class View:
 
 
 def views(text: str) -> list[View]:
-    """Yield the text without its disguises, then the payloads that it may hide."""
+    """Return the text without its disguises, then the payloads that may be hidden in it."""
     plain = _plain(_ends(text))
     found = [plain]
     found += [view for look in (_joined, _leet, _turned, _rotated) if (view := look(plain)) is not None]
     found += _decoded(plain, DEEPEST)
     return found
-
-
-def invisible(text: str) -> int:
-    """How many characters a text has that nobody sees."""
-    return 0 if text.isascii() else sum(1 for sign in text[:LONGEST] if _is_unseen(sign))
 
 
 def _ends(text: str) -> View:
@@ -81,15 +76,10 @@ _LOOKALIKES = {
     "ᴍ": "m", "ɴ": "n", "ᴏ": "o", "ᴘ": "p", "ʀ": "r", "ꜱ": "s", "ᴛ": "t", "ᴜ": "u", "ᴠ": "v", "ᴡ": "w", "ʏ": "y",
     "ᴢ": "z", "\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-",
 }  # fmt: skip
-"""Letters of other alphabets that are drawn like Latin ones, beyond what Unicode's own folding knows."""
+"""Letters of other alphabets that look like Latin ones, in addition to those that Unicode's normalization folds."""
 
 _TAGS = range(0xE0020, 0xE007F)
-"""Unicode's invisible tag characters: each is an ASCII character that nobody sees."""
-
-
-def _is_unseen(sign: str) -> bool:
-    code = ord(sign)
-    return code in _TAGS or (unicodedata.category(sign) == "Cf" and code != 0xAD)
+"""Unicode's invisible tag characters: each represents an ASCII character."""
 
 
 @cache
@@ -105,7 +95,7 @@ def _folded(sign: str) -> str:
 
 
 def fold(text: str) -> str:
-    """A text with its letters folded as in a view."""
+    """Return a text with its letters folded as in a view."""
     return text if text.isascii() else "".join(sign if sign.isascii() else _folded(sign) for sign in text)
 
 
@@ -113,7 +103,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 
 
 def _plain(given: View) -> View:
-    """Fold letters that only look different, drop what nobody sees."""
+    """Fold letters that only look different, and drop invisible ones."""
     text = given.text
     if text.isascii():
         return given
@@ -135,12 +125,11 @@ def _plain(given: View) -> View:
 
 
 _SPLIT = re.compile(r"(?<![^\s\"'(])[A-Za-z](?:[ .\-_*|][A-Za-z]){3,200}(?![A-Za-z])")
-_GAP = re.compile(r"[ .\-_*|]")
 
 
 def _joined(plain: View) -> View | None:
-    """Words written letter by letter, made words again; two spaces part words."""
-    # The runs stop at two spaces, which stay.
+    """Join words that are written letter by letter; two spaces separate words."""
+    # A run stops at two spaces, which are kept.
     runs = list(_SPLIT.finditer(plain.text))
     if not runs:
         return None
@@ -165,7 +154,7 @@ _FEWEST_LEET = 3
 
 
 def _leet(plain: View) -> View | None:
-    """Digits read as the letters they are drawn like, where several words are written so."""
+    """Read digits as the letters that they look like, if several words are written so."""
     if len(_LEET_WORD.findall(plain.text)) < _FEWEST_LEET:
         return None
     return View(plain.text.translate(_LEET), "digits in place of letters", plain.places)
@@ -175,7 +164,7 @@ _BACKWARDS = ("snoitcurtsni", "suoiverp", "erongi", "tpmorp metsys", "drawssap",
 
 
 def _turned(plain: View) -> View | None:
-    """A text written backwards."""
+    """Reverse a text that is written backwards."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _BACKWARDS):
         return None
@@ -190,7 +179,7 @@ _ROTATION = str.maketrans(
 
 
 def _rotated(plain: View) -> View | None:
-    """A text whose letters were moved on by thirteen."""
+    """Decode a text whose letters were shifted by thirteen."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _ROTATED):
         return None
@@ -288,7 +277,7 @@ def _payloads(text: str) -> Iterator[tuple[tuple[int, int], str, str]]:
 
 
 def _read(coding: Coding, payload: str) -> str:
-    """The text that a payload is, or "" where it is none: most long tokens are hashes and names."""
+    """Return the text of a payload, "" if it is none: most long tokens are hashes and names."""
     try:
         raw = coding.decode(payload[:MOST_DECODED])
     except (ValueError, binascii.Error, OverflowError):

@@ -1,15 +1,15 @@
-"""Takes out of a text what must not be kept: private spans, our own injected text, secrets, personal data by setting.
+"""Removes from a text what must not be stored: private spans, our injected text, secrets, and personal data by setting.
 
-The three are applied to every text before anything else sees it. Secrets are known by their shape, by
-their place, and by the rules of gitleaks; each pattern is bounded, so that hostile input costs linear time at most.
-Nothing is compiled before a text asks for it.
+All three are applied to every text first. Secrets are recognised by their format, by their context, and by the rules of
+gitleaks; each pattern is bounded, so that hostile input costs at most linear time. Patterns are compiled when first
+used.
 """
 
 from __future__ import annotations
 
+from .cleaning import cut_own, cut_private
 from .known import KnownSecrets
 from .policy import Policy
-from .redactor import VERSION, Find, Redacted, redact
-from .spans import cut_own, cut_private
+from .redactor import VERSION, Detection, Redacted, redact
 
-__all__ = ["VERSION", "Find", "KnownSecrets", "Policy", "Redacted", "cut_own", "cut_private", "redact"]
+__all__ = ["VERSION", "Detection", "KnownSecrets", "Policy", "Redacted", "cut_own", "cut_private", "redact"]

@@ -1,4 +1,4 @@
-"""Base64 of texts that hold a secret."""
+"""Base64-encoded texts that contain a secret."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator
 from .rule import Span
 
 LONGEST = 8_000
-"""Characters that one encoded text may have; a longer one is read as several."""
+"""Characters of one encoded text; a longer one is read as several."""
 
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
-"""Characters that are decoded first: most long runs are hashes, names and pictures, whose bytes are no text."""
+"""Characters that are decoded first: most long runs are hashes, names and pictures, whose bytes are not text."""
 
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
 def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
-    """Every run that is base64 of a text in which ``kind_of`` finds a secret; it returns its kind, or ""."""
+    """Every run of base64 whose text contains a secret; ``kind_of`` returns the kind of a secret in a text, or ""."""
     for run in _RUN.finditer(text):
         decoded = decode(run[0])
         if decoded and (kind := kind_of(decoded)):
@@ -43,8 +43,8 @@ def _decoded(run: str) -> str:
 
 
 def spellings(value: str) -> Iterator[str]:
-    """How base64 writes a value that is encoded on its own, without the padding."""
+    """The base64 forms of a single value, without the padding."""
     raw = value.encode("utf-8", "surrogatepass")
     yield base64.b64encode(raw).decode().rstrip("=")
     yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
-    yield base64.b64encode(raw + b"\n").decode().rstrip("=")  # as ``echo VALUE | base64`` makes it
+    yield base64.b64encode(raw + b"\n").decode().rstrip("=")  # as ``echo VALUE | base64`` prints it

@@ -1,4 +1,4 @@
-"""Secrets that were found once, recognised wherever they stand again: in the same text, and by their hashes elsewhere."""
+"""Recognises known secrets again: by value in the same text, and by hash in other texts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ SHORTEST, LONGEST = 8, 200
 """Lengths of values that are recognised by their hash."""
 
 MOST_VALUES = 100
-"""Different values of one text whose repetitions are looked for."""
+"""Different values of one text that are searched for again."""
 
 MOST_BOUNDS = 16
-"""Places at which a value may begin within one run of characters without blanks."""
+"""Positions at which a value may begin in one run of characters without whitespace."""
 
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
 _BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")
 
 
 def repetitions(text: str, found: Iterable[tuple[str, str]]) -> Iterator[Span]:
-    """Every other place of values (with their kinds) that were found in a text, as they are and in base64."""
+    """Every other occurrence of values (with their kinds) that were found in a text, plain and in base64."""
     values = {value: kind for value, kind in found if is_repeatable(value)}
     for value, kind in list(values.items())[:MOST_VALUES]:
         for spelling in (value, *encoded.spellings(value)):
@@ -42,19 +42,19 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 
 def _joins(text: str, behind: int, edge: str) -> bool:
-    """Whether the character before ``behind`` makes one word with the edge of a value."""
+    """Whether the character before ``behind`` continues the word at the edge of a value."""
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 
 class KnownSecrets:
-    """Hashes and lengths of values, never the values themselves; only those that no ordinary word can be.
+    """Hashes and lengths of secret values, never the values; only of values that can't be ordinary words.
 
-    ``generation`` grows with each value that was not known before: what is stored is then looked through again.
+    ``generation`` grows with each new value: stored data is then scanned again.
     """
 
     def __init__(self) -> None:
         self._by_length: defaultdict[int, set[str]] = defaultdict(set)
-        self._told = 0
+        self._last_generation = 0
         self.generation = 0
 
     def load(self, known: Iterable[tuple[int, str]]) -> None:
@@ -69,13 +69,13 @@ class KnownSecrets:
             self._by_length[length].add(digest)
             self.generation += 1
 
-    def take_news(self) -> bool:
+    def pop_changed(self) -> bool:
         """Whether a value was added since the last call."""
-        told, self._told = self._told, self.generation
-        return told != self._told
+        last, self._last_generation = self._last_generation, self.generation
+        return last != self._last_generation
 
     def find(self, text: str, digest: Callable[[str], str]) -> Iterator[Span]:
-        """Every place of a known value, which white space, quotes or punctuation surround."""
+        """Every occurrence of a known value between whitespace, quotes or punctuation."""
         lengths = {length for length in list(self._by_length) if self._by_length[length]}
         for run in _RUN.finditer(text) if lengths else ():
             for start, end in _pieces(run[0], lengths):
@@ -85,7 +85,7 @@ class KnownSecrets:
 
 
 def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The pieces of a run, from bound to bound, that have one of the lengths."""
+    """The parts of a run, between boundaries, that have one of the lengths."""
     bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
     starts = {0, *(place for span in bounds for place in span)}
     ends = {len(run), *(place for span in bounds for place in span)}

@@ -1,4 +1,4 @@
-"""What was found while texts were read, without the findings themselves, until the daemon writes it down."""
+"""Findings of redaction, without the values, buffered until the daemon stores them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from time import time
 
 from . import policy
-from .redactor import Find
+from .redactor import Detection
 
 MOST = 2000
-"""Entries kept at most; of more, the oldest are forgotten."""
+"""Buffered entries, at most; older ones are dropped."""
 
 _place: ContextVar[str] = ContextVar("place", default="")
 _entries: deque[Entry] = deque(maxlen=MOST)
@@ -21,11 +21,11 @@ _entries: deque[Entry] = deque(maxlen=MOST)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One finding: when and where (``session/...``, ``memory/12``; "" where nobody said)."""
+    """One finding: when and where (``session/...``, ``memory/12``; "" if unknown)."""
 
     at: float
     place: str
-    find: Find
+    find: Detection
 
 
 @contextmanager
@@ -38,17 +38,17 @@ def reading(place: str) -> Iterator[None]:
         _place.reset(token)
 
 
-def note(finds: Iterable[Find]) -> None:
-    """Remember what was found here, and recognise it in other texts from now on."""
+def note(detections: Iterable[Detection]) -> None:
+    """Buffer findings, and recognise their values in other texts from now on."""
     known = policy.in_use().known
-    for find in finds:
+    for find in detections:
         _entries.append(Entry(time(), _place.get(), find))
         if find.sort == policy.SECRETS and find.distinct:
             known.add(find.length, find.hash)
 
 
 def take() -> list[Entry]:
-    """Everything that was noted, which is then forgotten here."""
+    """Return and remove all buffered entries."""
     taken = []
     while _entries:
         taken.append(_entries.popleft())

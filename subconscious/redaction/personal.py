@@ -1,4 +1,4 @@
-"""Personal data, each sort by setting: cards and bank accounts, addresses of mail and of machines, telephones."""
+"""Rules for personal data, by setting: cards and bank accounts, email and IP addresses, telephone numbers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from .rule import Rule
 
 _CARD_LENGTHS = frozenset({15, 16})
-_NOBODY = re.compile(
+_IMPERSONAL = re.compile(
     r"^(?:git|hg|no-?reply|donotreply|\d+\+[\w-]+)@|[@.](?:example|test|invalid|localhost|local)(?:\.\w+)?$",
     re.IGNORECASE,
 )
-"""Addresses of machines and of nobody."""
+"""Addresses of machines, and addresses without an owner."""
 
 
 def _is_card(match: re.Match[str], value: str) -> bool:
@@ -28,9 +28,9 @@ def _is_account(match: re.Match[str], value: str) -> bool:
     return 15 <= len(signs) <= 34 and int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4])) % 97 == 1
 
 
-def _is_somebody(match: re.Match[str], value: str) -> bool:
+def _is_personal_address(match: re.Match[str], value: str) -> bool:
     del match
-    return not _NOBODY.search(value)
+    return not _IMPERSONAL.search(value)
 
 
 def _is_telephone(match: re.Match[str], value: str) -> bool:
@@ -39,7 +39,7 @@ def _is_telephone(match: re.Match[str], value: str) -> bool:
 
 
 def _is_public(match: re.Match[str], value: str) -> bool:
-    """Whether an address is a public one; private ones and those of manuals identify nobody."""
+    """Whether an address is public; private and documentation addresses identify nobody."""
     del match
     try:
         return ipaddress.ip_address(value).is_global
@@ -68,7 +68,7 @@ RULES = {
             "email address",
             ("@",),
             r"(?<![\w.%+-])[A-Za-z0-9._%+-]{1,64}+@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])",
-            _is_somebody,
+            _is_personal_address,
         ),
     ),
     "phone": (
@@ -90,4 +90,4 @@ RULES = {
         ),
     ),
 }
-"""By the sort whose setting decides about them."""
+"""Rules by the sort of data whose setting controls them."""

@@ -1,4 +1,4 @@
-"""Whether a value in the place of a secret is one: no placeholder, no name, no path, no expression."""
+"""Whether a value found in place of a secret is one: not a placeholder, a name, a path or an expression."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ _PLACEHOLDER = re.compile(
     r"wrong|correct|incorrect|bad|good|old|new|valid|plain\w*|basic|bearer|encrypted|hashed|bcrypt|argon2\w*|sha\d+)$",
     re.IGNORECASE,
 )
-_FILLED_IN = re.compile(
+_PLACEHOLDER_MARK = re.compile(
     r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour",
     re.IGNORECASE,
 )
 """Placeholders for values."""
 
-_ADORNED = re.compile(
+_ALTERED_WORD = re.compile(
     r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
 )
-"""Words with digits and signs among them, as people make passwords of words (also of the word password)."""
+"""Words with digits and punctuation, as people form passwords (also from the word password)."""
 
 _CAPITALS = r"(?>[A-Z]{2,}(?![a-z]))"
-"""An acronym; atomic, because a run of capitals could else be divided in exponentially many ways."""
+"""An acronym; atomic, because a run of capitals could otherwise be divided in exponentially many ways."""
 
 _WORD = rf"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{{3,}}|{_CAPITALS})(?:[A-Z][a-z]{{2,}}|{_CAPITALS})+)"
 _WORDS = re.compile(
     rf"{_WORD}?(?:[._/:@-]+{_WORD})*[._/:@-]*\d{{0,3}}|[\d.,:~]+\w{{0,3}}|[A-Za-z]{{1,3}}\d{{1,2}}(?:Array|_t)?"
 )
-"""Identifiers, paths, names: words joined by marks, with a short number at most; numbers with a unit."""
+"""Identifiers, paths, names: words joined by punctuation, at most with a short number; numbers with a unit."""
 
 _EXPRESSION = re.compile(
     r"^https?://[^@\s]*$|[(){}\[\]]|=>|::|\b(?:self|this|req|request|config|settings|env|args|options|params)\b\."
 )
-"""What a program computes: calls, subscripts, attributes of what programs often call so."""
+"""Code: calls, subscripts, attributes of common variables."""
 
 _LETTERS = re.compile(r"[A-Za-z]+\d{0,3}")
 _NAME = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d{0,2}|[A-Z][a-z]+(?:[A-Z][a-z]+)*\d{0,2}|[A-Z][A-Z_]+\d{0,2}")
-_NOTED = "!@#^&*+=/~?$%"
+_PUNCTUATION = "!@#^&*+=/~?$%"
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value is no word, name, path or placeholder: mixed characters, varied enough."""
+    """Whether a value is not a word, name, path or placeholder: mixed characters with enough variety."""
     if len(value) < 6 or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value) or _EXPRESSION.search(value):
         return False
     letters = any(character.isalpha() for character in value)
-    others = any(character.isdigit() or character in _NOTED for character in value)
+    others = any(character.isdigit() or character in _PUNCTUATION for character in value)
     return letters and others and entropy(value) >= 2.5
 
 
 def is_password(value: str) -> bool:
-    """Whether a value in the place of a password is one: anything except a placeholder."""
+    """Whether a value in a password's place is one: anything except a placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 
 def is_written_password(value: str) -> bool:
-    """Whether a quoted text that is given to a password is one: also a word, unless it is a name of something."""
-    if len(value) < 4 or _EXPRESSION.search(value) or _FILLED_IN.search(value):
+    """Whether a quoted text in a password's place is one: also a word, unless it is a name."""
+    if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
-    if _ADORNED.search(value):
+    if _ALTERED_WORD.search(value):
         return True
     if _PLACEHOLDER.search(value) or _NAME.fullmatch(value):
         return False
@@ -71,19 +71,19 @@ def is_written_password(value: str) -> bool:
 
 
 _CALL = re.compile(r"[A-Za-z_]{3}[(\[.]|[$%#]\{|\{\{|%\(|\$\(|=>|^[<{\[(].{0,200}[>}\])]$|::")
-"""What programs and templates compute, in texts full of other signs."""
+"""Code and template syntax, in texts full of punctuation."""
 
-_UNSPEAKABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
-_NEGATED = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+_OPERAND = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
 
 
 def is_code(value: str) -> bool:
-    """Whether a bare value is an operand of a program: a name, negated or asserted, and its attributes."""
-    return ("!" in value or "?" in value) and _NEGATED.fullmatch(value) is not None
+    """Whether a bare value is an operand in code: a name, negated or asserted, and its attributes."""
+    return ("!" in value or "?" in value) and _OPERAND.fullmatch(value) is not None
 
 
 def is_symbol_password(value: str) -> bool:
-    """Whether a value is a password with brackets and other signs among letters and digits, and no program's code."""
+    """Whether a value is a password with punctuation among letters and digits, and not code."""
     signs = {sign for sign in value if not sign.isalnum() and not sign.isspace()}
     mixed = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
     return (
@@ -91,8 +91,8 @@ def is_symbol_password(value: str) -> bool:
     )
 
 
-def is_drawn(value: str) -> bool:
-    """Whether a long value was drawn at random, also from the letters of one case and digits."""
+def is_random_key(value: str) -> bool:
+    """Whether a long value is random, including values of digits and letters of one case."""
     if is_random(value):
         return True
     if len(value) < 20 or not value.isalnum() or not value.isascii() or _PLACEHOLDER.search(value):
@@ -102,25 +102,25 @@ def is_drawn(value: str) -> bool:
 
 
 def is_repeatable(value: str) -> bool:
-    """Whether a value that was found in a text can be told from ordinary words of that same text."""
-    if len(value) < 6 or _FILLED_IN.search(value):
+    """Whether a value found in a text differs from ordinary words of the same text."""
+    if len(value) < 6 or _PLACEHOLDER_MARK.search(value):
         return False
-    others = any(sign.isdigit() or sign in _NOTED for sign in value)
+    others = any(sign.isdigit() or sign in _PUNCTUATION for sign in value)
     return (others and not value.isdigit()) or is_distinct(value)
 
 
 def is_distinct(value: str) -> bool:
-    """Whether a value can be recognised in any text: no word, name, path, version or number."""
-    if len(value) < 8 or _FILLED_IN.search(value):
+    """Whether a value can be recognised in any text: not a word, name, path, version or number."""
+    if len(value) < 8 or _PLACEHOLDER_MARK.search(value):
         return False
     if value.isalpha():
-        return _UNSPEAKABLE.search(value) is not None
+        return _CONSONANTS.search(value) is not None
     letters = any(sign.isalpha() for sign in value)
     return letters and not _WORDS.fullmatch(value) and entropy(value) >= 2.5
 
 
 def is_random(value: str) -> bool:
-    """Whether a long value was drawn and not written: digits among letters of both cases, or hexadecimal, no words."""
+    """Whether a long value is random: digits among letters of both cases, or hexadecimal, without words."""
     digits = sum(character.isdigit() for character in value)
     if len(value) < 16 or digits < 2 or _PLACEHOLDER.search(value) or _EXPRESSION.search(value):
         return False

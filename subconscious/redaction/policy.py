@@ -1,4 +1,4 @@
-"""What is done about what is found: a strategy for each sort, and what a person has allowed."""
+"""The policy of redaction: a strategy for each sort of data, and the findings that a person has allowed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .known import KnownSecrets
 
 SECRETS = "secrets"
 PERSONAL = ("payment", "email", "phone", "ip")
-"""Sorts of personal data, each with a setting of its own."""
+"""Sorts of personal data, each with its own setting."""
 
 REDACT, MASK, BLOCK, WARN, OFF = "redact", "mask", "block", "warn", "off"
-"""Strategies: put a mark in its place; a mark with its last signs; drop the whole text; note it only; don't look."""
+"""Strategies: replace by a mark; by a mark with the last characters; drop the whole text; only report; don't search."""
 
 STANDARD = MappingProxyType({SECRETS: REDACT, "payment": REDACT, "email": OFF, "phone": OFF, "ip": OFF})
 
@@ -23,9 +23,9 @@ HASH_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``key`` salts the hashes by which findings are told apart; ``allowed`` are those that a person lets pass.
+    """``key`` salts the hashes that identify findings; ``allowed`` are the hashes that a person has allowed.
 
-    ``known`` are secrets of other texts.
+    ``known`` are secrets found in other texts.
     """
 
     strategies: Mapping[str, str] = field(default_factory=lambda: STANDARD)
@@ -34,23 +34,23 @@ class Policy:
     known: KnownSecrets = field(default_factory=KnownSecrets)
 
     def strategy(self, sort: str) -> str:
-        """What is done about one sort."""
+        """The strategy for one sort."""
         return self.strategies.get(sort, OFF)
 
     def hash(self, value: str) -> str:
-        """What a finding is called where it must not be named itself."""
+        """The identifier of a finding, which does not reveal the value."""
         return hmac.digest(self.key, value.encode("utf-8", "surrogatepass"), "sha256").hex()[:HASH_DIGITS]
 
 
 _in_use = [Policy()]
-"""Of the whole process: texts are cleaned in places that no settings reach, and one rule must hold for all of them."""
+"""Global state: texts are cleaned in places without settings, and all must use the same policy."""
 
 
 def use(policy: Policy) -> None:
-    """Let a policy hold from now on, in the whole process."""
+    """Set the policy of the whole process."""
     _in_use[0] = policy
 
 
 def in_use() -> Policy:
-    """The policy that holds."""
+    """The current policy."""
     return _in_use[0]

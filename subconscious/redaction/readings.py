@@ -1,4 +1,4 @@
-"""Readings of a text in which what hides a token is left out: colour codes, invisible characters, line breaks, spaces."""
+"""Variants of a text without what may hide a token: colour codes, invisible characters, line breaks, spaces."""
 
 from __future__ import annotations
 
@@ -7,79 +7,81 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     r"(?:\x1b|\\(?:x1b|u001b|033|e)(?=\[))\[[0-9;:?]{0,24}[A-Za-z]|[\u00ad\u200b-\u200f\u2060\ufeff]", re.IGNORECASE
 )
-"""Terminal codes, also as JSON and shells escape them, and characters of no width."""
+"""Terminal codes, also as escaped in JSON and shells, and zero-width characters."""
 
 _BREAK = re.compile(
     r"""(?<=[A-Za-z0-9_+/=-])["'`]?[ \t]{0,4}[\\+.]?[ \t]{0,4}(?:\r?\n|\\n)[ \t]{0,40}["'`+|>#*]{0,3}[ \t]?(?=[A-Za-z0-9_+/=-]{4})"""
 )
-"""A line break within a token, with what editors, diffs, quotes and string concatenation put around it."""
+"""A line break within a token, with the characters that editors, diffs, quotes and concatenation add around it."""
 
 _GAP = re.compile(r"(?<=\S)[ \t](?=\S)")
 
 _PIECE = re.compile(r"[A-Za-z0-9_+/=-]{1,64}")
 _SHORT = 8
-"""Longest group of characters of a token that is written with spaces in between."""
+"""Longest group of characters in a token written with spaces in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text with some spans removed; ``cuts`` are the places where they were, ``shifts`` their lengths added up."""
+    """A text with some spans removed; ``cuts`` are their positions, ``shifts`` their cumulated lengths."""
 
     text: str
     cuts: Sequence[int] = ()
     shifts: Sequence[int] = ()
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Where the given text holds what this reading has from ``start`` to ``end``."""
-        return self._place(start), self._place(end - 1) + 1 if end > start else self._place(start)
+        """The span of the original text for a span of this one."""
+        return self._original_index(start), self._original_index(end - 1) + 1 if end > start else self._original_index(
+            start
+        )
 
     def crosses(self, start: int, end: int) -> bool:
         """Whether something was removed within a span."""
         at = bisect_right(self.cuts, start)
         return at < len(self.cuts) and self.cuts[at] < end
 
-    def _place(self, at: int) -> int:
+    def _original_index(self, at: int) -> int:
         cut = bisect_right(self.cuts, at)
         return at + self.shifts[cut - 1] if cut else at
 
 
 def visible(text: str) -> Reading:
-    """A text without terminal codes and invisible characters."""
+    """Return a text without terminal codes or invisible characters."""
     if text.isascii() and "\x1b" not in text and "\\" not in text:
         return Reading(text)
-    return _without(text, _UNSEEN)
+    return _without(text, _INVISIBLE)
 
 
 def unwrapped(text: str) -> Reading:
-    """A text in which the line breaks within tokens are left out."""
-    return _without(text, _BREAK, _parts_token)
+    """A text without the line breaks inside tokens."""
+    return _without(text, _BREAK, _divides_token)
 
 
 def unspaced(text: str) -> Reading:
-    """A text in which short groups of characters that single spaces separate are put together."""
-    return _without(text, _GAP, _parts_groups)
+    """A text with short groups of characters joined that single spaces separate."""
+    return _without(text, _GAP, _divides_groups)
 
 
 def _without(text: str, pattern: re.Pattern[str], judge: Callable[[re.Match[str]], bool] | None = None) -> Reading:
-    kept: list[str] = []
+    parts: list[str] = []
     cuts: list[int] = []
     shifts: list[int] = []
     at = length = 0
     for match in pattern.finditer(text):
         if judge is None or judge(match):
-            kept.append(text[at : match.start()])
+            parts.append(text[at : match.start()])
             length += match.start() - at
             at = match.end()
             cuts.append(length)
             shifts.append(at - length)
-    return Reading("".join(kept) + text[at:], cuts, shifts) if cuts else Reading(text)
+    return Reading("".join(parts) + text[at:], cuts, shifts) if cuts else Reading(text)
 
 
-def _parts_token(match: re.Match[str]) -> bool:
-    """Whether random characters stand on both sides: an ordinary word at a line's start is no part of a token."""
+def _divides_token(match: re.Match[str]) -> bool:
+    """Whether the text on both sides looks random: an ordinary word at a line's start is not part of a token."""
     text, start = match.string, match.start()
     before = _trailing(text, start)
     after = _PIECE.match(text, match.end())
@@ -87,7 +89,7 @@ def _parts_token(match: re.Match[str]) -> bool:
 
 
 def _trailing(text: str, end: int) -> str:
-    """The piece of a token that ends at a place."""
+    """The part of a token that ends at an index."""
     start = end
     while start > max(0, end - 64) and (text[start - 1].isalnum() or text[start - 1] in "_+/=-"):
         start -= 1
@@ -95,11 +97,11 @@ def _trailing(text: str, end: int) -> str:
 
 
 def _is_mixed(piece: str) -> bool:
-    """Whether a piece holds a digit, or a capital behind a small letter."""
+    """Whether a piece has a digit, or a capital after a lower-case letter."""
     return any(sign.isdigit() for sign in piece) or (piece != piece.lower() and piece != piece.capitalize())
 
 
-def _parts_groups(match: re.Match[str]) -> bool:
+def _divides_groups(match: re.Match[str]) -> bool:
     text, at = match.string, match.start()
     before = text[max(0, at - _SHORT - 1) : at]
     after = text[match.end() : match.end() + _SHORT + 1]
@@ -107,5 +109,5 @@ def _parts_groups(match: re.Match[str]) -> bool:
 
 
 def _is_group(text: str) -> bool:
-    """Whether white space or the end follows within a few characters."""
+    """Whether whitespace or the end follows within a few characters."""
     return len(text) <= _SHORT or any(sign.isspace() for sign in text)

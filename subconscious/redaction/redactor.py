@@ -1,4 +1,4 @@
-"""Finds what must not be kept, and puts a mark in its place."""
+"""Finds secrets and personal data in a text, and replaces them by marks."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
-from . import blocks, encoded, known, policy, readings, wallets
+from . import encoded, known, policy, readings, wallets
 from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "3+gitleaks-8.30.1"
-"""Changes with the rules: data that was stored under other rules is checked again."""
+VERSION = "4+gitleaks-8.30.1"
+"""Changes with the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
 """A replacement can join the parts of another secret, so the text is searched until nothing more is found."""
 
 SHOWN = 4
-"""Last signs that a masked value keeps, of those at least three times as long."""
+"""Last characters shown of a masked value, if it is at least three times as long."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
 _BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}
@@ -28,10 +28,17 @@ _BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}
 
 _MARK = re.compile(r"\[(?:redacted|masked|blocked): [^\]\n]{1,60}\]")
 
+_PEM_HINT = "private key"
+
+_PEM_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
+_PEM_REACH = 2000
+"""Characters after a mark within which its key must begin."""
+
 
 @dataclass(frozen=True, slots=True)
-class Find:
-    """Something that was found, without itself: its sort, and the hash and length by which it is known again."""
+class Detection:
+    """A finding without its value: its kind, and the hash and length that identify it."""
 
     kind: str
     sort: str
@@ -47,45 +54,47 @@ class Redacted:
     """A text without its secrets, and the findings."""
 
     text: str
-    finds: tuple[Find, ...] = ()
+    detections: tuple[Detection, ...] = ()
 
     @property
     def count(self) -> int:
-        """How many were replaced, without those that are only warned about."""
-        return sum(find.strategy != policy.WARN for find in self.finds)
+        """Number of replacements, without findings that are only reported."""
+        return sum(find.strategy != policy.WARN for find in self.detections)
 
 
-def redact(text: str, held: Policy | None = None) -> Redacted:
+def redact(text: str, active: Policy | None = None) -> Redacted:
     """Replace each secret by ``[redacted: kind]``; the text around it stays readable.
 
     The search is repeated until it finds nothing, so redacting twice has no further effect.
     """
-    held = held or policy.in_use()
-    finds: list[Find] = []
+    active = active or policy.in_use()
+    detections: list[Detection] = []
     for _ in range(ROUNDS):
-        found = _repeated(text, _merged(text, _spans(text, held), held), held)
+        found = _repeated(text, _merged(text, _spans(text, active), active), active)
         if not found:
             break
-        said = [_find(text, span, held) for span in found]
-        finds += [find for find in said if find.strategy != policy.WARN or find not in finds]
-        taken = [(span, find) for span, find in zip(found, said, strict=True) if find.strategy != policy.WARN]
-        if not taken:
+        descriptions = [_detection(text, span, active) for span in found]
+        detections += [find for find in descriptions if find.strategy != policy.WARN or find not in detections]
+        replaced = [
+            (span, find) for span, find in zip(found, descriptions, strict=True) if find.strategy != policy.WARN
+        ]
+        if not replaced:
             break
-        if blocked := next((find for find in said if find.strategy == policy.BLOCK), None):
+        if blocked := next((find for find in descriptions if find.strategy == policy.BLOCK), None):
             text = f"[blocked: {blocked.kind}]"
         else:
-            text = _replaced(text, taken)
-    return Redacted(text, tuple(finds))
+            text = _replaced(text, replaced)
+    return Redacted(text, tuple(detections))
 
 
 @lru_cache(maxsize=8)
-def _book(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
-    """The rules of a sort, and by each hint the numbers of those that it calls for."""
-    # Imported only now: the rules are read when the first text is looked at, and no start waits for them.
-    from . import gitleaks, personal, places, shapes
+def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
+    """The rules of a sort, and for each hint the numbers of the rules that need it."""
+    # Imported only now: the rules are read with the first text, so that no start waits for them.
+    from . import context_rules, gitleaks, personal, shapes
 
     if sort == policy.SECRETS:
-        rules: tuple[Rule, ...] = (*shapes.RULES, *places.RULES, *gitleaks.rules())
+        rules: tuple[Rule, ...] = (*shapes.RULES, *context_rules.RULES, *gitleaks.rules())
     else:
         rules = personal.RULES[sort]
     calls: dict[str, list[int]] = {}
@@ -95,41 +104,61 @@ def _book(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]
     return rules, tuple((hint, tuple(numbers)) for hint, numbers in calls.items())
 
 
-def _spans(text: str, held: Policy) -> list[tuple[str, Span]]:
-    """All that any rule finds, with its sort; the surer rules first."""
+def _spans(text: str, active: Policy) -> list[tuple[str, Span]]:
+    """All findings of all rules, with their sort; the most reliable rules first."""
     reading = readings.visible(text)
     found: list[tuple[str, Span]] = []
-    if held.strategy(policy.SECRETS) != policy.OFF:
-        found = [(policy.SECRETS, span) for span in _secrets(reading.text, held)]
+    if active.strategy(policy.SECRETS) != policy.OFF:
+        found = [(policy.SECRETS, span) for span in _secrets(reading.text, active)]
     for sort in policy.PERSONAL:
-        if held.strategy(sort) != policy.OFF:
+        if active.strategy(sort) != policy.OFF:
             found += [(sort, span) for span in _by_rules(reading.text, sort)]
     return [(sort, Span(*reading.original(span.start, span.end), span.kind)) for sort, span in found]
 
 
-def _secrets(text: str, held: Policy) -> Iterator[Span]:
+def _secrets(text: str, active: Policy) -> Iterator[Span]:
     yield from _plain_secrets(text)
     yield from _divided(text)
     yield from wallets.find(text)
-    yield from encoded.find(text, lambda decoded: _kind(decoded, held))
-    yield from held.known.find(text, held.hash)
+    yield from encoded.find(text, lambda decoded: _kind(decoded, active))
+    yield from active.known.find(text, active.hash)
 
 
 def _plain_secrets(text: str) -> Iterator[Span]:
-    if blocks.HINT in text.lower():
-        yield from blocks.find(text)
+    if _PEM_HINT in text.lower():
+        yield from _pem_keys(text)
     yield from _by_rules(text, policy.SECRETS)
 
 
-def _kind(decoded: str, held: Policy) -> str:
-    """The kind of the first secret in a text that was encoded."""
-    spans = chain(_plain_secrets(decoded), held.known.find(decoded, held.hash))
+def _pem_keys(text: str) -> Iterator[Span]:
+    """Every private key in PEM format; without an end mark it ends at the next mark or at the end of the text.
+
+    A mark alone is not a key.
+    """
+    marks = [*_PEM_MARK.finditer(text), None]
+    for mark, following in pairwise(marks):
+        if mark is None or mark[1] == "END" or not _has_body(text, mark, following):
+            continue
+        if following is None:
+            yield Span(mark.start(), len(text), "private key")
+        else:
+            yield Span(mark.start(), following.end() if following[1] == "END" else following.start(), "private key")
+
+
+def _has_body(text: str, mark: re.Match[str], following: re.Match[str] | None) -> bool:
+    end = len(text) if following is None else following.start()
+    return _PEM_BODY.search(text, mark.end(), min(end, mark.end() + _PEM_REACH)) is not None
+
+
+def _kind(decoded: str, active: Policy) -> str:
+    """The kind of the first secret in a decoded text, or ""."""
+    spans = chain(_plain_secrets(decoded), active.known.find(decoded, active.hash))
     return next((span.kind for span in spans), "")
 
 
 def _by_rules(text: str, sort: str) -> Iterator[Span]:
     lowered = text.lower()
-    rules, calls = _book(sort)
+    rules, calls = _rules_of(sort)
     called = sorted({number for hint, numbers in calls if hint in lowered for number in numbers})
     has_run = LONG_RUN.search(text) is not None
     for rule in (rules[number] for number in called):
@@ -138,7 +167,7 @@ def _by_rules(text: str, sort: str) -> Iterator[Span]:
 
 
 def _divided(text: str) -> Iterator[Span]:
-    """Tokens that line breaks or spaces divide: only such as begin with a service's own sign."""
+    """Tokens divided by line breaks or spaces: only those with the prefix of a known service."""
     from . import shapes
 
     collapsed = text.translate(_BREAKS)
@@ -152,22 +181,22 @@ def _divided(text: str) -> Iterator[Span]:
 
 
 def _has_digits(token: str) -> bool:
-    """Whether a token was drawn at random: words that were put together have no digits."""
+    """Whether a token looks random: compound words have no digits."""
     return sum(sign.isdigit() for sign in token) >= 3
 
 
-def _repeated(text: str, found: list[_Sorted], held: Policy) -> list[_Sorted]:
+def _repeated(text: str, found: list[_SortedSpan], active: Policy) -> list[_SortedSpan]:
     """Return the findings, and every other occurrence of the same secrets."""
-    values = [(text[place.start : place.end], place.kind) for place in found if place.sort == policy.SECRETS]
+    values = [(text[span.start : span.end], span.kind) for span in found if span.sort == policy.SECRETS]
     again = [(policy.SECRETS, span) for span in known.repetitions(text, values)] if values else []
     if not again:
         return found
-    first = [(place.sort, Span(place.start, place.end, place.kind)) for place in found]
-    return _merged(text, first + again, held)
+    first = [(span.sort, Span(span.start, span.end, span.kind)) for span in found]
+    return _merged(text, first + again, active)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sorted:
+class _SortedSpan:
     start: int
     end: int
     kind: str
@@ -175,56 +204,58 @@ class _Sorted:
     rank: int
 
 
-def _merged(text: str, found: Iterable[tuple[str, Span]], held: Policy) -> list[_Sorted]:
-    """The places in order; those that overlap are one, called as the surest rule calls it."""
-    ranked = [_Sorted(*span, sort, rank) for rank, (sort, span) in enumerate(found)]
-    merged: list[_Sorted] = []
-    for place in sorted(_open_to(text, ranked, held), key=lambda place: (place.start, place.rank)):
-        if not merged or place.start >= merged[-1].end:
-            merged.append(replace(place, end=_end(text, place)))
+def _merged(text: str, found: Iterable[tuple[str, Span]], active: Policy) -> list[_SortedSpan]:
+    """The findings in order; overlapping ones become one, with the kind from the most reliable rule."""
+    ranked = [_SortedSpan(*span, sort, rank) for rank, (sort, span) in enumerate(found)]
+    merged: list[_SortedSpan] = []
+    for span in sorted(_not_allowed(text, ranked, active), key=lambda span: (span.start, span.rank)):
+        if not merged or span.start >= merged[-1].end:
+            merged.append(replace(span, end=_end(text, span)))
             continue
         last = merged[-1]
-        surest = min(last, place, key=lambda each: each.rank)
-        merged[-1] = _Sorted(last.start, max(last.end, place.end), surest.kind, surest.sort, surest.rank)
+        surest = min(last, span, key=lambda each: each.rank)
+        merged[-1] = _SortedSpan(last.start, max(last.end, span.end), surest.kind, surest.sort, surest.rank)
     return merged
 
 
-def _end(text: str, place: _Sorted) -> int:
-    """Return the real end of a finding: a rule's maximum length does not cut a token in two."""
-    runs_on = place.end < len(text) and text[place.end - 1].isalnum() and text[place.end].isalnum()
-    run = _RUN.match(text, place.end) if runs_on else None
-    return run.end() if run else place.end
+def _end(text: str, span: _SortedSpan) -> int:
+    """Return the real end of a finding: the maximum length of a rule must not cut a token in two."""
+    runs_on = span.end < len(text) and text[span.end - 1].isalnum() and text[span.end].isalnum()
+    run = _RUN.match(text, span.end) if runs_on else None
+    return run.end() if run else span.end
 
 
-def _open_to(text: str, places_: list[_Sorted], held: Policy) -> Iterator[_Sorted]:
-    """Return findings that overlap no mark of ours and that no person allowed."""
-    if not places_:
+def _not_allowed(text: str, found: list[_SortedSpan], active: Policy) -> Iterator[_SortedSpan]:
+    """Yield findings that do not overlap a mark of ours and are not allowed by a person."""
+    if not found:
         return
     marked = bytearray(len(text))
     for mark in _MARK.finditer(text):
         marked[mark.start() : mark.end()] = b"\x01" * len(mark[0])
-    for place in places_:
-        if 1 in marked[place.start : place.end]:
+    for span in found:
+        if 1 in marked[span.start : span.end]:
             continue
-        if not held.allowed or held.hash(text[place.start : place.end]) not in held.allowed:
-            yield place
+        if not active.allowed or active.hash(text[span.start : span.end]) not in active.allowed:
+            yield span
 
 
-def _find(text: str, place: _Sorted, held: Policy) -> Find:
-    value = text[place.start : place.end]
-    return Find(place.kind, place.sort, held.strategy(place.sort), held.hash(value), len(value), is_distinct(value))
+def _detection(text: str, span: _SortedSpan, active: Policy) -> Detection:
+    value = text[span.start : span.end]
+    return Detection(
+        span.kind, span.sort, active.strategy(span.sort), active.hash(value), len(value), is_distinct(value)
+    )
 
 
-def _replaced(text: str, taken: list[tuple[_Sorted, Find]]) -> str:
-    kept: list[str] = []
+def _replaced(text: str, replaced: list[tuple[_SortedSpan, Detection]]) -> str:
+    parts: list[str] = []
     at = 0
-    for place, find in taken:
-        kept += [text[at : place.start], _mark(text[place.start : place.end], find)]
-        at = place.end
-    return "".join(kept) + text[at:]
+    for span, find in replaced:
+        parts += [text[at : span.start], _mark(text[span.start : span.end], find)]
+        at = span.end
+    return "".join(parts) + text[at:]
 
 
-def _mark(value: str, find: Find) -> str:
+def _mark(value: str, find: Detection) -> str:
     if find.strategy != policy.MASK:
         return f"[redacted: {find.kind}]"
     shown = value[-SHOWN:] if len(value) >= 3 * SHOWN and value[-SHOWN:].isalnum() else ""

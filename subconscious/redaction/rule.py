@@ -1,4 +1,4 @@
-"""One sort of what is to be taken out: where to look for it, its pattern, and who has the last word."""
+"""A rule for one kind of secret: hints that it may occur, its pattern, and a final test."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 16_000
-"""Characters in which one call looks for matches: ``re`` lets no other thread run until a call returns."""
+"""Characters searched in one call: ``re`` blocks all other threads until a call returns."""
 
 LONGEST_MATCH = 5_000
-"""Characters that exceed a match of most rules."""
+"""Characters; matches of most rules are shorter."""
 
 
 LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
-"""Asked once for each text: rules whose hints are single characters are tried only where it is found."""
+"""Tested once per text: rules whose hints are single characters are tried only if it matches."""
 
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -33,9 +33,9 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sort of secret: its pattern is compiled and tried only where a hint (in lower case) occurs.
+    """A rule for a kind of secret: its pattern is compiled and tried only if a hint (in lower case) occurs.
 
-    ``judge`` is given the match and what would be taken out. ``longest`` exceeds the longest match of the pattern.
+    ``judge`` gets the match and the value, and decides. ``longest`` exceeds the longest match of the pattern.
     """
 
     kind: str
@@ -44,18 +44,18 @@ class Rule:
     judge: Callable[[re.Match[str], str], bool] | None = None
     longest: int = LONGEST_MATCH
     needs_run: bool = False
-    """Whether a match holds a long run of letters and digits (`LONG_RUN`), which most texts lack."""
+    """Whether a match needs a long run of letters and digits (`LONG_RUN`), which most texts lack."""
 
     def find(self, text: str) -> Iterator[Span]:
-        """Every place of the text that holds one."""
+        """Every match of the rule in a text."""
         for match in self._matches(text):
-            group = _taken(match)
+            group = _secret_group(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
                 start, end = match.span(group)
                 yield Span(start, end - _closing(match[group]), self.kind)
 
     def _matches(self, text: str) -> Iterator[re.Match[str]]:
-        """Give the matches, window by window; one that begins in a window may end behind it."""
+        """Yield the matches, window by window; a match may continue after the end of its window."""
         pattern = compiled(self.pattern)
         free = 0
         for start in range(0, len(text), WINDOW):
@@ -68,7 +68,7 @@ class Rule:
 
 
 def _closing(value: str) -> int:
-    """How many brackets at the end of a value close what was opened before it."""
+    """Number of brackets at the end of a value that close brackets opened before it."""
     extra = 0
     for opening, closing in _BRACKETS:
         if value.endswith(closing):
@@ -77,8 +77,8 @@ def _closing(value: str) -> int:
     return extra
 
 
-def _taken(match: re.Match[str]) -> int:
-    """The group that is taken out: ``secret`` where there is one, none where ``mark`` is, else the first that matched."""
+def _secret_group(match: re.Match[str]) -> int:
+    """The group to remove: ``secret`` if it exists, the whole match if ``mark`` exists, else the first that matched."""
     names = match.re.groupindex
     if "secret" in names or "mark" in names:
         return names.get("secret", 0)
@@ -87,10 +87,10 @@ def _taken(match: re.Match[str]) -> int:
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile once, when first needed: all of them together take a second."""
+    """Compile a pattern when it is first needed: all of them together take a second."""
     return re.compile(pattern)
 
 
 def entropy(text: str) -> float:
-    """Return Shannon's entropy in bits a character."""
+    """Return Shannon's entropy in bits per character."""
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())

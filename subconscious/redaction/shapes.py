@@ -1,7 +1,9 @@
-"""Secrets that are recognised by their own form, in any place."""
+"""Rules for secrets that are recognised by their own format, in any context."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable
 
@@ -10,7 +12,7 @@ from .plausible import is_random
 from .rule import LONGEST_MATCH, Rule
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
-"""A token begins at the start of a word, or behind an escaped line end."""
+"""A token begins at the start of a word, or after an escaped line end."""
 
 Judge = Callable[[re.Match[str], str], bool]
 
@@ -24,14 +26,14 @@ IDS = re.compile(
 """Prefixes of random but public values: ids of a service, digests, names of built files."""
 
 _DIGEST = re.compile(r"-(?:[0-9a-f]{40}|[0-9a-f]{64})$")
-"""A name with a commit id or a digest at its end, as build tools, packs and caches name their files."""
+"""A name with a commit id or a digest at its end, as in file names of build tools, packs and caches."""
 
 PREFIXES = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-"),
     *("sk_live_", "rk_live_", "sk-ant-", "sk-proj-", "sk-svcacct-", "sk-or-v1-", "AIza", "GOCSPX-", "npm_"),
     *("pypi-AgE", "hf_", "gsk_", "SG.", "eyJ", "ATATT3", "dop_v1_", "shpat_", "hvs.", "dckr_pat_", "lin_api_"),
 )
-"""Beginnings of tokens that are looked for also where line breaks or spaces divide them."""
+"""Prefixes of tokens that are also searched for if line breaks or spaces divide them."""
 
 
 _AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
@@ -40,14 +42,15 @@ _AWS_REACH = 400
 
 
 def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
-    around = match.string[max(0, match.start() - _AWS_REACH) : match.end() + _AWS_REACH]
-    return is_random(key) and _AWS_ID.search(around) is not None
+    context = match.string[max(0, match.start() - _AWS_REACH) : match.end() + _AWS_REACH]
+    return is_random(key) and _AWS_ID.search(context) is not None
 
 
 def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
-    """A token that begins with a character of a class.
+    """A rule for a token that begins with a character of a class.
 
-    Its hints occur in most texts: the engine skips to that class many times faster than it tries the text before it.
+    Its hints occur in most texts: skipping to that class is many times faster than testing the text before each
+    position.
     """
     return Rule(
         kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
@@ -59,8 +62,21 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 
 def _drawn(match: re.Match[str], token: str) -> bool:
-    """A word, a separator and random characters: the form of most services' tokens today."""
+    """Whether a token is a word, a separator and random characters: the format of most services' tokens today."""
     return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
+
+
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def _is_numbered(match: re.Match[str], token: str) -> bool:
+    """Whether a token is base64 of a number, a colon and random bytes, as personal tokens of Jira and Confluence are."""
+    del match
+    try:
+        number, colon, _ = base64.b64decode(token).partition(b":")
+    except binascii.Error:
+        return False
+    return bool(colon) and number.isdigit() and len(number) >= 10
 
 
 RULES = (
@@ -135,6 +151,30 @@ RULES = (
     _token("Jenkins secret", "{aqa", r"\{AQAAABAAAA[A-Za-z0-9+/=]{20,2000}\}"),
     _token("New Relic key", "nral", r"(?:eu01xx?)?[0-9a-f]{30,36}F?NRAL(?!\w)"),
     _token("extended private key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}(?!\w)"),
+    Rule(
+        "Jira token",
+        ("mt", "mj", "mz", "md", "nd", "nt", "nj", "nz", "od", "ot"),
+        r"(?<![\w+=])((?:M[DTjz]|N[DTjz]|O[DT])[AEIMQUYcgk][A-Za-z0-9+/]{41})(?![\w+/=])",
+        _is_numbered,
+    ),
+    _token("Asana token", "/", r"\d/(?:\d{13,18}/)?\d{13,18}:[0-9a-f]{32}(?![0-9a-z])"),
+    _token("Mapbox token", "sk.eyj tk.eyj", r"[st]k\.eyJ[\w-]{40,300}\.[\w-]{20,40}"),
+    _token(
+        "API key",
+        "sdk- sk-lf- access- pat-",
+        rf"(?:sdk|sk-lf|access-(?:production|development|sandbox)|pat-[a-z]{{2}}\d)-{_UUID}",
+    ),
+    _token("Tencent key", "akid", r"AKID[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
+    _token("Zapier webhook", "hooks.zapier", r"https://hooks\.zapier\.com/hooks/catch/[\w/]{8,100}"),
+    _token(
+        "Teams webhook",
+        ".webhook.office",
+        rf"https://[\w-]{{1,60}}\.webhook\.office\.com/webhookb2/{_UUID}@[\w/-]{{40,300}}",
+    ),
+    _token("Elastic key", "essu_", r"essu_[A-Za-z0-9+/]{40,300}={0,2}"),
+    _token("LangSmith key", "lsv2_", r"lsv2_[a-z]{2}_[0-9a-f]{32}_[0-9a-f]{10}(?![0-9a-z])"),
+    _token("API key", "csk- avns_ napi_", r"csk-[a-z0-9]{48}(?!\w)|AVNS_[\w-]{19}(?![\w-])|napi_[a-z0-9]{60,70}(?!\w)"),
+    _token("Infisical token", "st.", rf"st\.{_UUID}\.[0-9a-f]{{16,64}}\.[0-9a-f]{{16,64}}"),
     _quick("wallet key", "5 k l c 9", "[5KLc9]", r"[1-9A-HJ-NP-Za-km-z]{50,51}(?!\w)", wallets.is_private_key),
     Rule(
         "AWS secret key",

@@ -16,7 +16,7 @@ FEWEST = 12
 
 _WORD = re.compile(r"[A-Za-z]{1,40}+")
 _BETWEEN = re.compile(r"""[\s,;|"'\[\]>*#-]{0,6}(?:\d{1,2}[.):]?)?[\s"'*]{0,4}""")
-"""What may stand between two words of a phrase: blanks, commas, quotes, numbers of a list."""
+"""Characters that may separate two words of a phrase: whitespace, commas, quotes, list numbers."""
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -27,15 +27,15 @@ def _words() -> frozenset[str]:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Every run of at least twelve words of the list. Prose has none: the list leaves out "the", "and", "is", "to"."""
+    """Every run of at least twelve words of the list. Prose has none: the list has no "the", "and", "is" or "to"."""
     listed, matches = _words(), list(_WORD.finditer(text))
     at = FEWEST - 1
     while at < len(matches):
-        # A run of twelve has one of every twelve words: the others are looked at only around a hit.
+        # Every twelfth word is tested first: a run of twelve contains one of them.
         if matches[at][0].lower() in listed:
             first, last = _run(text, matches, at)
             words = [match[0].lower() for match in matches[first : last + 1]]
-            # Drawn words hardly repeat: "test test ... junk" is a public phrase of manuals, or filler.
+            # Random words hardly repeat: "test test ... junk" is a public phrase of manuals, or filler.
             if len(words) >= FEWEST and len(set(words)) > len(words) / 2:
                 yield Span(matches[first].start(), matches[last].end(), KIND)
             at = last
@@ -43,7 +43,7 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _run(text: str, matches: list[re.Match[str]], at: int) -> tuple[int, int]:
-    """The numbers of the first and last word of the run that a word stands in."""
+    """The indexes of the first and last word of the run that contains a word."""
     first = last = at
     while first and _are_joined(text, matches[first - 1], matches[first], matches[first - 1][0]):
         first -= 1
@@ -57,7 +57,7 @@ def _are_joined(text: str, one: re.Match[str], other: re.Match[str], word: str) 
 
 
 def is_private_key(match: re.Match[str], key: str) -> bool:
-    """Whether the checksum of a key in wallet import format is right."""
+    """Whether the checksum of a key in wallet import format is valid."""
     del match
     number = 0
     for sign in key:

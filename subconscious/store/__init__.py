@@ -1,1 +1,1 @@
-"""The only room that speaks SQL."""
+"""All SQL: the only room that runs statements on the database."""

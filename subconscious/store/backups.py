@@ -1,6 +1,7 @@
-"""Copies of the database: made whole, looked through, and kept for some days and weeks.
+"""Backup copies of the database: create, verify, rotate.
 
-They lie in ``backups/`` beside it, are their owner's alone, and are named by time and schema. A purge replaces all.
+They are in ``backups/`` beside the database, readable by their owner only, and named by time and schema. A purge
+replaces all of them.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from pathlib import Path
 from time import time
 from urllib.parse import quote
 
-from subconscious.errors import StoreError, UnsoundStoreError
-from subconscious.safe_files import open_regular, read_regular, replace_file
+from subconscious.domain.errors import StoreError, UnsoundStoreError
+from subconscious.system.safe_files import open_regular, read_regular, replace_file
 
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
 SKEW = 60.0
-"""Seconds by which a copy's time may lie ahead of now: clocks are corrected a little."""
+"""Seconds by which a copy's time may be ahead of now: small clock corrections are normal."""
 SPARE = 200 * 2**20
-"""Bytes of the disk that no copy of every day takes: whoever works here needs them more."""
+"""Bytes of disk space that daily copies leave free for other programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy of the database as it was at a time."""
+    """A copy of the database, made at ``at``."""
 
     path: Path
     at: float
@@ -38,15 +39,15 @@ class Copy:
 
 
 def folder_of(database: Path) -> Path:
-    """Where a database's copies lie."""
+    """Return the folder of a database's copies."""
     return database.parent / "backups"
 
 
 def listing(database: Path) -> list[Copy]:
-    """The copies that are kept, the latest first; drafts of those that were cut short are none.
+    """Return the copies, latest first, without unfinished drafts.
 
     A copy with a time ahead of now was made under a wrong clock. Its age is unknown: it counts as the oldest, so that
-    it neither passes for the latest nor keeps a new one from being made.
+    it is not taken for the latest and does not prevent a new one.
     """
     found = [(path, NAME.fullmatch(path.name)) for path in folder_of(database).glob(f"{database.stem}-*.db")]
     copies = [Copy(path, _read(match[1]), int(match[2])) for path, match in found if match]
@@ -55,12 +56,12 @@ def listing(database: Path) -> list[Copy]:
 
 
 def all_copies(database: Path) -> list[Path]:
-    """Every copy that a restore can use, those that older versions kept beside the database included."""
+    """Return every copy that a restore can use, including those of older versions beside the database."""
     return [*(copy.path for copy in listing(database)), *older_copies(database)]
 
 
 def older_copies(database: Path) -> list[Path]:
-    """Copies that older versions kept beside the database."""
+    """Return the copies that older versions stored beside the database."""
     older = re.compile(rf"{database.stem}-schema\d{{4}}-\d{{10}}\.db")
     return [path for path in database.parent.glob(f"{database.stem}-schema*.db") if older.fullmatch(path.name)]
 
@@ -73,18 +74,18 @@ Verify = Callable[[Path], Sequence[str]]
 """Returns the problems of a database file."""
 
 
-def keep_copy(database: Path, schema: int, spare: int = 0, verify: Verify | None = None) -> Path:
-    """Keep a verified copy of a database, by SQLite's own backup (it includes what is in the WAL); return its path.
+def create_copy(database: Path, schema: int, spare: int = 0, verify: Verify | None = None) -> Path:
+    """Create a verified copy of a database with SQLite's backup API, which includes the WAL; return its path.
 
-    Raises StoreError when there is no room that leaves ``spare`` bytes, or when the copy is not sound, or ``verify``
-    finds a problem in it; older copies are then all kept, unless a sound database needed their room.
+    Raises StoreError if less than ``spare`` bytes would stay free, if the copy is damaged, or if ``verify`` finds a
+    problem in it. Older copies are kept then, except those removed to make room for the copy of a sound database.
     """
     folder = folder_of(database)
     folder.mkdir(mode=0o700, exist_ok=True)
     _make_room(database, database.stat().st_size + spare)
     name = f"{database.stem}-{datetime.fromtimestamp(time(), UTC):{STAMP}}-schema{schema:04d}.db"
     draft = folder / f".{name}.tmp"
-    duplicate(database, draft)
+    copy_database(database, draft)
     if verify is not None:
         _require_no_problem(database, draft, verify)
     made = draft.replace(folder / name)
@@ -94,7 +95,7 @@ def keep_copy(database: Path, schema: int, spare: int = 0, verify: Verify | None
 
 
 def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
-    """Remove a draft that has a problem: a damaged copy must never take the place of a good one."""
+    """Remove a draft that has a problem: a damaged copy must never replace a good one."""
     if found := verify(draft):
         draft.unlink()
         raise UnsoundStoreError(
@@ -115,7 +116,7 @@ def checksum(path: Path) -> str:
 
 
 def checksums(database: Path) -> dict[str, str]:
-    """Return the checksum of each verified copy by its name; those of older versions have none."""
+    """Return the checksum of each verified copy by its name; copies of older versions have none."""
     try:
         text = read_regular(database.with_name(CHECKSUMS), LARGEST_CHECKSUMS).decode("ascii", "replace")
     except OSError:
@@ -124,23 +125,23 @@ def checksums(database: Path) -> dict[str, str]:
 
 
 def _write_checksums(database: Path, known: Mapping[str, str]) -> None:
-    """Replace the file of checksums, without copies that are gone."""
+    """Rewrite the checksum file, without copies that no longer exist."""
     folder = folder_of(database)
     kept = {name: digest for name, digest in sorted(known.items()) if (folder / name).exists()}
     lines = "".join(f"{digest}  backups/{name}\n" for name, digest in kept.items())
     replace_file(database.with_name(CHECKSUMS), lines.encode("ascii", "replace"))
 
 
-def altered(database: Path) -> list[Path]:
-    """Return the verified copies that are no longer what was written."""
+def altered_copies(database: Path) -> list[Path]:
+    """Return the verified copies whose content has changed since they were written."""
     known = checksums(database)
     return [one.path for one in listing(database) if known.get(one.path.name) not in (None, checksum(one.path))]
 
 
-def reference(database: Path) -> Copy | None:
-    """Return the copy that the database is compared with: the latest verified one that is still what was written.
+def comparison_copy(database: Path) -> Copy | None:
+    """Return the copy to compare the database with: the latest verified one whose content is unchanged.
 
-    Copies of older versions were not verified in full; the latest of them serves where there is no other.
+    Copies of older versions have no checksum; the latest of them is used if there is no other.
     """
     known, copies = checksums(database), listing(database)
     sound = (one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path))
@@ -148,7 +149,7 @@ def reference(database: Path) -> Copy | None:
 
 
 def _make_room(database: Path, needed: int) -> None:
-    """Remove the oldest copies where the disk is short of room, if the database is sound; the latest always stays."""
+    """Remove the oldest copies until the disk has room, if the database is sound; the latest copy is always kept."""
     for draft in folder_of(database).glob(".*.tmp*"):
         draft.unlink(missing_ok=True)
     copies, sound = listing(database), False
@@ -159,7 +160,7 @@ def _make_room(database: Path, needed: int) -> None:
         copies.pop().path.unlink(missing_ok=True)
     free = shutil.disk_usage(database.parent).free
     if free < needed:
-        raise StoreError(f"no room for a copy of {database}: {free // 2**20} MB are free", "make room on the disk")
+        raise StoreError(f"no room for a copy of {database}: {free // 2**20} MB are free", "free disk space")
 
 
 def require_sound(database: Path) -> None:
@@ -173,8 +174,8 @@ def require_sound(database: Path) -> None:
         raise StoreError(f"no sound copy of {database} could be made: {verdict}", "run `subconscious doctor`")
 
 
-def duplicate(database: Path, copy: Path) -> None:
-    """Copy a database whole and look it through. Raises StoreError, and leaves nothing, when that is not sound."""
+def copy_database(database: Path, copy: Path) -> None:
+    """Copy a database and check the copy. Raises StoreError, and removes the copy, if it is damaged."""
     copy.unlink(missing_ok=True)
     copy.touch(mode=0o600)
     try:
@@ -189,9 +190,9 @@ def duplicate(database: Path, copy: Path) -> None:
 
 
 def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
-    """Keep the latest copy of each of the last days and weeks, of each schema; return those that went.
+    """Keep the latest copy of each of the last days and weeks, per schema; return the removed ones.
 
-    A copy with more history than the latest one stays too: the database was replaced by an older or a fresh one.
+    A copy with more history than the latest one is kept too: the database was replaced by an older or an empty one.
     """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}
@@ -205,7 +206,7 @@ def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
 
 
 def _longest_history(copies: Sequence[Copy]) -> Copy:
-    """The copy with the newest event; of equal ones, the latest."""
+    """Return the copy with the newest event; of equal ones, the latest."""
     return max(copies, key=lambda copy: (_head(copy.path), copy.at))
 
 
@@ -218,7 +219,7 @@ def _head(copy: Path) -> int:
 
 
 def _latest(copies: Sequence[Copy], span: str, number: int) -> list[Copy]:
-    """The latest copy in each of so many spans of time, as strftime tells them apart; one for each schema."""
+    """Return the latest copy per schema of each of the last ``number`` periods; ``span`` is their strftime format."""
     spans: dict[str, dict[int, Copy]] = {}
     for copy in copies:
         spans.setdefault(datetime.fromtimestamp(copy.at, UTC).strftime(span), {}).setdefault(copy.schema, copy)

@@ -1,36 +1,18 @@
-"""Captures to rows and back: a candidate and what was judged of it, as column values."""
+"""Conversion of captures to rows and back: a candidate and its assessment as column values."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
-from subconscious.model import (
-    Admission,
-    Candidate,
-    Decision,
-    Evidence,
-    Origin,
-    Scope,
-    Strength,
-    Verdict,
-)
-from subconscious.store.rows import content_hash, plain, stored
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Origin, Scope, Strength, Verdict
+from subconscious.store.rows import column_values, content_hash, json_values
+from subconscious.wire.captures import Capture
 
 TABLE = "implicit_captures"
 DAY = 86_400.0
-SAME_NAME = (
-    "kind",
-    "summary",
-    "content",
-    "raw_confidence",
-    "extractor",
-    "rationale",
-    "sentiment",
-    "branch",
-)
 STATUS = {
     Decision.AUTO: "captured",
     Decision.REVIEW: "review",
@@ -38,35 +20,40 @@ STATUS = {
     Decision.DISCARD: "discarded",
 }
 QUARANTINED = "quarantined"
-"""A status that the table writes as discarded with a mark: whoever does not know the mark leaves such a row alone."""
+"""A status stored as `discarded` plus a flag. Older versions that don't know the flag leave such a row alone."""
 
 UNCONFIRMED = "unconfirmed"
-"""A capture that waits and of which an unconfirmed memory was made: the table writes it as one that waits, with its
-memory. Whoever decides on it, or lets it expire, ends the memory's state by that alone."""
+"""The status of a waiting capture that has an unconfirmed memory, stored as `review` plus the memory's id.
 
-OPENED = (
+A decision on the capture, or its expiry, also ends the memory's unconfirmed state.
+"""
+
+SHOWN_STATUS = (
     f"CASE WHEN quarantined THEN '{QUARANTINED}' WHEN status = 'review' AND memory_id IS NOT NULL THEN '{UNCONFIRMED}'"
     " ELSE status END"
 )
-"""SQL: the status as it is returned."""
+"""SQL: the status as it is returned to callers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a candidate was met: its project and session."""
+class SessionRef:
+    """The project and session that a candidate comes from."""
 
     project_id: str
     session_id: str | None
 
 
 def capture_key(candidate: Candidate) -> str:
-    """What was said where. A turn read twice, from a resumed file or a retried job, gives the same key."""
+    """Return a key of the statement and where it was made.
+
+    A turn read twice, from a resumed file or a retried job, gives the same key.
+    """
     quote = content_hash(candidate.evidence.quote)
     return hashlib.sha256(f"{candidate.evidence.turn_id}\0{quote}\0{candidate.kind}".encode()).hexdigest()[:32]
 
 
-def outcome(admission: Admission) -> dict[str, Any]:
-    """What the gate and the poisoning check said, as column values."""
+def admission_columns(admission: Admission) -> dict[str, Any]:
+    """Return the results of the gate and the poisoning check as column values."""
     held = admission.decision is Decision.QUARANTINE
     return {
         "status": "discarded" if held else STATUS[admission.decision],
@@ -75,29 +62,29 @@ def outcome(admission: Admission) -> dict[str, Any]:
         "reason": admission.reason,
         "confidence": admission.confidence,
         "reservation": admission.reservation,
-        **judged(admission.verdict or Verdict()),
+        **verdict_columns(admission.verdict or Verdict()),
     }
 
 
-def judged(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as column values."""
+def verdict_columns(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as column values."""
     findings = json.dumps([asdict(finding) for finding in verdict.findings], ensure_ascii=False)
     return {"level": verdict.level.value, "verdict": findings, "rules": verdict.rules}
 
 
-def opened(row: Any) -> dict[str, Any]:
-    """Return a row for an answer: with the status "quarantined" where it applies, and its findings parsed."""
-    capture = plain(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
+def capture_from(row: Any) -> Capture:
+    """Return a row for a response: the findings are parsed, the status may be `quarantined` or `unconfirmed`."""
+    capture = json_values(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
     if capture["quarantined"]:
         capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}
     elif capture["status"] == "review" and capture["memory_id"] is not None:
         capture["status"] = UNCONFIRMED
-    return capture
+    return cast("Capture", capture)
 
 
-def columns_of(candidate: Candidate) -> dict[str, Any]:
-    """What a candidate says, as column values."""
-    values = stored(candidate)
+def candidate_columns(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as column values."""
+    values = column_values(candidate)
     quoted = values.pop("evidence")
     del values["reason"]
     return values | {
@@ -110,8 +97,8 @@ def columns_of(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def candidate_of(capture: dict[str, Any]) -> Candidate:
-    """Make the candidate again from the capture that kept it."""
+def candidate_from(capture: Capture) -> Candidate:
+    """Rebuild the candidate from its capture."""
     return Candidate(
         evidence=Evidence(
             capture["evidence"],
@@ -126,12 +113,19 @@ def candidate_of(capture: dict[str, Any]) -> Candidate:
         time=capture["said_at"],
         tags=tuple(capture["tags"]),
         files=tuple(capture["files"]),
-        **{name: capture[name] for name in SAME_NAME},
+        kind=capture["kind"],
+        summary=capture["summary"],
+        content=capture["content"],
+        raw_confidence=capture["raw_confidence"],
+        extractor=capture["extractor"],
+        rationale=capture["rationale"],
+        sentiment=capture["sentiment"],
+        branch=capture["branch"],
     )
 
 
-def written(status: str) -> dict[str, Any]:
-    """A status as the table has it, and the mark beside it."""
+def status_columns(status: str) -> dict[str, Any]:
+    """Return a status as the table stores it, with the quarantine flag."""
     held = status == QUARANTINED
     plain = {QUARANTINED: "discarded", UNCONFIRMED: "review"}.get(status, status)
     return {"status": plain, "quarantined": int(held)}

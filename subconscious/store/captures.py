@@ -1,38 +1,40 @@
-"""Candidates as they were judged: captured, waiting for review, or discarded with a reason.
+"""Judged candidates: captured, waiting for review, or discarded with a reason.
 
-What becomes of them later stands in ``decisions``.
+``decisions`` changes them later.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from time import time
 from typing import Any
 
 import aiosqlite
 
-from subconscious.errors import NotFoundError
-from subconscious.model import Admission, Candidate, Decision, Verdict
+from subconscious.domain.errors import NotFoundError
+from subconscious.domain.model import Admission, Candidate, Decision, Memory, Verdict
 from subconscious.store import events
 from subconscious.store.capture_rows import (
     DAY,
     QUARANTINED,
     TABLE,
     UNCONFIRMED,
-    Place,
+    SessionRef,
+    admission_columns,
+    candidate_columns,
+    capture_from,
     capture_key,
-    columns_of,
-    opened,
-    outcome,
-    written,
+    status_columns,
 )
 from subconscious.store.connect import Database
-from subconscious.store.numbers import free_number, next_number
-from subconscious.store.rows import alter, content_hash, insertion, marks
+from subconscious.store.rows import content_hash, insertion, memory_from, qmarks, update_row
+from subconscious.store.shared_ids import free_id, next_id
+from subconscious.wire.captures import Capture
 
 
 async def is_known(tx: aiosqlite.Connection, candidate: Candidate) -> bool:
-    """Whether the same was read before, or purged: nothing comes of it."""
+    """Whether the same statement was read before, or was purged; it is not captured again."""
     key = capture_key(candidate)
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM implicit_captures WHERE capture_key = ?1"
@@ -46,45 +48,48 @@ async def insert(
     tx: aiosqlite.Connection,
     candidate: Candidate,
     admission: Admission,
-    place: Place,
+    place: SessionRef,
     expiry_days: float,
     actor: str = "daemon",
 ) -> int | None:
-    """Keep a judged candidate; its id, or None when the same was read before, or purged.
+    """Store a judged candidate; return its id, or None if the same was read before, or purged.
 
-    What is discarded is its own record: nothing came of it that could be taken back.
+    A discarded one gets no event: there is nothing to undo.
     """
     now, key = time(), capture_key(candidate)
     if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
         return None
-    number = await next_number(tx)
+    number = await next_id(tx)
     values = {
         "id": number,
         "capture_key": key,
         "project_id": place.project_id,
         "session_id": place.session_id,
-        **outcome(admission),
+        **admission_columns(admission),
         "content_hash": content_hash(candidate.content),
         "created_at": now,
         "expires_at": now + expiry_days * DAY if admission.decision is Decision.REVIEW else None,
-        **columns_of(candidate),
+        **candidate_columns(candidate),
     }
     cursor = await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO NOTHING"))
     if not cursor.rowcount:
         return None
     if admission.decision is not Decision.DISCARD:
-        await _made(tx, number, values, actor)
+        await _record_creation(tx, number, values, actor)
     return number
 
 
-async def _made(tx: aiosqlite.Connection, capture_id: int, values: dict[str, Any], actor: str = "daemon") -> None:
-    told = {"status": QUARANTINED if values["quarantined"] else values["status"], "quarantined": values["quarantined"]}
+async def _record_creation(
+    tx: aiosqlite.Connection, capture_id: int, values: dict[str, Any], actor: str = "daemon"
+) -> None:
+    status = QUARANTINED if values["quarantined"] else values["status"]
+    created = {"status": status, "quarantined": values["quarantined"]}
     session = values["session_id"]
-    await events.record(tx, "create", "capture", capture_id, actor=actor, session_id=session, after=told)
+    await events.record(tx, "create", "capture", capture_id, actor=actor, session_id=session, after=created)
 
 
 async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> None:
-    """Note which memory a capture became, or repeated."""
+    """Set the memory that a capture became, or that it repeated."""
     await change(tx, "bind", capture_id, {"memory_id": memory_id})
 
 
@@ -97,16 +102,16 @@ async def change(
     reason: str = "",
     act: str = "",
 ) -> None:
-    """Set columns of a capture, and say so where that changed any."""
-    before, after = await alter(tx, TABLE, capture_id, values)
+    """Update columns of a capture, and record an event if any value changed."""
+    before, after = await update_row(tx, TABLE, capture_id, values)
     if after:
         await events.record(
             tx, action, "capture", capture_id, actor=actor, reason=reason, before=before, after=after, act=act
         )
 
 
-async def get(database: Database, capture_id: int) -> dict[str, Any]:
-    """One capture. Raises NotFoundError."""
+async def get(database: Database, capture_id: int) -> Capture:
+    """Return one capture. Raises NotFoundError."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
     return _only(rows, capture_id)
 
@@ -119,98 +124,98 @@ async def listing(
     status: str | None = None,
     after: int = 0,
     limit: int = 100,
-) -> list[dict[str, Any]]:
-    """Captures, oldest first, by project, session and status; ``after`` leaves out ids up to it.
+) -> list[Capture]:
+    """Return captures with an id above ``after``, oldest first, by project, session and status.
 
-    What waits (status ``review``) includes what is unconfirmed, and begins with it.
+    The status `review` includes unconfirmed ones and lists them first.
     """
     chosen = {"project_id": project_id, "session_id": session_id}
     named = {name: value for name, value in chosen.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in named)
     if status is not None:
-        # The plain column too, for its index.
+        # The plain status is in the condition too, so that its index is used.
         where += " AND quarantined = :held AND status = :status"
         where += " AND memory_id IS NOT NULL" if status == UNCONFIRMED else ""
-        named |= {"status": written(status)["status"], "held": written(status)["quarantined"]}
-    # Of what waits, the unconfirmed is shown first: it is given to sessions already.
+        named |= {"status": status_columns(status)["status"], "held": status_columns(status)["quarantined"]}
+    # Unconfirmed captures come first because sessions already receive them.
     first = "memory_id IS NULL, " if status == "review" else ""
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY {first}id LIMIT :limit",  # noqa: S608
         named | {"after": after, "limit": limit},  # type: ignore[arg-type]
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
-async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any]:
-    """One capture as the running transaction sees it. Raises NotFoundError."""
+async def require(tx: aiosqlite.Connection, capture_id: int) -> Capture:
+    """Return one capture as the running transaction sees it. Raises NotFoundError."""
     rows = list(await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,)))
     return _only(rows, capture_id)
 
 
-async def found(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | None:
-    """One capture as the running transaction sees it, unless it was purged."""
+async def find(tx: aiosqlite.Connection, capture_id: int) -> Capture | None:
+    """Return one capture as the running transaction sees it; None if it was purged."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
-    return next((opened(row) for row in rows), None)
+    return next((capture_from(row) for row in rows), None)
 
 
-def _only(rows: Sequence[Any], capture_id: int) -> dict[str, Any]:
+def _only(rows: Sequence[Any], capture_id: int) -> Capture:
     if not rows:
         raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
-    return opened(rows[0])
+    return capture_from(rows[0])
 
 
-async def insert_held(
-    tx: aiosqlite.Connection, candidate: Candidate, verdict: Verdict, place: Place, reason: str, memory_id: int
+async def insert_quarantined(
+    tx: aiosqlite.Connection, candidate: Candidate, verdict: Verdict, place: SessionRef, reason: str, memory_id: int
 ) -> None:
-    """Set a memory apart that has no capture: one is made of it, for a person to decide on."""
+    """Create a quarantined capture for a memory that has none, so that a person can decide on it."""
     admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
-    number = await free_number(tx, TABLE, memory_id)
+    number = await free_id(tx, TABLE, memory_id)
     values = {
         "id": number,
         "capture_key": f"memory-{memory_id}",
         "project_id": place.project_id,
         "session_id": place.session_id,
-        **outcome(admission),
+        **admission_columns(admission),
         "memory_id": memory_id,
         "content_hash": content_hash(candidate.content),
         "created_at": time(),
-        **columns_of(candidate),
+        **candidate_columns(candidate),
     }
     known = "SELECT id FROM implicit_captures WHERE capture_key = ?"
     for row in await tx.execute_fetchall(known, (values["capture_key"],)):
-        await change(tx, QUARANTINED, row[0], written(QUARANTINED), reason=reason)
+        await change(tx, QUARANTINED, row[0], status_columns(QUARANTINED), reason=reason)
         return
     await tx.execute(*insertion(TABLE, values))
-    await _made(tx, number, values)
+    await _record_creation(tx, number, values)
 
 
-async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[dict[str, Any]]:
-    """The captures that became a memory or repeated it, the first one first."""
+async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[Capture]:
+    """Return the captures that became a memory or repeated it, first one first."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE memory_id = ? ORDER BY id", (memory_id,))
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
 async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> set[int]:
-    """Those memories that are kept apart."""
+    """Return the memories that are in quarantine."""
     rows = await tx.execute_fetchall(
-        f"SELECT memory_id FROM implicit_captures WHERE quarantined AND memory_id IN ({marks(memory_ids)})",  # noqa: S608
+        f"SELECT memory_id FROM implicit_captures WHERE quarantined AND memory_id IN ({qmarks(memory_ids)})",  # noqa: S608
         tuple(memory_ids),
     )
     return {row[0] for row in rows}
 
 
-async def unseconded(database: Database, prompt: int, limit: int) -> list[dict[str, Any]]:
-    """Captures that were flagged, wait for a person, and that no model was asked about with this prompt yet."""
+async def flagged(database: Database, prompt: int, limit: int) -> list[Capture]:
+    """Return flagged captures that wait for a person and that no model has assessed with this prompt version."""
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE (status = 'review' OR quarantined) AND seconded_with <> ?"
         " AND released_at IS NULL AND level IN ('medium', 'high', 'critical') ORDER BY id LIMIT ?",
         (prompt, limit),
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
 async def quarantined(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
-    """How many captures are kept apart, in one project or in all, newer than ``since``."""
+    """Return how many captures newer than ``since`` are in quarantine, in one project or in all."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures"
         " WHERE quarantined AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2",
@@ -219,36 +224,36 @@ async def quarantined(database: Database, project_id: str | None = None, since: 
     return int(rows[0][0])
 
 
-async def suspected(database: Database, project_id: str | None = None, since: float = 0.0) -> list[dict[str, Any]]:
-    """Captures that wait for a person and look like an attack, the worst first, newer than ``since``."""
+async def suspected(database: Database, project_id: str | None = None, since: float = 0.0) -> list[Capture]:
+    """Return waiting captures newer than ``since`` that look like an attack, worst first."""
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND NOT quarantined AND level <> 'none'"
         " AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2"
         " ORDER BY CASE level WHEN 'low' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END, id",
         (project_id, since),
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
-async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[dict[str, Any]]:
-    """Captures of these memories that look like an attack and that no person has released, the worst of each last."""
+async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[Capture]:
+    """Return captures of these memories that look like an attack and were not released, the worst of each last."""
     rows = await database.rows(
-        f"SELECT * FROM implicit_captures WHERE memory_id IN ({marks(memory_ids)})"  # noqa: S608
+        f"SELECT * FROM implicit_captures WHERE memory_id IN ({qmarks(memory_ids)})"  # noqa: S608
         " AND level <> 'none' AND released_at IS NULL"
         " ORDER BY CASE level WHEN 'low' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, id",
         tuple(memory_ids),
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
-async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+async def all_of_session(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
     """Return all captures of a session, with any status."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE session_id = ? ORDER BY id", (session_id,))
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """What a session has brought that is stored, waits, or was decided by a person."""
+    """Return the captures of a session that are stored, waiting, or decided by a person."""
     rows = await tx.execute_fetchall(
         "SELECT id, status, confidence, content, origin, level, reservation, memory_id, extractor"
         " FROM implicit_captures WHERE session_id = ?"
@@ -258,8 +263,8 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str
     return [dict(row) for row in rows]
 
 
-async def refused(database: Database, project_id: str) -> list[str]:
-    """What a person rejected or forgot in a project, and what was set apart, in its words."""
+async def rejected_texts(database: Database, project_id: str) -> list[str]:
+    """Return texts of a project that a person rejected or archived, or that are in quarantine."""
     rows = await database.rows(
         "SELECT content FROM implicit_captures WHERE status = 'rejected' AND project_id = ?1"
         " UNION SELECT content FROM implicit_captures WHERE quarantined AND project_id = ?1"
@@ -272,7 +277,7 @@ async def refused(database: Database, project_id: str) -> list[str]:
 
 
 async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
-    """How many captures wait for a person, in one project or in all, newer than ``since``; without the unconfirmed."""
+    """Return how many captures newer than ``since`` wait for a person, without unconfirmed ones."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND memory_id IS NULL AND created_at > ?"
         " AND (? IS NULL OR project_id = ?)",
@@ -282,7 +287,7 @@ async def waiting(database: Database, project_id: str | None = None, since: floa
 
 
 async def unconfirmed(database: Database, project_id: str | None = None) -> int:
-    """How many captures wait of which unconfirmed memories were made, in one project or in all."""
+    """Return how many waiting captures have an unconfirmed memory, in one project or in all."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND memory_id IS NOT NULL"
         " AND (?1 IS NULL OR project_id = ?1)",
@@ -291,18 +296,55 @@ async def unconfirmed(database: Database, project_id: str | None = None) -> int:
     return int(rows[0][0])
 
 
-async def many(database: Database, ids: Sequence[int]) -> list[dict[str, Any]]:
-    """Those of ``ids`` that exist."""
+async def get_many(database: Database, ids: Sequence[int]) -> list[Capture]:
+    """Return the captures of ``ids`` that exist."""
     rows = await database.rows(
-        f"SELECT * FROM implicit_captures WHERE id IN ({marks(ids)}) ORDER BY id",  # noqa: S608
+        f"SELECT * FROM implicit_captures WHERE id IN ({qmarks(ids)}) ORDER BY id",  # noqa: S608
         tuple(ids),
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
-async def by_key(database: Database, key: str) -> dict[str, Any]:
-    """The capture of what was said where. Raises NotFoundError."""
+async def by_key(database: Database, key: str) -> Capture:
+    """Return the capture with a key (see ``capture_key``). Raises NotFoundError."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE capture_key = ?", (key,))
     if not rows:
-        raise NotFoundError("there is no such capture", "say it again")
-    return opened(rows[0])
+        raise NotFoundError("there is no such capture", "repeat the statement")
+    return capture_from(rows[0])
+
+
+async def habit_memories(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[Memory]:
+    """Return the memories of a habit, active ones first."""
+    rows = await tx.execute_fetchall(
+        "SELECT * FROM memories WHERE project_id = ? AND extractor = ? AND tags = ?"
+        " ORDER BY archived_at IS NOT NULL, id",
+        (project_id, extractor, json.dumps([habit])),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def habit_seen_elsewhere(
+    tx: aiosqlite.Connection, place: SessionRef, extractor: str, content: str, reservation: str
+) -> bool:
+    """Whether another session showed the same habit, and no person has rejected it.
+
+    Rolled back captures don't count, nor those with another reservation than ``reservation``.
+    """
+    rows = await tx.execute_fetchall(
+        "SELECT status = 'rejected' OR quarantined, session_id FROM implicit_captures WHERE project_id = ?"
+        " AND extractor = ? AND content_hash = ? AND NOT (status = 'discarded' AND decided_at IS NOT NULL)"
+        " AND (status = 'rejected' OR reservation = ?)",
+        (place.project_id, extractor, content_hash(content), reservation),
+    )
+    found = list(rows)
+    return not any(row[0] for row in found) and any(row[1] != place.session_id for row in found)
+
+
+async def waiting_habit_captures(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[int]:
+    """Return the captures of a habit that wait for a person."""
+    rows = await tx.execute_fetchall(
+        "SELECT id FROM implicit_captures WHERE project_id = ? AND extractor = ? AND tags = ? AND status = 'review'"
+        " AND memory_id IS NULL AND NOT quarantined ORDER BY id",
+        (project_id, extractor, json.dumps([habit])),
+    )
+    return [row[0] for row in rows]

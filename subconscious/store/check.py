@@ -1,4 +1,4 @@
-"""Look at a database without the daemon and without changing a byte, for ``subconscious doctor``."""
+"""Checks a database without the daemon and without changing a byte, for ``subconscious doctor``."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from subconscious.errors import NewerStoreError, StoreError
-from subconscious.safe_files import require_regular
+from subconscious.domain.errors import NewerStoreError, StoreError
 from subconscious.store.migrate import migrations
 from subconscious.store.presence import remedy
+from subconscious.system.safe_files import require_regular
 
 UPDATE = "claude plugin update subconscious@subconscious"
 REASONS = 3
-"""Buried jobs whose reason is told."""
+"""How many reasons of buried jobs are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a sound database says of itself.
+    """Figures of a sound database.
 
-    ``pending_since`` is when the oldest without a vector came, or when another model began to be wanted, if later.
+    ``pending_since``: when the oldest memory without a vector was created, or when another model was selected,
+    whichever is later.
     """
 
     schema: int
@@ -35,12 +36,12 @@ class Health:
 
 
 def check(path: Path) -> Health:
-    """Read the health of the database at ``path``.
+    """Return the health of the database at ``path``.
 
-    Raises NewerStoreError when a newer program wrote it, StoreError when it is damaged or no database at all.
+    Raises NewerStoreError if a newer program wrote it, StoreError if it is damaged or no database.
     """
     try:
-        with reading(path) as connection:
+        with open_readonly(path) as connection:
             return _health(path, connection)
     except sqlite3.Error as error:
         raise StoreError(f"{path} is damaged or no database: {error}", remedy(path)) from error
@@ -49,11 +50,14 @@ def check(path: Path) -> Health:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database to read it, without leaving a trace beside it. Raises sqlite3.Error, or OSError for no file."""
-    # Even a reader makes the files -wal and -shm, unless it is told that nobody writes; and nobody does where
-    # there is no -wal: the daemon removes it as it leaves.
-    require_regular(path)  # SQLite would wait for ever for what a FIFO says
+def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database for reading without creating files beside it.
+
+    Raises sqlite3.Error, or OSError if there is no file.
+    """
+    # Even a reader creates the files -wal and -shm, unless the database is opened as immutable. That is safe without a
+    # -wal: the daemon, the only writer, removes it when it stops.
+    require_regular(path)  # SQLite would block for ever on a FIFO
     live = path.with_name(f"{path.name}-wal").exists()
     place = f"file:{quote(str(path))}?mode=ro{'' if live else '&immutable=1'}"
     connection = sqlite3.connect(place, uri=True, timeout=2)
@@ -84,7 +88,7 @@ def _health(path: Path, connection: sqlite3.Connection) -> Health:
 
 
 def _wanted_at(connection: sqlite3.Connection) -> float:
-    """Since when vectors of the latest model are wanted; a database of before knew of no other."""
+    """Return when vectors of the latest model were first wanted; 0.0 for databases of older versions."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedding_models'").fetchone():
         return 0.0
     return float(connection.execute("SELECT max(wanted_at) FROM embedding_models").fetchone()[0] or 0.0)

@@ -1,4 +1,4 @@
-"""Which notes of Claude Code's own were read, and which memory each is searched by."""
+"""Claude Code's own notes: which files were read, and the memory that makes each searchable."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from time import time
 
 import aiosqlite
 
-from subconscious.model import CLAUDE_NOTE, Link
+from subconscious.domain.model import CLAUDE_NOTE, Link
 from subconscious.store import events, links, memories
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, stored
+from subconscious.store.rows import column_values, insertion, update_row
 
 REFERS_TO = "REFERS_TO"
 """The type of the links that notes name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What became of one file. Without a memory it is not searched, and ``problem`` says why."""
+class NoteRecord:
+    """The result for one file. Without a memory it is not searchable, and ``problem`` gives the reason."""
 
     project_id: str
     path: str
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of notes: how many are searched, which are not, when it was looked at last."""
+    """A folder of notes: how many are searchable, which are not, and when it was last read."""
 
     path: str
     looked_at: float
@@ -43,24 +43,24 @@ class Folder:
     unusable: tuple[tuple[str, str], ...]
 
 
-async def rows(database: Database, project_id: str) -> dict[str, Row]:
-    """The notes of a project by their path."""
+async def notes(database: Database, project_id: str) -> dict[str, NoteRecord]:
+    """Return the notes of a project by their path."""
     found = await database.rows("SELECT * FROM claude_notes WHERE project_id = ?", (project_id,))
     return {row["path"]: _row_from(row) for row in found}
 
 
-def _row_from(row: sqlite3.Row) -> Row:
-    return Row(**dict(row) | {"links": tuple(json.loads(row["links"]))})
+def _row_from(row: sqlite3.Row) -> NoteRecord:
+    return NoteRecord(**dict(row) | {"links": tuple(json.loads(row["links"]))})
 
 
 async def folders(database: Database, project_id: str) -> dict[str, float]:
-    """The folders that were looked at for a project, each with the time."""
+    """Return the folders that were read for a project, each with the time."""
     found = await database.rows("SELECT path, looked_at FROM claude_note_folders WHERE project_id = ?", (project_id,))
     return {row["path"]: row["looked_at"] for row in found}
 
 
-async def note_look(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
-    """Record that a project's folder was looked at now."""
+async def record_read(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
+    """Record that a project's folder was read now."""
     await tx.execute(
         "INSERT INTO claude_note_folders VALUES (?, ?, ?)"
         " ON CONFLICT (project_id, path) DO UPDATE SET looked_at = excluded.looked_at",
@@ -68,31 +68,31 @@ async def note_look(tx: aiosqlite.Connection, project_id: str, folder: str) -> N
     )
 
 
-async def save(tx: aiosqlite.Connection, row: Row) -> None:
-    """Store what became of a file, in place of what was known of it."""
+async def save(tx: aiosqlite.Connection, row: NoteRecord) -> None:
+    """Insert or replace the result for a file."""
     conflict = "ON CONFLICT (project_id, path) DO UPDATE SET " + ", ".join(
         f"{name} = excluded.{name}" for name in ("name", "stamp", "digest", "memory_id", "links", "problem", "read_at")
     )
-    await tx.execute(*insertion("claude_notes", stored(row), conflict))
+    await tx.execute(*insertion("claude_notes", column_values(row), conflict))
 
 
-async def remove(tx: aiosqlite.Connection, row: Row) -> None:
-    """Forget a file that is gone, or has another name now."""
+async def remove(tx: aiosqlite.Connection, row: NoteRecord) -> None:
+    """Delete a file that is gone or was renamed."""
     await tx.execute("DELETE FROM claude_notes WHERE project_id = ? AND path = ?", (row.project_id, row.path))
 
 
 async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
-    """Let a memory name the file that its note lies in since it was renamed."""
-    before, after = await alter(tx, "memories", memory_id, {"transcript": path})
+    """Set the path of a memory whose note was renamed."""
+    before, after = await update_row(tx, "memories", memory_id, {"transcript": path})
     if after:
         await events.record(tx, "move", "memory", memory_id, reason="its file was renamed", before=before, after=after)
 
 
-async def unbound(database: Database, project_id: str) -> list[int]:
-    """Return active copies of notes without a file: an undo may have restored one."""
+async def without_file(database: Database, project_id: str) -> list[int]:
+    """Return active memories of notes that have no file: an undo may have restored one."""
     found = await database.rows(
-        # The planner prefers the index of all memories of a project, which grows with them. The extractor is a
-        # constant, because an index of some rows can't serve a value that is bound later.
+        # The planner prefers the index of all memories of a project, which grows with them. The extractor is a literal
+        # because SQLite can't use a partial index for a value that is bound later.
         "SELECT id FROM memories INDEXED BY memories_notes WHERE project_id = ? AND archived_at IS NULL"  # noqa: S608
         f" AND extractor = '{CLAUDE_NOTE}'"
         " AND id NOT IN (SELECT memory_id FROM claude_notes WHERE memory_id IS NOT NULL)",
@@ -102,13 +102,13 @@ async def unbound(database: Database, project_id: str) -> list[int]:
 
 
 async def archive(tx: aiosqlite.Connection, memory_id: int, reason: str) -> bool:
-    """Take the copy of a note out of use; the history keeps what it said."""
-    memory = await memories.found(tx, memory_id)
+    """Archive the memory of a note; its history keeps the text."""
+    memory = await memories.find(tx, memory_id)
     return memory is not None and await memories.archive(tx, memory, "daemon", reason)
 
 
 async def link(tx: aiosqlite.Connection, project_id: str) -> None:
-    """Link a project's notes with those that they name; a link that exists, or was refused, stays as it is."""
+    """Link a project's notes with the notes that they name; existing and rejected links are left as they are."""
     found = await tx.execute_fetchall(
         "SELECT * FROM claude_notes WHERE project_id = ? AND memory_id IS NOT NULL", (project_id,)
     )
@@ -125,7 +125,7 @@ def _reference(source: int, target: int) -> Link:
 
 
 def report(connection: sqlite3.Connection) -> list[Folder]:
-    """All folders of notes, the one looked at last first, for `doctor`, which reads without the daemon."""
+    """Return all folders of notes, the one read last first, for `doctor`, which reads without the daemon."""
     looked = connection.execute(
         "SELECT project_id, path, looked_at FROM claude_note_folders ORDER BY looked_at DESC, path"
     )

@@ -1,13 +1,13 @@
-"""Open the database: one writing connection, three reading ones, WAL between them.
+"""Opens the database: one connection for writes, three for reads, WAL between them.
 
-A connection runs one query after the other, so interactive requests have a reading connection of their own: they must
-not wait for upkeep's queries over thousands of memories. That connection has no thread: a prompt or a search makes some
-35 short queries, and passing each to a thread and back takes several times as long as the query, most of all while
-another thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project,
-a rare kind or a whole period) have an interactive connection with a thread, because they would block the event loop.
+A connection runs one query after the other, so interactive requests have their own read connection: they must not wait
+for upkeep's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
+short queries, and passing each to a thread and back takes several times as long as the query, especially while another
+thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project, a rare
+kind or a long period) use an interactive connection with a thread, because they would block the event loop.
 
-Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process ever waits
-for SQLite's writer lock, and an asyncio lock serialises the transactions.
+Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process waits for
+SQLite's writer lock, and an asyncio lock serialises the transactions.
 """
 
 from __future__ import annotations
@@ -17,34 +17,30 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import aiosqlite
 
-from subconscious.errors import StoreError
-from subconscious.safe_files import require_regular
+from subconscious.domain.errors import StoreError
+from subconscious.system.safe_files import require_regular
 
 Connector = Callable[[], sqlite3.Connection]
 
-ACT: ContextVar[str] = ContextVar("act", default="")
-"""What the running transaction's events are known by as one act."""
-
-HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
-"""Whether a hook waits for the current query."""
-
-AWAITED: ContextVar[bool] = ContextVar("awaited", default=False)
-"""Whether a search waits for it: short queries run as for a hook, long ones on the shared connection."""
+CURRENT_ACT: ContextVar[str] = ContextVar("act", default="")
+"""The id that groups the events of the running transaction into one act."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
-    # The promise is to survive the death of a process, not loss of power; NORMAL syncs at checkpoints.
+    # This must survive the death of a process, not a power failure; NORMAL syncs at checkpoints.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA busy_timeout = 5000",
     "PRAGMA temp_store = MEMORY",
-    # Of what searches read again and again; SQLite's own 2 MB are passed through once a query.
+    # For the pages that searches read again and again: one query alone fills SQLite's default of 2 MB.
     "PRAGMA cache_size = -16384",
     "PRAGMA journal_size_limit = 16777216",
 )
@@ -53,7 +49,10 @@ SHRINK = "PRAGMA shrink_memory"
 
 
 class Database:
-    """A writing connection to one file, a reading one, and two for interactive requests."""
+    """A connection for writes, one for reads, and two for interactive requests, to the same file.
+
+    ``interactive`` and ``for_search`` are views of the same database for those whom somebody waits for.
+    """
 
     def __init__(
         self,
@@ -69,34 +68,50 @@ class Database:
         self._searcher = searcher
         self._front = front
         self._turn = asyncio.Lock()
+        self._short: sqlite3.Connection | None = None
+        self._long = reader
+
+    @cached_property
+    def interactive(self) -> Database:
+        """A view for answering a hook: its queries wait for nobody else's."""
+        return self._view(self._searcher)
+
+    @cached_property
+    def for_search(self) -> Database:
+        """A view for answering a search: its short queries run as for a hook, its long ones with everybody else's."""
+        return self._view(self.reader)
+
+    def _view(self, long: aiosqlite.Connection) -> Database:
+        view = copy(self)  # shares the connections and the lock of transactions
+        view._short, view._long = self._front, long
+        return view
 
     async def rows(self, sql: str, values: Sequence[Any] = (), *, long: bool = False) -> list[sqlite3.Row]:
-        """Read, outside of any transaction in progress. ``long``: the more is remembered, the longer it takes."""
-        if (HURRIED.get() or AWAITED.get()) and not long:
-            return self._front.execute(sql, values).fetchall()
-        connection = self._searcher if HURRIED.get() else self.reader
-        return list(await connection.execute_fetchall(sql, values))
+        """Run a query outside of any transaction in progress; ``long`` marks a query that grows with the store."""
+        if self._short is not None and not long:
+            return self._short.execute(sql, values).fetchall()
+        return list(await self._long.execute_fetchall(sql, values))
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
-        """One transaction: all of the block's changes or none. Blocks wait for each other."""
+        """Run a block as one transaction: all of its changes or none. Blocks wait for each other."""
         async with self._turn:
-            token = ACT.set(uuid4().hex)
-            # The connection's thread works its queue off in order, whoever still waits for it: should we be cancelled
-            # while it begins, the rollback comes after, and the next block never meets a transaction left open.
+            token = CURRENT_ACT.set(uuid4().hex)
+            # The connection's thread processes its queue in order, even if the caller is gone. When we are cancelled
+            # during BEGIN, the rollback runs after it, so the next block never finds an open transaction.
             try:
                 await self.writer.execute("BEGIN IMMEDIATE")
                 yield self.writer
             except BaseException:
-                # Also when cancelled: the next writer must not find this one's half.
+                # Also when cancelled: the next transaction must not include half of this one.
                 await self.writer.rollback()
                 raise
             finally:
-                ACT.reset(token)
+                CURRENT_ACT.reset(token)
             await self.writer.commit()
 
     async def compact(self) -> None:
-        """Write the file anew without anything that was deleted: no free page, no index and no WAL keeps a trace."""
+        """Rewrite the file without deleted data: no free page, index or WAL keeps a trace of it."""
         async with self._turn:
             rows = await self.writer.execute_fetchall(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%USING fts5%'"
@@ -107,13 +122,13 @@ class Database:
             await self.writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def shrink(self) -> None:
-        """Free the pages that each connection keeps for the next question, up to 16 MB each."""
+        """Free the page caches of all connections, up to 16 MB each."""
         for connection in (self.writer, self.reader, self._searcher):
             await connection.execute(SHRINK)
         self._front.execute(SHRINK)
 
     async def close(self) -> None:
-        """Close all connections; the last one folds the WAL back into the file."""
+        """Close all connections; the last one checkpoints the WAL."""
         self._front.close()
         await self._searcher.close()
         await self.reader.close()
@@ -121,11 +136,11 @@ class Database:
 
 
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
-    """Open ``path`` (made if need be, 0600). Raises StoreError when it is no database or can't be reached."""
+    """Open ``path``, created with mode 0600 if missing. Raises StoreError if it is no database or can't be opened."""
     make = connector or _connect
     opened: list[aiosqlite.Connection] = []
     try:
-        await asyncio.to_thread(_make, path)
+        await asyncio.to_thread(_create_file, path)
         for _ in range(3):
             opened.append(await _open(lambda: make(path)))
         front = await asyncio.to_thread(_open_front, lambda: make(path))
@@ -136,8 +151,8 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
     return Database(path, opened[0], opened[1], opened[2], front)
 
 
-def _make(path: Path) -> None:
-    """Make the file if need be. Raises OSError where a FIFO, say, is in its place: SQLite would wait for ever."""
+def _create_file(path: Path) -> None:
+    """Create the file if missing. Raises OSError if it is no regular file: SQLite would block for ever on a FIFO."""
     path.touch(mode=0o600, exist_ok=True)
     require_regular(path)
 
@@ -153,7 +168,7 @@ async def _open(connector: Connector) -> aiosqlite.Connection:
         for pragma in PRAGMAS:
             await connection.execute(pragma)
     except BaseException:
-        # Also when cancelled: a connection that nobody holds would keep its file and its thread.
+        # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
         await connection.close()
         raise
     return connection

@@ -1,4 +1,4 @@
-"""Summaries and their sources: the memories that a summary capture, or its memory, derives from."""
+"""Summaries and their sources: the memories from which a summary capture, or its memory, was made."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from time import time
 
 import aiosqlite
 
-from subconscious.model import Link, Memory
+from subconscious.domain.model import Link, Memory
 from subconscious.store import decisions, links, memories
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
-from subconscious.store.rows import marks, memory_from
+from subconscious.store.rows import memory_from, qmarks
 
 CONSOLIDATES = "CONSOLIDATES"
 EXTRACTORS = "consolidation%"
 PURPOSE = "consolidation"
 DAY = 86_400.0
 
-# Not what stands for itself (pinned), what holds no longer, what is kept apart; nor what is summed up already, waits to
-# be, or is not to be since a person said no, unless it was worded anew; nor ways out of failures, which name commands.
-_FREE = f"""
+# Excluded are memories that are pinned, superseded or in quarantine; that a summary covers already, waits to cover, or
+# may not cover because a person rejected it (unless they were reworded since); and ways out of failures, which name
+# commands.
+_SUMMARISABLE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND m.project_id IS ?
  AND m.extractor NOT LIKE 'observed-%'
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
@@ -33,42 +34,45 @@ m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND 
 
 
 async def projects(database: Database) -> list[str]:
-    """The projects that have active memories, "" for those that hold everywhere, in a fixed order."""
+    """Return the projects that have active memories, "" for user-wide ones, in a fixed order."""
     rows = await database.rows(
         "SELECT DISTINCT coalesce(project_id, '') FROM memories WHERE archived_at IS NULL ORDER BY 1"
     )
     return [row[0] for row in rows]
 
 
-async def free(database: Database, project_id: str | None, limit: int) -> list[Memory]:
-    """Memories of one project, or of the user's own, that may be summed up: those that were alive last."""
+async def candidates(database: Database, project_id: str | None, limit: int) -> list[Memory]:
+    """Return memories of one project, or the user-wide ones, that may be summarised, the most recently used first."""
     rows = await database.rows(
-        f"SELECT m.* FROM memories AS m WHERE {_FREE}"  # noqa: S608
+        f"SELECT m.* FROM memories AS m WHERE {_SUMMARISABLE}"  # noqa: S608
         " ORDER BY max(m.said_at, coalesce(m.last_used_at, 0)) DESC, m.id DESC LIMIT ?",
         (project_id, limit),
     )
     return [memory_from(row) for row in rows]
 
 
-async def opposed(database: Database, ids: Sequence[int]) -> set[frozenset[int]]:
-    """The pairs of these memories of which one contradicts or supersedes the other, or may."""
+async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[int]]:
+    """Return the pairs of these memories in which one contradicts or supersedes the other, or may do so."""
     known = set(ids)
-    found = await links.of(database, ids, links.SHOWN, links.BEARING)
+    found = await links.of(database, ids, links.SHOWN, links.AFFECTS_VALIDITY)
     return {frozenset((one.source_id, one.target_id)) for one in found if {one.source_id, one.target_id} <= known}
 
 
-async def home_of(database: Database, ids: Sequence[int]) -> str | None:
-    """The project in which the first of these memories was said; of the user's own none says so itself."""
+async def project_of(database: Database, ids: Sequence[int]) -> str | None:
+    """Return the project in which the first of these memories was stated; user-wide memories don't store it."""
     rows = await database.rows(
-        f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({marks(ids)})"  # noqa: S608
+        f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})"  # noqa: S608
         " UNION ALL SELECT * FROM (SELECT id FROM projects ORDER BY created_at) LIMIT 1",
         ids,
     )
     return rows[0][0] if rows else None
 
 
-async def made_since(database: Database, since: float) -> int:
-    """How many were summed up, proposed, or put to a model since then; what bears a time ahead of now doesn't count."""
+async def count_since(database: Database, since: float) -> int:
+    """Return how many summaries were made, proposed or requested since then.
+
+    Times ahead of now come from a wrong clock and are not counted.
+    """
     rows = await database.rows(
         "SELECT (SELECT count(*) FROM implicit_captures WHERE extractor LIKE ?1 AND created_at > ?2"
         " AND created_at <= ?4)"
@@ -79,8 +83,8 @@ async def made_since(database: Database, since: float) -> int:
     return int(rows[0][0])
 
 
-async def known(database: Database, turn_id: str) -> bool:
-    """Whether exactly these sources were summed up before, or are proposed, with any result."""
+async def is_known(database: Database, turn_id: str) -> bool:
+    """Whether exactly these sources were summarised or proposed before, with any result."""
     rows = await database.rows(
         "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
         " UNION ALL SELECT 1 FROM llm_requests"
@@ -90,8 +94,8 @@ async def known(database: Database, turn_id: str) -> bool:
     return bool(rows)
 
 
-async def rest_on(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
-    """Note what a capture sums up. It is part of the capture, and changes no more: it has no events of its own."""
+async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
+    """Store the sources of a summary capture. They never change, so they have no events of their own."""
     await tx.executemany(
         "INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (?, ?, ?)",
         [(capture_id, source.id, source.content_hash) for source in sources],
@@ -109,21 +113,21 @@ async def link(tx: aiosqlite.Connection, capture_id: int, memory_id: int, actor:
         new = Link(
             0, memory_id, row["memory_id"], CONSOLIDATES, "active", row["confidence"], "system", row["evidence"], time()
         )
-        if await links.add(tx, new, actor) is None and (old := await links.same(tx, new)) is not None:
+        if await links.add(tx, new, actor) is None and (old := await links.stored_link(tx, new)) is not None:
             await links.change(tx, old, actor, "summed up again", status="active")
 
 
 async def unlink(tx: aiosqlite.Connection, memory_id: int, actor: str, reason: str) -> None:
-    """Withdraw what binds a summing up to its sources."""
-    for one in await links.at_ends(tx, [memory_id]):
+    """Withdraw the links of a summary to its sources."""
+    for one in await links.open_links(tx, [memory_id]):
         if one.type == CONSOLIDATES and one.source_id == memory_id and one.status == "active":
             await links.change(tx, one, actor, reason, status="withdrawn")
 
 
 async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, list[int]]:
-    """What each of these captures sums up; those that sum up nothing are left out."""
+    """Return the sources of each of these captures; captures without any are left out."""
     rows = await database.rows(
-        f"SELECT capture_id, memory_id FROM consolidations WHERE capture_id IN ({marks(capture_ids)})"  # noqa: S608
+        f"SELECT capture_id, memory_id FROM consolidations WHERE capture_id IN ({qmarks(capture_ids)})"  # noqa: S608
         " ORDER BY capture_id, memory_id",
         capture_ids,
     )
@@ -133,12 +137,12 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
     return found
 
 
-async def summed_up(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """The memories that these sum up, each as it is worded now."""
+async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
+    """Return the sources of each of these memories whose text has not changed since."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
-        f" WHERE i.memory_id IN ({marks(ids)}) ORDER BY 1, 2",
+        f" WHERE i.memory_id IN ({qmarks(ids)}) ORDER BY 1, 2",
         ids,
     )
     found: dict[int, list[int]] = {}
@@ -147,13 +151,13 @@ async def summed_up(database: Database, ids: Sequence[int]) -> dict[int, list[in
     return found
 
 
-async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The active memories that sum up any of these, and the captures that wait to do so."""
+async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the active summaries of any of these memories, and the captures that wait to become one."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT DISTINCT i.id, i.status, m.id AS memory_id FROM consolidations AS c JOIN implicit_captures AS i"  # noqa: S608
             " ON i.id = c.capture_id LEFT JOIN memories AS m ON m.id = i.memory_id AND m.archived_at IS NULL"
-            f" WHERE c.memory_id IN ({marks(ids)}) ORDER BY i.id",
+            f" WHERE c.memory_id IN ({qmarks(ids)}) ORDER BY i.id",
             ids,
         )
     )
@@ -161,24 +165,26 @@ async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[i
     return list(made), [row["id"] for row in rows if row["status"] == "review"]
 
 
-async def fall(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = "") -> list[int]:
+async def archive_dependents(
+    tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = ""
+) -> list[int]:
     """Archive and return the summaries of removed memories, which would otherwise repeat them.
 
     Not called for faded memories: they were true, and the summary is what remains of them.
     """
     if not ids:
         return []
-    made, waiting = await built_on(tx, ids)
-    gone = [await memories.held(tx, number) for number in made if number not in ids]
+    made, waiting = await dependents(tx, ids)
+    gone = [await memories.require(tx, number) for number in made if number not in ids]
     for memory in gone:
-        await memories.archive(tx, memory, actor, f"it rested on what went: {reason}", act)
+        await memories.archive(tx, memory, actor, f"it was derived from a removed memory: {reason}", act)
     for capture_id in waiting:
-        await decisions.displace(tx, capture_id, "what it sums up has gone", act)
+        await decisions.displace(tx, capture_id, "the memories that it summarizes were removed", act)
     return [memory.id for memory in gone]
 
 
-async def undermined(database: Database, limit: int) -> list[int]:
-    """Memories of which something standing or waiting sums them up, and that were worded anew or superseded since."""
+async def outdated_sources(database: Database, limit: int) -> list[int]:
+    """Return memories that were reworded or superseded after an active or waiting summary was made of them."""
     rows = await database.rows(
         "SELECT DISTINCT c.memory_id FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id"
         " JOIN memories AS m ON m.id = c.memory_id LEFT JOIN memories AS s ON s.id = i.memory_id"

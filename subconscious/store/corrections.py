@@ -1,4 +1,4 @@
-"""Corrections and feedback: what people said of memories, and what became of them in use."""
+"""Corrections and feedback: how people corrected memories, and what resulted from using them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from time import time
+from typing import cast
 
 import aiosqlite
 
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
-from subconscious.store.rows import insertion, marks
+from subconscious.store.rows import insertion, qmarks
+from subconscious.wire.decay import CorrectionRow
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One memory that a person corrected: how, and what holds instead."""
+    """A person's correction of one memory: its kind (``way``), and the memory that replaces it."""
 
     memory_id: int
     way: str
@@ -27,7 +29,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What became of one memory once; ``outcome`` is a row of `decay.OUTCOMES`, or says nothing of confidence."""
+    """One result for one memory. ``outcome`` is a row of `decay.OUTCOMES`, or has no effect on confidence."""
 
     memory_id: int
     outcome: str
@@ -37,8 +39,8 @@ class Feedback:
     correction_id: int | None = None
 
 
-async def correct(tx: aiosqlite.Connection, correction: Correction, actor: str, act: str = "") -> int:
-    """Put a correction on record; its id."""
+async def record(tx: aiosqlite.Connection, correction: Correction, actor: str, act: str = "") -> int:
+    """Store a correction; return its id."""
     values = asdict(correction) | {"created_at": time()}
     done = await tx.execute(*insertion("memory_corrections", values))
     number = int(done.lastrowid or 0)
@@ -48,8 +50,8 @@ async def correct(tx: aiosqlite.Connection, correction: Correction, actor: str, 
     return number
 
 
-async def known(tx: aiosqlite.Connection, correction: Correction) -> bool:
-    """Whether the same was said before: to say it twice makes it no worse."""
+async def is_known(tx: aiosqlite.Connection, correction: Correction) -> bool:
+    """Whether the same correction was stored before: repeating it must not count twice."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM memory_corrections WHERE memory_id = ? AND way = ? AND replacement_id IS ? LIMIT 1",
         (correction.memory_id, correction.way, correction.replacement_id),
@@ -57,8 +59,8 @@ async def known(tx: aiosqlite.Connection, correction: Correction) -> bool:
     return bool(list(rows))
 
 
-async def append(tx: aiosqlite.Connection, feedback: Feedback, act: str = "") -> int:
-    """Add to the log; the entry's id."""
+async def record_feedback(tx: aiosqlite.Connection, feedback: Feedback, act: str = "") -> int:
+    """Append to the feedback log; return the entry's id."""
     values = asdict(feedback) | {"created_at": time()}
     done = await tx.execute(*insertion("feedback", values))
     number = int(done.lastrowid or 0)
@@ -77,11 +79,11 @@ async def append(tx: aiosqlite.Connection, feedback: Feedback, act: str = "") ->
 
 
 async def counts(database: Database, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """How often each outcome is on record, of each of these memories that has any, or of what was merged into it."""
+    """Count each outcome per memory, including memories merged into it; memories without feedback are left out."""
     rows = await database.rows(
         f"SELECT memory_id, outcome, count(*) FROM (SELECT memory_id, outcome FROM feedback"  # noqa: S608
-        f" WHERE memory_id IN ({marks(ids)}) UNION ALL SELECT into_id, outcome FROM {MERGED} AS merged"
-        f" JOIN feedback ON feedback.memory_id = merged.memory_id WHERE into_id IN ({marks(ids)}))"
+        f" WHERE memory_id IN ({qmarks(ids)}) UNION ALL SELECT into_id, outcome FROM {MERGED} AS merged"
+        f" JOIN feedback ON feedback.memory_id = merged.memory_id WHERE into_id IN ({qmarks(ids)}))"
         " GROUP BY memory_id, outcome",
         (*ids, *ids),
     )
@@ -91,9 +93,9 @@ async def counts(database: Database, ids: Sequence[int]) -> dict[int, dict[str, 
     return dict(found)
 
 
-async def of(database: Database, memory_id: int) -> list[dict[str, object]]:
-    """The corrections that a memory was part of, the latest first."""
+async def of_memory(database: Database, memory_id: int) -> list[CorrectionRow]:
+    """Return the corrections that a memory was part of, latest first."""
     rows = await database.rows(
         "SELECT * FROM memory_corrections WHERE memory_id = ?1 OR replacement_id = ?1 ORDER BY id DESC", (memory_id,)
     )
-    return [dict(row) for row in rows]
+    return [cast("CorrectionRow", dict(row)) for row in rows]

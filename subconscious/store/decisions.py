@@ -1,18 +1,27 @@
-"""What becomes of captures: decided by a person or by time, reworded, judged again, set apart."""
+"""Changes to captures: decisions by a person, expiry, rewording, new verdicts, quarantine."""
 
 from __future__ import annotations
 
 from time import time
-from typing import Any
+from typing import Any, cast
 
 import aiosqlite
 
-from subconscious.model import Admission, Candidate, Verdict
+from subconscious.domain.model import Admission, Candidate, Verdict
 from subconscious.store import captures, events
-from subconscious.store.capture_rows import DAY, QUARANTINED, TABLE, UNCONFIRMED, judged, outcome, written
+from subconscious.store.capture_rows import (
+    DAY,
+    QUARANTINED,
+    TABLE,
+    UNCONFIRMED,
+    admission_columns,
+    status_columns,
+    verdict_columns,
+)
 from subconscious.store.connect import Database
-from subconscious.store.queue import MAY_EXPIRE
-from subconscious.store.rows import alter, content_hash, stored
+from subconscious.store.review_queue import MAY_EXPIRE
+from subconscious.store.rows import column_values, content_hash, update_row
+from subconscious.wire.captures import Capture
 
 REWORDED = (
     "kind",
@@ -25,20 +34,20 @@ REWORDED = (
     "raw_confidence",
     "extractor",
 )
-"""What a better reading of a capture's evidence may change."""
+"""The columns that a better extraction of the same evidence may change."""
 
 
 async def decide(
     tx: aiosqlite.Connection,
-    capture: dict[str, Any],
+    capture: Capture,
     status: str,
     actor: str,
     reason: str,
     action: str = "",
-    **told: Any,
+    **extra: Any,
 ) -> None:
-    """Set what became of a capture; ``told`` joins the event (``action``, or else the status) for who undoes it."""
-    before, after = await alter(tx, TABLE, capture["id"], written(status) | {"decided_at": time()})
+    """Set the status of a capture and record the event ``action`` (default: the status) with ``extra`` values."""
+    before, after = await update_row(tx, TABLE, capture["id"], status_columns(status) | {"decided_at": time()})
     await events.record(
         tx,
         action or status,
@@ -47,25 +56,25 @@ async def decide(
         actor=actor,
         reason=reason,
         before=before | {"status": capture["status"]},
-        after=told | after | {"status": status},
+        after=extra | after | {"status": status},
     )
 
 
 async def reopen(
     tx: aiosqlite.Connection,
-    capture: dict[str, Any],
+    capture: Capture,
     status: str,
     expiry_days: float,
     action: str,
     reason: str,
     actor: str = "user",
 ) -> None:
-    """A person takes a capture back to ``status``; one that waits again waits as long as a new one."""
+    """Return a capture to ``status`` by a person's request. One that waits again gets a new expiry time."""
     expires = time() + expiry_days * DAY if status in ("review", UNCONFIRMED) else None
-    values = written(status) | {"decided_at": None, "expires_at": expires}
+    values = status_columns(status) | {"decided_at": None, "expires_at": expires}
     if status not in (QUARANTINED, UNCONFIRMED):
         values["memory_id"] = None
-    before, after = await alter(tx, TABLE, capture["id"], values)
+    before, after = await update_row(tx, TABLE, capture["id"], values)
     await events.record(
         tx,
         action,
@@ -79,12 +88,12 @@ async def reopen(
 
 
 async def reword(
-    tx: aiosqlite.Connection, capture: dict[str, Any], worded: Candidate, admission: Admission, expiry_days: float
+    tx: aiosqlite.Connection, capture: Capture, worded: Candidate, admission: Admission, expiry_days: float
 ) -> None:
-    """Give a capture another reader's words and what the gate says of them; those it had stand in its history."""
-    values = outcome(admission)
+    """Replace a capture's wording, with the gate's result for it; its history keeps the old wording."""
+    values = admission_columns(admission)
     status = values["status"]
-    read = {name: value for name, value in stored(worded).items() if name in REWORDED}
+    read = {name: value for name, value in column_values(worded).items() if name in REWORDED}
     expires = time() + expiry_days * DAY if status == "review" else None
     values |= read | {
         "content_hash": content_hash(worded.content),
@@ -94,13 +103,13 @@ async def reword(
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, at: float | None) -> None:
-    """Note when a person let a capture go: no later check holds it again. None: they took that back."""
+    """Record when a person released a capture, so that later checks don't quarantine it again; None undoes that."""
     action = "unreleased" if at is None else "let go"
     await captures.change(tx, action, capture_id, {"released_at": at}, "user")
 
 
-async def quarantine(tx: aiosqlite.Connection, capture: dict[str, Any], verdict: Verdict, reason: str) -> None:
-    """Set a capture apart that a later look found dangerous; its memory, if it has one, is archived by the caller."""
+async def quarantine(tx: aiosqlite.Connection, capture: Capture, verdict: Verdict, reason: str) -> None:
+    """Quarantine a capture that a later check found dangerous; the caller archives its memory, if it has one."""
     await rejudge(tx, capture["id"], verdict)
     await captures.change(tx, "reasoned", capture["id"], {"reason": reason})
     await decide(tx, capture, QUARANTINED, "daemon", reason)
@@ -109,21 +118,21 @@ async def quarantine(tx: aiosqlite.Connection, capture: dict[str, Any], verdict:
 async def rejudge(
     tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_with: int | None = None
 ) -> None:
-    """Keep what a later look said of a capture; ``seconded_with`` is the prompt of a model's opinion."""
-    values = judged(verdict) | ({} if seconded_with is None else {"seconded_with": seconded_with})
+    """Store the verdict of a later check; ``seconded_with`` is the prompt version of a model's opinion."""
+    values = verdict_columns(verdict) | ({} if seconded_with is None else {"seconded_with": seconded_with})
     await captures.change(tx, "judged", capture_id, values)
 
 
 async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: str = "") -> None:
-    """Take a waiting capture out of the queue; it can be restored like any that was discarded."""
-    capture = await captures.held(tx, capture_id)
+    """Remove a waiting capture from the queue; it can be restored like any discarded one."""
+    capture = await captures.require(tx, capture_id)
     if capture["status"] in ("review", UNCONFIRMED):
         values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
         await captures.change(tx, "displace", capture_id, values, reason=reason, act=act)
 
 
 async def overdue(database: Database, now: float) -> tuple[int, int]:
-    """How many captures have waited too long, and how many wait in all."""
+    """Return how many waiting captures are overdue, and how many wait in all."""
     rows = await database.rows(
         f"SELECT count(*) FILTER (WHERE expires_at < ? AND {MAY_EXPIRE}), count(*)"  # noqa: S608
         " FROM implicit_captures WHERE status = 'review'",
@@ -133,9 +142,9 @@ async def overdue(database: Database, now: float) -> tuple[int, int]:
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:
-    """Close what waited too long; it stays in the table and can be looked at. Returns how many.
+    """Expire the overdue captures, which stay in the table; return how many.
 
-    The user's own words wait until they were shown once.
+    The user's own words don't expire until they were shown once.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -145,5 +154,5 @@ async def expire(tx: aiosqlite.Connection, now: float) -> int:
         )
     )
     for row in rows:
-        await decide(tx, dict(row), "expired", "daemon", "nobody decided in time")
+        await decide(tx, cast("Capture", dict(row)), "expired", "daemon", "it expired without a decision")
     return len(rows)

@@ -1,4 +1,4 @@
-"""The append-only log of changes: who did what to what, with the values before and after."""
+"""The append-only log of changes: who changed what, with the values before and after."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from time import time
-from typing import Any
+from typing import Any, cast
 
 import aiosqlite
 
-from subconscious.errors import NotFoundError
-from subconscious.store.connect import ACT, Database
-from subconscious.store.rows import marks
+from subconscious.domain.errors import NotFoundError
+from subconscious.store.connect import CURRENT_ACT, Database
+from subconscious.store.rows import qmarks
+from subconscious.wire.history import Event
 
 
 async def record(
@@ -28,10 +29,10 @@ async def record(
     after: dict[str, Any] | None = None,
     act: str = "",
 ) -> None:
-    """Append one event, in the transaction of the change it tells of.
+    """Append one event, in the transaction of the change that it records.
 
-    ``before`` and ``after`` are the columns that changed, with their values; None before: it was made; None after: it
-    was taken away. Changes that belong together have one ``act``: those of one transaction, unless it is given.
+    ``before`` and ``after`` are the changed columns with their values; before is None for an insertion, after is None
+    for a deletion. Changes that belong together share an ``act``; the default is one per transaction.
     """
     await tx.execute(
         "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after, act)"
@@ -46,13 +47,13 @@ async def record(
             reason,
             _json(before),
             _json(after),
-            act or ACT.get(),
+            act or CURRENT_ACT.get(),
         ),
     )
 
 
-async def history(database: Database, subject: str, subject_id: int | str) -> list[dict[str, Any]]:
-    """All events of one memory, capture or session, oldest first."""
+async def history(database: Database, subject: str, subject_id: int | str) -> list[Event]:
+    """Return all events of one memory, capture or session, oldest first."""
     rows = await database.rows(
         "SELECT * FROM events WHERE subject = ? AND subject_id = ? ORDER BY id", (subject, str(subject_id))
     )
@@ -62,10 +63,10 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
 async def subjects_by_reason(
     database: Database, action: str, subject: str, reasons: Sequence[str]
 ) -> dict[str, set[str]]:
-    """The ids of the subjects that events of one action are about, by the events' reasons."""
+    """Return the subject ids of events of one action, by the events' reasons."""
     rows = await database.rows(
         "SELECT reason, subject_id FROM events WHERE subject = ? AND action = ?"  # noqa: S608
-        f" AND reason IN ({marks(reasons)})",
+        f" AND reason IN ({qmarks(reasons)})",
         (subject, action, *reasons),
     )
     found: dict[str, set[str]] = {}
@@ -74,29 +75,35 @@ async def subjects_by_reason(
     return found
 
 
-async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, but: str = "") -> dict[str, Any] | None:
-    """The newest event of one subject, as the running transaction sees it; ``but`` is an action to pass over."""
+async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, excluded: str = "") -> Event | None:
+    """Return the newest event of a subject as the running transaction sees it.
+
+    Events with the action ``excluded`` are skipped.
+    """
     rows = list(
         await tx.execute_fetchall(
             "SELECT * FROM events WHERE subject = ? AND subject_id = ? AND action <> ? ORDER BY id DESC LIMIT 1",
-            (subject, str(subject_id), but),
+            (subject, str(subject_id), excluded),
         )
     )
     return _opened(rows[0]) if rows else None
 
 
-async def page(database: Database, before: int, limit: int, but: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Events older than one, the latest first; without the marks of what was typed, and those of some subjects."""
-    left_out = ("typed", "prompt", *but)
+async def page(database: Database, before: int, limit: int, excluded: Sequence[str] = ()) -> list[Event]:
+    """Return events older than ``before``, latest first.
+
+    Attestations of typed text and the subjects in ``excluded`` are left out.
+    """
+    left_out = ("typed", "prompt", *excluded)
     rows = await database.rows(
-        f"SELECT * FROM events WHERE id < ? AND subject NOT IN ({marks(left_out)}) ORDER BY id DESC LIMIT ?",  # noqa: S608
+        f"SELECT * FROM events WHERE id < ? AND subject NOT IN ({qmarks(left_out)}) ORDER BY id DESC LIMIT ?",  # noqa: S608
         (before, *left_out, limit),
     )
     return [_opened(row) for row in rows]
 
 
-async def of_session(database: Database, session_id: str) -> list[dict[str, Any]]:
-    """Return the events that a session caused and those about its story, oldest first."""
+async def of_session(database: Database, session_id: str) -> list[Event]:
+    """Return the events that a session caused and those about its summary, oldest first."""
     rows = await database.rows(
         "SELECT * FROM events WHERE subject NOT IN ('typed', 'prompt')"
         " AND (session_id = ?1 OR (subject = 'session' AND subject_id = ?1)) ORDER BY id",
@@ -105,24 +112,24 @@ async def of_session(database: Database, session_id: str) -> list[dict[str, Any]
     return [_opened(row) for row in rows]
 
 
-async def held(tx: aiosqlite.Connection, event_id: int) -> dict[str, Any]:
-    """One event, as the running transaction sees it. Raises NotFoundError."""
+async def require(tx: aiosqlite.Connection, event_id: int) -> Event:
+    """Return one event as the running transaction sees it. Raises NotFoundError."""
     rows = list(await tx.execute_fetchall("SELECT * FROM events WHERE id = ?", (event_id,)))
     if not rows:
         raise NotFoundError(f"there is no event {event_id}", "`subconscious history` lists the latest")
     return _opened(rows[0])
 
 
-async def of_act(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the events of the same act as one, oldest first; only itself, if it has no act."""
+async def of_act(tx: aiosqlite.Connection, event: Event) -> list[Event]:
+    """Return the events of the same act, oldest first; only the event itself if it has no act."""
     if not event["act"]:
         return [event]
     rows = await tx.execute_fetchall("SELECT * FROM events WHERE act = ? AND act <> '' ORDER BY id", (event["act"],))
     return [_opened(row) for row in rows]
 
 
-async def after(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[str, Any]]:
-    """What happened to an event's subject since, the latest first."""
+async def after(tx: aiosqlite.Connection, event: Event) -> list[Event]:
+    """Return later events of the same subject, latest first."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM events WHERE subject = ? AND subject_id = ? AND id > ? ORDER BY id DESC",
         (event["subject"], event["subject_id"], event["id"]),
@@ -130,18 +137,22 @@ async def after(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[st
     return [_opened(row) for row in rows]
 
 
-def _opened(row: sqlite3.Row) -> dict[str, Any]:
-    return dict(row) | {side: json.loads(row[side]) if row[side] else None for side in ("before", "after")}
+def _opened(row: sqlite3.Row) -> Event:
+    sides = {side: json.loads(row[side]) if row[side] else None for side in ("before", "after")}
+    return cast("Event", dict(row) | sides)
 
 
-async def newest(database: Database) -> int:
-    """The number of the newest event; 0 where nothing has happened yet. Numbers are never used twice."""
+async def latest_id(database: Database) -> int:
+    """Return the id of the newest event, 0 if there is none. Ids are never reused."""
     rows = await database.rows("SELECT max(id) FROM events")
     return rows[0][0] or 0
 
 
-async def last(database: Database, action: str, subject: str, subject_id: str) -> float:
-    """When ``action`` was last done to the subject; 0.0 if never. A time ahead of now, of a wrong clock, is none."""
+async def last_time(database: Database, action: str, subject: str, subject_id: str) -> float:
+    """Return when ``action`` last happened to the subject; 0.0 if never.
+
+    Times ahead of now come from a wrong clock and are ignored.
+    """
     rows = await database.rows(
         "SELECT max(at) FROM events WHERE action = ? AND subject = ? AND subject_id = ? AND at <= ?",
         (action, subject, subject_id, time()),
@@ -149,8 +160,8 @@ async def last(database: Database, action: str, subject: str, subject_id: str) -
     return float(rows[0][0] or 0.0)
 
 
-async def reasons(database: Database, action: str, subject: str, beginning: str) -> set[str]:
-    """The reasons of all events of that action whose subject's id begins so."""
+async def reasons_of(database: Database, action: str, subject: str, beginning: str) -> set[str]:
+    """Return the reasons of all events of an action whose subject id has this prefix."""
     rows = await database.rows(
         "SELECT reason FROM events WHERE subject = ? AND subject_id >= ? AND subject_id < ? AND action = ?",
         (subject, beginning, f"{beginning}\U0010ffff", action),

@@ -1,4 +1,4 @@
-"""Reads the input of the decay formulas, part of which is only in ``memory_decay``."""
+"""Reads the inputs of the decay formulas. Some of these inputs are stored in ``memory_decay``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 import aiosqlite
 
@@ -16,18 +16,19 @@ from subconscious.store import events, memories
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
 from subconscious.store.full_text import USER_WIDE
-from subconscious.store.rows import marks
+from subconscious.store.rows import qmarks
+from subconscious.wire.decay import FadedMemory
 
-GATHERED = 0.5
+SUMMARISED_FACTOR = 0.5
 """The factor of a memory's stability when a summary covers it."""
 
 MOST_TOUCHED = 2000
-"""Memories that one turn can touch."""
+"""The most memories that one turn can touch."""
 MOST_NAMES = 100
-"""Files and topics of one batch of turns that are looked for."""
+"""The most files and topics of one batch of turns that are searched for."""
 
-# A link counts while the memory at its other end is active and holds wherever this one does. What was brought back, by
-# whatever means, is alive since then: the history knows it, and so it stands nowhere else.
+# A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
+# only in the history, because any undo can restore a memory.
 _FACTS = """
 SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
        coalesce(d.importance, 'normal') AS importance, coalesce(d.touched_at, 0) AS touched_at,
@@ -43,21 +44,21 @@ SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.
   FROM memories AS m LEFT JOIN memory_decay AS d ON d.memory_id = m.id
 """
 
-APART = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
-"""Types of links that lean on nothing."""
+NO_CITATIONS = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
+"""Types of links that are no citations."""
 
 
 def _facts_from(row: sqlite3.Row) -> Facts:
     links = (row["links"] or "").split(",") if row["links"] else []
     proved = row["drawn_on"] + row["recurrence"] - 1
-    gathered = GATHERED if "CONSOLIDATES" in links else 1.0
+    gathered = SUMMARISED_FACTOR if "CONSOLIDATES" in links else 1.0
     return Facts(
         kind=row["kind"],
         alive_at=max(row[name] or 0.0 for name in ("said_at", "created_at", "last_used_at", "reset_at", "back_at")),
         touched_at=row["touched_at"],
         uses=row["uses"],
         recurrence=row["recurrence"],
-        citations=sum(link not in APART for link in links),
+        citations=sum(link not in NO_CITATIONS for link in links),
         superseded="SUPERSEDES" in links,
         pinned=bool(row["pinned"]),
         importance=row["importance"],
@@ -66,16 +67,13 @@ def _facts_from(row: sqlite3.Row) -> Facts:
 
 
 async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
-    """What decay looks at, of each of these memories that exists."""
-    rows = await database.rows(f"{_FACTS} WHERE m.id IN ({marks(ids)})", ids)
+    """Return the decay input of each of these memories that exists."""
+    rows = await database.rows(f"{_FACTS} WHERE m.id IN ({qmarks(ids)})", ids)
     return {row["id"]: _facts_from(row) for row in rows}
 
 
 async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
-    """The same of active memories that fade at all, from behind one id on, in the order of ids.
-
-    Of all projects without one.
-    """
+    """Return the decay input of active memories with an id above ``after``, of one project or of all, ordered by id."""
     rows = await database.rows(
         f"{_FACTS} WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND m.id > ? AND (? IS NULL OR m.project_id = ?)"
         " ORDER BY m.id LIMIT ?",
@@ -85,7 +83,10 @@ async def page(database: Database, after: int, limit: int, project_id: str | Non
 
 
 async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> None:
-    """Note that a session works on what these are about. It is observed, not decided: no event, as with uses."""
+    """Record that a session works on the subjects of these memories.
+
+    Like a use it is an observation, so it has no event.
+    """
     await tx.executemany(
         "INSERT INTO memory_decay (memory_id, touched_at) VALUES (?, ?)"
         " ON CONFLICT (memory_id) DO UPDATE SET touched_at = max(touched_at, excluded.touched_at)",
@@ -94,9 +95,9 @@ async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> No
 
 
 async def about(database: Database, project_id: str, files: Collection[str], topics: Collection[str]) -> list[int]:
-    """Active memories of a project, and the user's own, that name one of these files or carry one of these tags.
+    """Return active memories of a project, and user-wide ones, that name one of these files or have one of these tags.
 
-    The full text finds those that may; a file is met by its name, and by its folders where the memory gives them.
+    Full text finds the candidates; a file is matched by its name, and by its folders if the memory gives them.
     """
     names = [PurePath(file).name for file in files]
     match = _either(("tags", topics), ("files", names))
@@ -112,7 +113,7 @@ async def about(database: Database, project_id: str, files: Collection[str], top
 
 
 def _either(*columns: tuple[str, Iterable[str]]) -> str:
-    """A MATCH expression for any of some words in their column; "" for no word at all."""
+    """Return a MATCH expression for any of the texts in their column; "" if there are none."""
     found = []
     for column, texts in columns:
         phrases = [_phrase(text) for text in texts if any(sign.isalnum() for sign in text)]
@@ -122,7 +123,7 @@ def _either(*columns: tuple[str, Iterable[str]]) -> str:
 
 
 def _phrase(text: str) -> str:
-    """Words as MATCH takes them; half an emoji, as transcripts may hold it, can't be looked for."""
+    """Quote a text for MATCH; a lone surrogate, which transcripts may contain, is replaced."""
     return '"' + text.replace('"', " ").replace("\0", " ").encode("utf-8", "replace").decode() + '"'
 
 
@@ -138,11 +139,11 @@ async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: s
     await _change(tx, memory_id, "importance", importance, actor, act)
 
 
-async def rehabilitate(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
+async def clear_deprecated(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
     """Clear "deprecated" of restored memories: the next run would archive them again."""
     rows = await tx.execute_fetchall(
         "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
-        f" AND memory_id IN ({marks(ids)})",
+        f" AND memory_id IN ({qmarks(ids)})",
         ids,
     )
     for row in list(rows):
@@ -155,7 +156,7 @@ async def reset(tx: aiosqlite.Connection, memory_id: int, at: float, actor: str,
 
 
 async def _change(tx: aiosqlite.Connection, memory_id: int, column: str, value: Any, actor: str, act: str) -> None:
-    """Write one column and its event. A row that says nothing yet is no change: it has none."""
+    """Update one column and record the event, unless the value is the same."""
     await tx.execute("INSERT OR IGNORE INTO memory_decay (memory_id) VALUES (?)", (memory_id,))
     rows = list(await tx.execute_fetchall(f"SELECT {column} FROM memory_decay WHERE memory_id = ?", (memory_id,)))  # noqa: S608
     before = rows[0][0]
@@ -168,8 +169,8 @@ async def _change(tx: aiosqlite.Connection, memory_id: int, column: str, value: 
 
 
 async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, actor: str, act: str = "") -> bool:
-    """Pin a memory or unpin it; False if it was so already."""
-    known = await memories.held(tx, memory_id)
+    """Pin or unpin a memory; return False if it was so already."""
+    known = await memories.require(tx, memory_id)
     if known.pinned == pinned:
         return False
     await tx.execute("UPDATE memories SET pinned = ? WHERE id = ?", (int(pinned), memory_id))
@@ -187,11 +188,11 @@ async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, act
 
 
 FADED = "faded"
-"""What the reasons of archivals begin with that nobody asked for."""
+"""The prefix of the reasons of automatic archivals."""
 
-# By the index over memories first: of what was archived lately, that which faded. What is in quarantine is for the
-# review alone.
-_GONE = """
+# Uses the index over memories first: among recently archived ones, those that faded. Quarantined ones are only in the
+# review.
+_FADED = """
 FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?2 OR m.project_id IS NULL)
  AND NOT m.unconfirmed
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = m.id)
@@ -201,7 +202,7 @@ FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?
 
 
 async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
-    """Whether a memory was archived because it faded, and not by a person."""
+    """Whether a memory was archived because it faded, not by a person."""
     rows = await tx.execute_fetchall(
         "SELECT reason LIKE ? FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'archive'"
         " ORDER BY id DESC LIMIT 1",
@@ -210,18 +211,18 @@ async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
     return any(row[0] for row in rows)
 
 
-async def gone_since(database: Database, project_id: str, since: float) -> int:
-    """How many of a project's memories, and of the user's own, have faded since then and are still archived."""
-    rows = await database.rows(f"SELECT count(*) {_GONE}", (since, project_id), long=True)
+async def count_faded(database: Database, project_id: str, since: float) -> int:
+    """Return how many of a project's memories, and user-wide ones, faded since then and are still archived."""
+    rows = await database.rows(f"SELECT count(*) {_FADED}", (since, project_id), long=True)
     return int(rows[0][0])
 
 
-async def gone(database: Database, project_id: str | None, since: float, limit: int) -> list[dict[str, Any]]:
-    """Return the memories that faded, the latest first: id, kind, summary, time and reason."""
+async def faded(database: Database, project_id: str | None, since: float, limit: int) -> list[FadedMemory]:
+    """Return the memories that faded, latest first: id, kind, summary, time and reason."""
     rows = await database.rows(
         "SELECT m.id, m.kind, m.summary, m.archived_at, (SELECT e.reason FROM events AS e"  # noqa: S608
         " WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT) AND e.action = 'archive'"
-        f" ORDER BY e.id DESC LIMIT 1) AS reason {_GONE} ORDER BY m.archived_at DESC, m.id DESC LIMIT ?3",
+        f" ORDER BY e.id DESC LIMIT 1) AS reason {_FADED} ORDER BY m.archived_at DESC, m.id DESC LIMIT ?3",
         (since, project_id, limit),
     )
-    return [dict(row) for row in rows]
+    return [cast("FadedMemory", dict(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""What failed in tool calls and what then worked: one row a failure, by session."""
+"""Failed tool calls and what worked afterwards: one row per failure, by session."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import aiosqlite
 
-from subconscious.model import Memory
 from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, marks, memory_from, opened
+from subconscious.store.rows import field_values, insertion, qmarks, update_row
 
 MOST_ROWS = 500
-"""Rows of one command or one trouble that are looked at, the latest first."""
+"""The most rows of one command or one trouble that are read, latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,13 @@ class Failure:
 
     @property
     def slots(self) -> dict[str, str]:
-        """What its sentence names."""
+        """The parts of the memory's sentence."""
         return {"failed": self.failed, "way_out": self.way_out, "dropped": self.dropped}
 
 
 _COLUMNS = ", ".join(Failure.__dataclass_fields__)
 _FOUND_LATER = "sort failed way_out dropped way_out_key trouble doubt evidence byte_start byte_end".split()
-"""What is known of a failure only when something has worked, which may be written down later."""
+"""Columns that are set once something has worked, which may be after the failure is stored."""
 
 
 def _read(row: sqlite3.Row) -> Failure:
@@ -61,21 +60,21 @@ def _read(row: sqlite3.Row) -> Failure:
 
 
 async def record(tx: aiosqlite.Connection, failure: Failure) -> bool:
-    """Store a failure, or the way out of one that is stored without; whether that says anything new."""
-    values = opened(failure) | {"signatures": json.dumps(failure.signatures)}
+    """Store a failure, or add its way out to one stored without; return whether anything changed."""
+    values = field_values(failure) | {"signatures": json.dumps(failure.signatures)}
     sets = ", ".join(f"{name} = excluded.{name}" for name in _FOUND_LATER)
     conflict = f"ON CONFLICT (project_id, run_id) DO UPDATE SET {sets} WHERE failures.sort = '' AND excluded.sort <> ''"
     return bool((await tx.execute(*insertion("failures", values, conflict))).rowcount)
 
 
-async def led_out(database: Database, session_id: str) -> set[str]:
-    """The calls of a session whose way out is known."""
+async def solved(database: Database, session_id: str) -> set[str]:
+    """Return the calls of a session whose way out is known."""
     rows = await database.rows("SELECT run_id FROM failures WHERE session_id = ? AND sort <> ''", (session_id,))
     return {row[0] for row in rows}
 
 
 async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) -> list[Failure]:
-    """All failures of one trouble that still count, oldest first."""
+    """Return the failures of one trouble, oldest first, without withdrawn ones."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND trouble = ? AND NOT withdrawn"  # noqa: S608 - constant
         " ORDER BY at DESC, id DESC LIMIT ?",
@@ -85,7 +84,7 @@ async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) ->
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]:
-    """A session's failures with a way out that no memory tells of, oldest first."""
+    """Return a session's failures that have a way out but no memory yet, oldest first."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE session_id = ? AND trouble <> '' AND memory_id IS NULL"  # noqa: S608
         " AND NOT withdrawn ORDER BY at, id LIMIT ?",
@@ -95,7 +94,7 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]
 
 
 async def of_command(database: Database, project_id: str, command_key: str) -> list[Failure]:
-    """The latest failures of one normalised command that still count, latest first."""
+    """Return the latest failures of a normalised command, latest first, without withdrawn ones."""
     rows = await database.rows(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND command_key = ? AND NOT withdrawn"  # noqa: S608 - constant
         " ORDER BY at DESC, id DESC LIMIT ?",
@@ -105,7 +104,7 @@ async def of_command(database: Database, project_id: str, command_key: str) -> l
 
 
 async def of_way_out(tx: aiosqlite.Connection, project_id: str, way_out_key: str) -> list[Failure]:
-    """The failures, with a memory, of which a command is the way out."""
+    """Return the failures with a memory for which a command is the way out."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND way_out_key = ? AND memory_id IS NOT NULL"  # noqa: S608
         " AND NOT withdrawn ORDER BY at, id",
@@ -117,7 +116,7 @@ async def of_way_out(tx: aiosqlite.Connection, project_id: str, way_out_key: str
 async def later_failures(
     tx: aiosqlite.Connection, project_id: str, command_key: str, since: float
 ) -> list[tuple[str, ...]]:
-    """The signatures of a command's failures after a time."""
+    """Return the signatures of a command's failures after ``since``."""
     rows = await tx.execute_fetchall(
         "SELECT signatures FROM failures WHERE project_id = ? AND command_key = ? AND at > ? AND NOT withdrawn",
         (project_id, command_key, since),
@@ -126,15 +125,15 @@ async def later_failures(
 
 
 async def bind(tx: aiosqlite.Connection, project_id: str, trouble: str, memory_id: int) -> None:
-    """Note the memory that tells of a trouble."""
+    """Set the memory of a trouble's failures."""
     await tx.execute(
         "UPDATE failures SET memory_id = ? WHERE project_id = ? AND trouble = ? AND memory_id IS NOT ?",
         (memory_id, project_id, trouble, memory_id),
     )
 
 
-async def worked(tx: aiosqlite.Connection, project_id: str, ran: Iterable[tuple[str, float]]) -> None:
-    """Note when commands worked that had failed before."""
+async def record_recovered(tx: aiosqlite.Connection, project_id: str, ran: Iterable[tuple[str, float]]) -> None:
+    """Record when commands worked that had failed before."""
     for command_key, at in dict(ran).items():
         await tx.execute(
             "INSERT INTO recovered_commands (project_id, command_key, worked_at) SELECT ?1, ?2, ?3"
@@ -144,40 +143,28 @@ async def worked(tx: aiosqlite.Connection, project_id: str, ran: Iterable[tuple[
         )
 
 
-async def worked_at(database: Database, project_id: str, command_key: str) -> float:
-    """When a command that had failed before last worked; 0 for never."""
+async def recovered_at(database: Database, project_id: str, command_key: str) -> float:
+    """Return when a command that had failed before last worked; 0 if never."""
     rows = await database.rows(
         "SELECT worked_at FROM recovered_commands WHERE project_id = ? AND command_key = ?", (project_id, command_key)
     )
     return float(rows[0][0]) if rows else 0.0
 
 
-async def outdated(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
+async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
     """Return the memories of failures whose unchanged command has worked since."""
     rows = await tx.execute_fetchall(
-        # Of a command with placeholders another one of its shape may have worked.
+        # For a command with placeholders, another command of the same shape may have worked.
         "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608
-        f" WHERE project_id = ? AND memory_id IS NOT NULL AND NOT withdrawn AND sort IN ({marks(sorts)})"
+        f" WHERE project_id = ? AND memory_id IS NOT NULL AND NOT withdrawn AND sort IN ({qmarks(sorts)})"
         " GROUP BY memory_id HAVING max(CASE WHEN instr(failed, '<') = 0 THEN worked_at END) > max(at)",
         (project_id, *sorts),
     )
     return [row[0] for row in rows]
 
 
-async def recurring(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """The active memories of a project's failures: those that most sessions met first, then the latest."""
-    rows = await database.rows(
-        "SELECT memories.* FROM memories JOIN"
-        " (SELECT memory_id, count(DISTINCT session_id) AS sessions, max(at) AS last FROM failures"
-        " WHERE project_id = ? AND memory_id IS NOT NULL AND NOT withdrawn GROUP BY memory_id) AS met"
-        " ON met.memory_id = memories.id WHERE archived_at IS NULL ORDER BY sessions DESC, last DESC, id LIMIT ?",
-        (project_id, limit),
-    )
-    return [memory_from(row) for row in rows]
-
-
-async def counting(tx: aiosqlite.Connection, session_id: str) -> int:
-    """How many failures of a session count."""
+async def count(tx: aiosqlite.Connection, session_id: str) -> int:
+    """Return how many failures of a session are not withdrawn."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM failures WHERE session_id = ? AND NOT withdrawn", (session_id,)
     )
@@ -185,10 +172,10 @@ async def counting(tx: aiosqlite.Connection, session_id: str) -> int:
 
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, back: bool = False) -> None:
-    """Let a session's failures count no more, or again; each with its event, so that it can be undone."""
+    """Withdraw a session's failures, or restore them (``back``), each with an event for undo."""
     rows = await tx.execute_fetchall("SELECT id FROM failures WHERE session_id = ? ORDER BY id", (session_id,))
     for row in list(rows):
-        before, after = await alter(tx, "failures", row[0], {"withdrawn": int(not back)})
+        before, after = await update_row(tx, "failures", row[0], {"withdrawn": int(not back)})
         if after:
             await events.record(
                 tx,
@@ -203,19 +190,21 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, ba
             )
 
 
-class Fate(NamedTuple):
-    """What became of a capture: its status, and the memory that it became."""
+class CaptureResult(NamedTuple):
+    """The result of a capture: its status, and the memory that it became."""
 
     status: str
     memory_id: int | None
     capture_id: int
 
 
-async def decided(tx: aiosqlite.Connection, project_id: str, extractor: str, hashes: Collection[str]) -> list[Fate]:
-    """What became of the captures with one of these wordings."""
+async def capture_results(
+    tx: aiosqlite.Connection, project_id: str, extractor: str, hashes: Collection[str]
+) -> list[CaptureResult]:
+    """Return the results of the captures with one of these content hashes."""
     rows = await tx.execute_fetchall(
         "SELECT CASE WHEN quarantined THEN 'quarantined' ELSE status END, memory_id, id FROM implicit_captures"  # noqa: S608
-        f" WHERE project_id = ? AND extractor = ? AND content_hash IN ({marks(hashes)}) ORDER BY id",
+        f" WHERE project_id = ? AND extractor = ? AND content_hash IN ({qmarks(hashes)}) ORDER BY id",
         (project_id, extractor, *hashes),
     )
-    return [Fate(*row) for row in rows]
+    return [CaptureResult(*row) for row in rows]

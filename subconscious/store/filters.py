@@ -1,4 +1,4 @@
-"""A filter of memories: one value, and its SQL. Search, lists and recall share it."""
+"""A filter of memories as one value, and its SQL. Search, lists and recall share it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from subconscious.model import CLAUDE_NOTE
-from subconscious.store.rows import marks
+from subconscious.domain.model import CLAUDE_NOTE
+from subconscious.store.rows import qmarks
 
 FULL_TEXT = {False: "memories_fts", True: "archived_fts"}
-"""The full text of the active memories and of the archived ones."""
+"""The full-text tables of the active and of the archived memories."""
 
-SAID = "{summary content rationale tags files}"
-"""Columns of the full text that hold words."""
+TEXT_COLUMNS = "{summary content rationale tags files}"
+"""The full-text columns that contain words."""
 
-FREE = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
-"""What is in quarantine is archived too, and found in the review alone."""
+UNQUARANTINED = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
+"""SQL: not in quarantine. Quarantined memories are archived too, but only shown in the review."""
 
 NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
-"""Memories that are no copies of Claude's own notes: only those are given unasked, merged, summed up or faded."""
+"""SQL: no copy of a note of Claude Code. Such copies are not injected proactively, merged, summarised or faded."""
 
 UNCONFIRMED = (
     "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
 )
-"""What may be given without being in force. A decision on its capture, whoever took it, ends that."""
+"""SQL: unconfirmed memories that may be given. Any decision on the capture ends that."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a memory must be like to count. Of what is not said, everything does.
+    """Conditions on memories; those left at their defaults match everything.
 
-    ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
-    path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
-    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later. ``notes``:
-    Claude's own notes count as well. ``unconfirmed``: those alone that wait to be confirmed.
+    ``project_id`` also matches user-wide memories; None matches every project. ``kinds``: any of them. ``file``: that
+    path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or phrases.
+    ``since`` is inclusive, ``until`` exclusive. ``gone_since``: archived then or later. ``notes``: copies of Claude
+    Code's notes match too. ``unconfirmed``: only unconfirmed memories match.
     """
 
     project_id: str | None = None
@@ -58,14 +58,14 @@ class Filter:
 
     @property
     def out_of_use(self) -> bool:
-        """Whether it means memories that no session is given as in force."""
+        """Whether it matches memories that are not active."""
         return self.archived or self.unconfirmed
 
     @property
     def narrow(self) -> bool:
-        """Whether it asks for more than a project: then few may fit, and engines must be told which.
+        """Whether it has conditions beyond the project, so that few memories may match and engines must apply it.
 
-        To leave out Claude's own notes is not narrow: they are few, and whatever engines find of them is dropped later.
+        Leaving out Claude's own notes is not narrow: they are few, and are dropped from the results later.
         """
         wide = Filter(self.project_id, archived=self.archived, notes=self.notes, unconfirmed=self.unconfirmed)
         return self != wide
@@ -75,16 +75,16 @@ Part = tuple[str, tuple[Any, ...]]
 
 
 def where(which: Filter) -> tuple[str, tuple[Any, ...]]:
-    """The condition on ``memories`` with its values."""
-    return _joined([*_scope(which), *narrowing(which)])
+    """Return the condition on ``memories`` with its values."""
+    return _joined([*_scope(which), *conditions(which)])
 
 
 def each_scope(which: Filter) -> list[tuple[str, tuple[Any, ...]]]:
-    """The same in parts that share no memory, each of which an index has in order: a project's own and the user's."""
+    """Return disjoint conditions, each in the order of an index: the project's memories and the user-wide ones."""
     if which.project_id is None:
         return [where(which)]
     owners: list[Part] = [("project_id = ?", (which.project_id,)), ("project_id IS NULL", ())]
-    return [_joined([*_state(which), owner, *narrowing(which)]) for owner in owners]
+    return [_joined([*_state(which), owner, *conditions(which)]) for owner in owners]
 
 
 def _joined(parts: list[Part]) -> tuple[str, tuple[Any, ...]]:
@@ -95,7 +95,7 @@ def _state(which: Filter) -> Iterator[Part]:
     if which.unconfirmed:
         yield UNCONFIRMED, ()
     elif which.archived:
-        yield f"archived_at IS NOT NULL AND NOT unconfirmed AND {FREE}", ()
+        yield f"archived_at IS NOT NULL AND NOT unconfirmed AND {UNQUARANTINED}", ()
     else:
         yield "archived_at IS NULL", ()
 
@@ -106,10 +106,10 @@ def _scope(which: Filter) -> Iterator[Part]:
         yield "(project_id = ? OR project_id IS NULL)", (which.project_id,)
 
 
-def narrowing(which: Filter) -> Iterator[Part]:
-    """What it asks for beyond project and archive."""
+def conditions(which: Filter) -> Iterator[Part]:
+    """Yield the conditions beyond project and state."""
     if which.kinds:
-        yield f"kind IN ({marks(which.kinds)})", which.kinds
+        yield f"kind IN ({qmarks(which.kinds)})", which.kinds
     if which.branch:
         yield "branch = ?", (which.branch,)
     if which.session_id:
@@ -124,31 +124,31 @@ def narrowing(which: Filter) -> Iterator[Part]:
         yield "confidence >= ?", (which.min_confidence,)
     if not which.notes:
         yield NO_NOTE, ()
-    yield from _listed(which)
-    yield from _worded(which)
+    yield from _list_conditions(which)
+    yield from _phrase_conditions(which)
 
 
-def _listed(which: Filter) -> Iterator[Part]:
+def _list_conditions(which: Filter) -> Iterator[Part]:
     for tag in which.tags:
-        # The full text finds those that may fit; the list itself says which do.
-        yield from _may_hold(which, "tags", tag)
+        # Full text finds the candidates; the list itself decides.
+        yield from _may_contain(which, "tags", tag)
         yield "EXISTS (SELECT 1 FROM json_each(tags) WHERE lower(value) = lower(?))", (tag,)
     if path := which.file.strip("/"):
-        yield from _may_hold(which, "files", path)
+        yield from _may_contain(which, "files", path)
         yield "EXISTS (SELECT 1 FROM json_each(files) WHERE instr('/' || value || '/', '/' || ? || '/'))", (path,)
 
 
-def _may_hold(which: Filter, column: str, text: str) -> Iterator[Part]:
+def _may_contain(which: Filter, column: str, text: str) -> Iterator[Part]:
     if words := phrase(text):
         yield _matching(which, f"{column} : {words}")
 
 
-def _worded(which: Filter) -> Iterator[Part]:
+def _phrase_conditions(which: Filter) -> Iterator[Part]:
     for text in which.phrases:
-        yield _matching(which, f"{SAID} : {phrase(text)}") if phrase(text) else ("FALSE", ())
+        yield _matching(which, f"{TEXT_COLUMNS} : {phrase(text)}") if phrase(text) else ("FALSE", ())
     for text in which.without:
         if words := phrase(text):
-            condition, values = _matching(which, f"{SAID} : {words}")
+            condition, values = _matching(which, f"{TEXT_COLUMNS} : {words}")
             yield f"NOT {condition}", values
 
 
@@ -158,6 +158,6 @@ def _matching(which: Filter, match: str) -> Part:
 
 
 def phrase(text: str) -> str:
-    """``text`` as a phrase of a MATCH expression, "" where it holds no word."""
+    """Return ``text`` as a phrase of a MATCH expression, "" if it contains no word."""
     words = _WORD.findall(text)
     return f'"{" ".join(words)}"' if words else ""

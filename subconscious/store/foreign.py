@@ -1,4 +1,4 @@
-"""Another program's SQLite database: read from a private copy, so that nothing is written beside the original."""
+"""Reads another program's SQLite database from a private copy, so that nothing is written beside the original."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
 
-from subconscious.safe_files import is_missing, open_regular, read_beginning
+from subconscious.system.safe_files import is_missing, open_regular, read_beginning
 
 LARGEST = 1 << 30
-"""Bytes of a database that are copied."""
+"""The most bytes of a database that are copied."""
 LONGEST_VALUE = 4 << 20
 SECONDS = 30.0
-"""Time that reading it may take: a hostile schema could compute for ever."""
+"""The most time that reading may take: a hostile schema could compute for ever."""
 
 _MAGIC = b"SQLite format 3\0"
 _STEPS = 10_000
@@ -24,11 +24,11 @@ _PORTION = 1 << 20
 
 
 class ForeignError(ValueError):
-    """A database that can't be read; the message says why."""
+    """A database that can't be read; the message gives the reason."""
 
 
-class Foreign:
-    """Plain tables of an open copy."""
+class ForeignDatabase:
+    """The ordinary tables of a copied database."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -43,7 +43,7 @@ class Foreign:
         return {name for (name,) in found if isinstance(name, str)}
 
     def rows(self, table: str, wanted: Sequence[str]) -> Iterator[dict[str, object]]:
-        """Give the rows of a table, oldest first, with those of the wanted columns that it has."""
+        """Yield the rows of a table, oldest first, with those of the wanted columns that it has."""
         there = [name for name in wanted if name in self.columns(table)]
         if there:
             listed = ", ".join(f'"{name}"' for name in there)
@@ -52,17 +52,17 @@ class Foreign:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Foreign]:
-    """Open a copy of a database. Raises ForeignError for what is none, or is damaged, and OSError."""
+def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
+    """Open a copy of a database. Raises ForeignError if it is damaged or no database, and OSError."""
     with tempfile.TemporaryDirectory(prefix="subconscious-import-") as folder:
         copy = Path(folder, "copy.db")
         _copy(path, copy)
         wal = path.with_name(f"{path.name}-wal")
-        if not is_missing(wal):  # what was written last is only there
+        if not is_missing(wal):  # the latest changes are only there
             _copy(wal, copy.with_name("copy.db-wal"))
         try:
             with closing(_connected(copy)) as connection:
-                yield Foreign(connection)
+                yield ForeignDatabase(connection)
         except (sqlite3.Error, OverflowError) as error:
             raise ForeignError(f"it is damaged or takes too long to read ({error})") from error
 

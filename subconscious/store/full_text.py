@@ -1,4 +1,4 @@
-"""The words of memories: indexed, and searched by BM25."""
+"""Full-text index of the memories, searched with BM25."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Memory
-from subconscious.store.codewords import code_parts
+from subconscious.domain.model import Memory
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT, Filter, where
 from subconscious.store.rows import memory_from
+from subconscious.text.codewords import code_parts
 
 USER_WIDE = "userwide"
-"""The full-text token in place of a project for memories that hold everywhere."""
+"""The full-text token that replaces the project of user-wide memories."""
 
 FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
 
 
 async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Put a memory's words into the full text that it belongs to, and take them out of the other."""
+    """Index a memory in the table of active or archived memories, and remove it from the other."""
     await _unindex(tx, memory.id)
     await tx.execute(
         f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
@@ -47,9 +47,9 @@ async def _unindex(tx: aiosqlite.Connection, memory_id: int) -> None:
 async def search(
     database: Database, terms: Sequence[str], projects: Sequence[str], limit: int, which: Filter | None = None
 ) -> list[tuple[int, float]]:
-    """BM25 over the memories of ``projects`` (empty: all) that ``which`` means; ids with scores, the higher the better.
+    """Search the memories of ``projects`` (empty: all) that match ``which``; return ids with BM25 scores, best first.
 
-    A name of a project is no word to be looked for: then words need no columns, whose check costs half of the time.
+    Names of projects are dropped from the terms: then words need no column filter, which would cost half of the time.
     """
     words = [term for term in terms if term != USER_WIDE and term not in projects]
     if not words:
@@ -70,7 +70,10 @@ async def search(
 
 
 def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
-    """What a full-text query needs besides, to keep to those that are meant: each match is looked up by its id."""
+    """Return a join, a condition and values that restrict a full-text query to a filter.
+
+    Each match is looked up by its id.
+    """
     if which is None or not (which.narrow or which.out_of_use):
         return "", "", ()
     condition, values = where(which)
@@ -81,9 +84,9 @@ def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
 async def naming(
     database: Database, file: str, projects: Sequence[str], limit: int, which: Filter | None = None
 ) -> list[Memory]:
-    """Memories of ``projects`` and of the user that name a file of this name, the latest first; the active ones.
+    """Return active memories of ``projects``, and user-wide ones, that name a file, latest first.
 
-    ``which`` narrows that, or means others.
+    ``which`` adds conditions or selects memories that are not active.
     """
     parts = re.findall(r"\w+", file)
     if not parts:
@@ -101,7 +104,7 @@ async def naming(
 
 
 async def unknown(database: Database, words: Sequence[str], projects: Sequence[str]) -> list[str]:
-    """Those of ``words`` that no active memory of ``projects`` (empty: all) and of the user has."""
+    """Return those of ``words`` that no active memory of ``projects`` (empty: all), nor a user-wide one, contains."""
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
     within = f"project : ({scope}) AND " if projects else ""
     found = []
@@ -113,7 +116,7 @@ async def unknown(database: Database, words: Sequence[str], projects: Sequence[s
 
 
 async def texts(database: Database, project_id: str | None) -> list[str]:
-    """What the active memories of a project and of the user say; those of all projects where none is named."""
+    """Return the texts of active memories of a project and of user-wide ones; of all projects if it is None."""
     rows = await database.rows(
         "SELECT content || ' ' || tags FROM memories"
         " WHERE archived_at IS NULL AND (?1 IS NULL OR project_id IS NULL OR project_id = ?1)",
@@ -124,7 +127,7 @@ async def texts(database: Database, project_id: str | None) -> list[str]:
 
 
 async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
-    """Those of ``words`` that at most ``most`` memories of ``projects`` and of the user have, and one at least."""
+    """Return those of ``words`` that occur in one to ``most`` memories of ``projects`` and user-wide ones."""
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
     found = set()
     for word in words:

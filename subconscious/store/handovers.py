@@ -1,4 +1,4 @@
-"""Which session was handed over to which one."""
+"""Which session's hand-over was given to which session."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from time import time
 
 import aiosqlite
 
-from subconscious.model import Session
+from subconscious.domain.model import Session
 from subconscious.store.connect import Database
 from subconscious.store.rows import session_from
-from subconscious.store.sessions import AHEAD, LATEST_FIRST
+from subconscious.store.sessions import CLOCK_TOLERANCE, LATEST_FIRST
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """One hand-over: which session was told of which other one, and when."""
+class Handover:
+    """One hand-over: ``session_id`` received the hand-over of ``from_id``."""
 
     session_id: str
     from_id: str
@@ -23,46 +23,46 @@ class Given:
     at: float
 
 
-async def finished(database: Database, project_id: str, session_id: str, limit: int) -> list[Session]:
-    """The latest other sessions of a project that are over and worked on something; none that still runs.
+async def finished_sessions(database: Database, project_id: str, session_id: str, limit: int) -> list[Session]:
+    """Return the latest other finished sessions of a project in which any work was done.
 
-    Of a session that only worked off an approved plan, no prompt is on record.
+    A session that only executed an approved plan has no turns, but it has a hand-over.
     """
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND status <> 'open'"  # noqa: S608
         f" AND (turns > 0 OR handover <> '') ORDER BY {LATEST_FIRST} LIMIT ?",
-        (project_id, session_id, time() + AHEAD, limit),
+        (project_id, session_id, time() + CLOCK_TOLERANCE, limit),
     )
     return [session_from(row) for row in rows]
 
 
-async def record(tx: aiosqlite.Connection, given: Given) -> None:
-    """Note that a session is handed over, before the answer leaves."""
+async def record(tx: aiosqlite.Connection, given: Handover) -> None:
+    """Record a hand-over, before the response is sent."""
     await tx.execute(
         "INSERT INTO handovers (session_id, from_id, event, at) VALUES (?, ?, ?, ?)",
         (given.session_id, given.from_id, given.event, given.at),
     )
 
 
-async def ledger(database: Database, session_id: str) -> set[str]:
-    """The sessions whose hand-over stands in a session's context now."""
+async def in_context(database: Database, session_id: str) -> set[str]:
+    """Return the sessions whose hand-over is in the context of a session now."""
     rows = await database.rows("SELECT from_id FROM handovers WHERE session_id = ? AND ledger = 1", (session_id,))
     return {row[0] for row in rows}
 
 
-async def newest(database: Database) -> int:
-    """The number of the hand-over that was recorded last; 0 before the first."""
+async def latest_id(database: Database) -> int:
+    """Return the id of the latest hand-over; 0 before the first."""
     return int((await database.rows("SELECT coalesce(max(id), 0) FROM handovers"))[0][0])
 
 
-async def take_back(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
-    """What was recorded after that number did not arrive."""
+async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
+    """Delete the hand-overs after that id, because the session did not receive them."""
     await tx.execute("DELETE FROM handovers WHERE session_id = ? AND id > ?", (session_id, after))
 
 
-async def of_session(database: Database, session_id: str) -> list[Given]:
-    """What was handed over to a session, the latest first."""
+async def of_session(database: Database, session_id: str) -> list[Handover]:
+    """Return the hand-overs that a session received, latest first."""
     rows = await database.rows(
         "SELECT session_id, from_id, event, at FROM handovers WHERE session_id = ? ORDER BY id DESC", (session_id,)
     )
-    return [Given(**dict(row)) for row in rows]
+    return [Handover(**dict(row)) for row in rows]

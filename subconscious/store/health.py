@@ -1,6 +1,6 @@
-"""What of the store has drifted apart: rows without their index, indexes without their rows.
+"""Finds and repairs inconsistencies: rows without their index entries, index entries without their rows.
 
-Only derived data is repaired; a memory's own row can't be guessed. To add a check, add a row to ``CHECKS``.
+Only derived data is repaired; a memory's own row can't be reconstructed. To add a check, add a row to ``CHECKS``.
 """
 
 from __future__ import annotations
@@ -15,60 +15,60 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.errors import StoreError
-from subconscious.safe_files import NotRegularError, require_regular
+from subconscious.domain.errors import StoreError
 from subconscious.store import embedding_queue, full_text, memories
-from subconscious.store.check import reading
-from subconscious.store.rows import marks
+from subconscious.store.check import open_readonly
+from subconscious.store.rows import qmarks
+from subconscious.system.safe_files import NotRegularError, require_regular
 
 PORTION = 200
 FORGOTTEN = 7 * 86_400.0
-"""Seconds after a session's end from which its unread prompts are leftovers."""
+"""Seconds after a session's end from which its unread prompts are deleted."""
 
 Mend = Callable[[aiosqlite.Connection, Sequence[Any]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sort of drift: SQL for the keys of what is wrong, and what mends a portion of them."""
+    """One kind of inconsistency: SQL that selects the keys of wrong rows, and a function that repairs some of them."""
 
     name: str
     wrong: str
     mend: Mend
 
 
-async def _index_anew(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
+async def _reindex(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
     for memory_id in ids:
-        await full_text.reindex(tx, await memories.held(tx, memory_id))
+        await full_text.reindex(tx, await memories.require(tx, memory_id))
 
 
 async def _unindex(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
-    await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({marks(ids)})", tuple(ids))  # noqa: S608
+    await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({qmarks(ids)})", tuple(ids))  # noqa: S608
 
 
 async def _activate(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
 
     for memory_id in ids:
-        await vectors.activate(tx, [memory_id], (await memories.held(tx, memory_id)).archived_at is None)
+        await vectors.activate(tx, [memory_id], (await memories.require(tx, memory_id)).archived_at is None)
 
 
-async def _embed_anew(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
-    await embedding_queue.mark(tx, list(ids), "pending")
+async def _requeue(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
+    await embedding_queue.set_status(tx, list(ids), "pending")
 
 
 CHECKS = (
     Check(
         "memories without their full text",
         "SELECT id FROM memories WHERE archived_at IS NULL AND id NOT IN (SELECT rowid FROM memories_fts)",
-        _index_anew,
+        _reindex,
     ),
     Check(
-        "full text of other words than the memory's",
-        "SELECT id FROM memories JOIN memories_fts AS told ON told.rowid = memories.id WHERE archived_at IS NULL"
-        " AND (told.summary <> memories.summary OR told.content <> memories.content"
-        " OR told.rationale <> memories.rationale)",
-        _index_anew,
+        "full text that differs from its memory",
+        "SELECT id FROM memories JOIN memories_fts AS indexed ON indexed.rowid = memories.id WHERE archived_at IS NULL"
+        " AND (indexed.summary <> memories.summary OR indexed.content <> memories.content"
+        " OR indexed.rationale <> memories.rationale)",
+        _reindex,
     ),
     Check(
         "full text of no active memory",
@@ -76,22 +76,22 @@ CHECKS = (
         _unindex,
     ),
     Check(
-        "vectors out of step with their memory",
+        "vectors with a wrong active flag",
         "SELECT DISTINCT memory_id FROM embeddings JOIN memories ON id = memory_id"
         " WHERE active <> (archived_at IS NULL)",
         _activate,
     ),
     Check(
-        "memories that count as embedded and have no vector",
+        "memories marked as embedded without a vector",
         "SELECT id FROM memories WHERE embedding_status = 'done' AND archived_at IS NULL"
         " AND id NOT IN (SELECT memory_id FROM embeddings)",
-        _embed_anew,
+        _requeue,
     ),
 )
 
 
-async def mend(tx: aiosqlite.Connection, check: Check) -> list[Any]:
-    """Repair a portion of one sort of drift; the keys of what was repaired."""
+async def repair(tx: aiosqlite.Connection, check: Check) -> list[Any]:
+    """Repair up to ``PORTION`` rows of one check; return their keys."""
     rows = await tx.execute_fetchall(f"{check.wrong} LIMIT {PORTION}")
     found = [row[0] for row in rows]
     if found:
@@ -99,8 +99,8 @@ async def mend(tx: aiosqlite.Connection, check: Check) -> list[Any]:
     return found
 
 
-async def mend_full_text(tx: aiosqlite.Connection) -> bool:
-    """Make the full text's index anew where it contradicts itself; whether that was needed."""
+async def repair_full_text(tx: aiosqlite.Connection) -> bool:
+    """Rebuild the full-text index if its integrity check fails; return whether that was needed."""
     try:
         await tx.execute("INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')")
     except sqlite3.DatabaseError:
@@ -109,8 +109,8 @@ async def mend_full_text(tx: aiosqlite.Connection) -> bool:
     return False
 
 
-async def forget_prompts(tx: aiosqlite.Connection) -> int:
-    """Drop the prompts of sessions that were over long ago: nobody will read them any more."""
+async def delete_old_prompts(tx: aiosqlite.Connection) -> int:
+    """Delete the prompts of sessions that ended long ago and will not be read again; return how many."""
     done = await tx.execute(
         "DELETE FROM prompts WHERE session_id IN (SELECT id FROM sessions WHERE ended_at < ?)", (time() - FORGOTTEN,)
     )
@@ -118,32 +118,32 @@ async def forget_prompts(tx: aiosqlite.Connection) -> int:
 
 
 def verdict(path: Path) -> str:
-    """What SQLite says of the whole file: "ok", or what is wrong. Slow: run it in a thread."""
+    """Return the result of SQLite's integrity checks: "ok" or the problem. Slow: run it in a thread."""
     try:
-        with reading(path) as connection:
+        with open_readonly(path) as connection:
             broken = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             dangling = len(connection.execute("PRAGMA foreign_key_check").fetchall())
     except (sqlite3.Error, OSError) as error:
         return str(error)
-    return f"rows that refer to none: {dangling}" if broken == "ok" and dangling else broken
+    return f"rows with dangling references: {dangling}" if broken == "ok" and dangling else broken
 
 
-def drift(path: Path) -> dict[str, int]:
-    """How much of each sort is wrong, changing nothing; only what is wrong. For `doctor`, which needs no daemon."""
+def count_inconsistencies(path: Path) -> dict[str, int]:
+    """Return the inconsistent rows of each failed check; change nothing. For `doctor`, which needs no daemon."""
     try:
-        with reading(path) as connection:
+        with open_readonly(path) as connection:
             counts = {
                 check.name: int(connection.execute(f"SELECT count(*) FROM ({check.wrong})").fetchone()[0])  # noqa: S608
                 for check in CHECKS
             }
-            counts["vectors that the index does not have as they are"] = _in_index(path, connection)
+            counts["vectors missing or outdated in the index"] = _in_index(path, connection)
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"{path} can't be looked through: {error}", "subconscious doctor --fix") from error
+        raise StoreError(f"{path} can't be checked: {error}", "subconscious doctor --fix") from error
     return {name: count for name, count in counts.items() if count}
 
 
 def _in_index(path: Path, connection: sqlite3.Connection) -> int:
-    """How many vectors differ between the table and the index in a file, where there is one."""
+    """Return how many vectors differ between the table and the index file; 0 if there is no index."""
     serving = connection.execute("SELECT name FROM embedding_models WHERE serving").fetchone()
     if serving is None:
         return 0

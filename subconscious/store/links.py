@@ -1,4 +1,4 @@
-"""Links between memories: stored once, read from both ends; every change is an event."""
+"""Links between memories: stored once, read from both ends; every change is an event. And the searches for links."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.errors import NotFoundError
-from subconscious.link_types import LINK_TYPES
-from subconscious.model import Link
+from subconscious.domain.errors import NotFoundError
+from subconscious.domain.link_types import LINK_TYPES
+from subconscious.domain.model import Link, Memory
 from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, marks
+from subconscious.store.rows import insertion, memory_from, qmarks
 
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
-BEARING = ("CONTRADICTS", "SUPERSEDES")
-"""Types that affect whether a memory still applies: they are shown wherever the memory is given."""
+AFFECTS_VALIDITY = ("CONTRADICTS", "SUPERSEDES")
+"""Types that affect whether a memory still applies: they are shown whenever the memory is given."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
-"""Memories that are asked about at once: of many, SQLite would rather walk through whole tables (100 ms for 100)."""
+"""Memories per query. With more, SQLite scans whole tables (100 ms for 100 memories)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
-    """Which links are meant; what is empty leaves the choice open.
+class LinkFilter:
+    """A filter of links; empty fields match everything.
 
-    Links of what is archived are left out, unless it is ``memory_id`` itself, or ``archived`` says so.
+    Links of archived memories are left out, except those of ``memory_id``, or if ``archived`` is set.
     """
 
     memory_id: int | None = None
@@ -45,7 +45,7 @@ def link_from(row: sqlite3.Row) -> Link:
 
 
 def canonical(link: Link) -> Link:
-    """A link as it is stored: one of a type that reads the same from both ends begins at the smaller id."""
+    """Return a link as it is stored: one of a symmetric type starts at the smaller id."""
     known = LINK_TYPES.get(link.type)
     if known is None or not known.symmetric or link.source_id < link.target_id:
         return link
@@ -65,25 +65,25 @@ async def add(
     await events.record(
         tx, "link", "link", number, actor=actor, session_id=session_id, reason=link.evidence, after=values, act=act
     )
-    return await held(tx, number)
+    return await require(tx, number)
 
 
-async def held(tx: aiosqlite.Connection, link_id: int) -> Link:
-    """One link, as the running transaction sees it. Raises NotFoundError."""
-    link = await found(tx, link_id)
+async def require(tx: aiosqlite.Connection, link_id: int) -> Link:
+    """Return one link as the running transaction sees it. Raises NotFoundError."""
+    link = await find(tx, link_id)
     if link is None:
         raise NotFoundError(f"there is no link {link_id}", "`subconscious links ID` lists those of a memory")
     return link
 
 
-async def found(tx: aiosqlite.Connection, link_id: int) -> Link | None:
-    """One link, as the running transaction sees it, if there is one."""
+async def find(tx: aiosqlite.Connection, link_id: int) -> Link | None:
+    """Return one link as the running transaction sees it; None if there is none."""
     rows = await tx.execute_fetchall("SELECT * FROM memory_links WHERE id = ?", (link_id,))
     return next((link_from(row) for row in rows), None)
 
 
 async def session_of(tx: aiosqlite.Connection, link_id: int) -> str | None:
-    """The session in which a link was made, if it was made in one."""
+    """Return the session in which a link was created, if any."""
     rows = await tx.execute_fetchall(
         "SELECT session_id FROM events WHERE subject = 'link' AND subject_id = ? AND action = 'link' LIMIT 1",
         (str(link_id),),
@@ -92,7 +92,7 @@ async def session_of(tx: aiosqlite.Connection, link_id: int) -> str | None:
 
 
 async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
-    """All links between two memories, in either direction and of any status."""
+    """Return all links between two memories, in either direction and with any status."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM memory_links WHERE (source_id, target_id) IN (VALUES (?, ?), (?, ?)) ORDER BY id",
         (one, other, other, one),
@@ -100,7 +100,7 @@ async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
     return [link_from(row) for row in rows]
 
 
-async def same(tx: aiosqlite.Connection, link: Link) -> Link | None:
+async def stored_link(tx: aiosqlite.Connection, link: Link) -> Link | None:
     """Return the stored link with the same ends and type, with any status."""
     wanted = canonical(link)
     rows = await tx.execute_fetchall(
@@ -113,7 +113,7 @@ async def same(tx: aiosqlite.Connection, link: Link) -> Link | None:
 async def change(
     tx: aiosqlite.Connection, link: Link, actor: str, reason: str = "", act: str = "", **values: str | float
 ) -> Link:
-    """Give a link another status, type, confidence or evidence."""
+    """Change a link's status, type, confidence or evidence, and record the event; return the new link."""
     new = {name: value for name, value in values.items() if getattr(link, name) != value}
     if not new:
         return link
@@ -121,7 +121,7 @@ async def change(
     sets = ", ".join(f"{name} = :{name}" for name in new)
     await tx.execute(f"UPDATE memory_links SET {sets} WHERE id = :id", new | {"id": link.id})  # noqa: S608
     await events.record(tx, "relink", "link", link.id, actor=actor, reason=reason, before=before, after=new, act=act)
-    return await held(tx, link.id)
+    return await require(tx, link.id)
 
 
 async def of(
@@ -129,11 +129,11 @@ async def of(
 ) -> list[Link]:
     """Return the links of these memories with active ones, in both directions, by confidence."""
     found: dict[int, Link] = {}
-    typed = f"AND +link.type IN ({marks(types)})" if types else ""
+    typed = f"AND +link.type IN ({qmarks(types)})" if types else ""
     for portion, end, other in _portions(ids):
         rows = await database.rows(
             f"SELECT link.* FROM memory_links AS link JOIN memories ON memories.id = link.{other}"  # noqa: S608
-            f" WHERE link.{end} IN ({marks(portion)}) AND +link.status IN ({marks(statuses)}) {typed}"
+            f" WHERE link.{end} IN ({qmarks(portion)}) AND +link.status IN ({qmarks(statuses)}) {typed}"
             " AND memories.archived_at IS NULL",
             (*portion, *statuses, *types),
         )
@@ -142,13 +142,13 @@ async def of(
 
 
 def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
-    """As many ids as one query takes, with the end that they stand at and the other one."""
+    """Yield the ids in groups that one query can handle, each for both ends: (ids, their end, the other end)."""
     for start in range(0, len(ids), PORTION):
         yield from ((ids[start : start + PORTION], end, other) for end, other in ENDS)
 
 
-async def behind(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
-    """The memories that one superseded, and those that they had superseded in turn."""
+async def superseded_by(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
+    """Return the memories that one superseded, directly or through others."""
     rows = await tx.execute_fetchall(
         "WITH RECURSIVE earlier (id) AS (SELECT ?1 UNION SELECT link.target_id FROM memory_links AS link"
         " JOIN earlier ON link.source_id = earlier.id WHERE link.type = 'SUPERSEDES' AND link.status = 'active')"
@@ -158,20 +158,22 @@ async def behind(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-async def bearing(database: Database, ids: Sequence[int], project_id: str | None = None) -> list[Link]:
-    """The conflicts and successions of these memories that hold where they are read, in ``project_id``.
+async def conflicts_and_successions(
+    database: Database, ids: Sequence[int], project_id: str | None = None
+) -> list[Link]:
+    """Return the conflicts and successions of these memories that apply in ``project_id``.
 
-    What one project says of a memory that holds everywhere is nothing to the other projects.
+    A statement of one project about a user-wide memory has no effect in other projects.
     """
     found: dict[int, Link] = {}
     for portion, end, other in _portions(ids):
-        types = BEARING if end == "target_id" else ("CONTRADICTS",)
+        types = AFFECTS_VALIDITY if end == "target_id" else ("CONTRADICTS",)
         found.update((link.id, link) for link in await _bearing(database, portion, (end, other), types, project_id))
     return sorted(found.values(), key=lambda link: link.id)
 
 
 async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:
-    """Those of these memories whose place another one has taken, as it is read in ``project_id``."""
+    """Return those of these memories that another one supersedes in ``project_id``."""
     found: set[int] = set()
     for portion, end, other in _portions(ids):
         if end == "target_id":
@@ -187,8 +189,8 @@ async def _bearing(
     rows = await database.rows(
         f"SELECT link.* FROM memory_links AS link JOIN memories AS mine ON mine.id = link.{end}"  # noqa: S608
         f" JOIN memories AS other ON other.id = link.{other}"
-        # The plus keeps SQLite from the index of all active links of a type, which it thinks the shorter way.
-        f" WHERE link.{end} IN ({marks(ids)}) AND +link.status = 'active' AND +link.type IN ({marks(types)})"
+        # The plus prevents the index of all active links of a type, which SQLite estimates as cheaper.
+        f" WHERE link.{end} IN ({qmarks(ids)}) AND +link.status = 'active' AND +link.type IN ({qmarks(types)})"
         " AND other.archived_at IS NULL"
         " AND (other.project_id IS NULL OR other.project_id IS mine.project_id OR other.project_id IS ?)",
         (*ids, *types, project_id),
@@ -196,8 +198,8 @@ async def _bearing(
     return [link_from(row) for row in rows]
 
 
-async def listing(database: Database, which: Which, limit: int) -> list[Link]:
-    """Links as people look them through: by status, the surest first."""
+async def listing(database: Database, which: LinkFilter, limit: int) -> list[Link]:
+    """Return links ordered by status, then by confidence, highest first."""
     where, values = _where(which)
     rows = await database.rows(
         "SELECT link.* FROM memory_links AS link JOIN memories AS source ON source.id = link.source_id"  # noqa: S608
@@ -208,7 +210,7 @@ async def listing(database: Database, which: Which, limit: int) -> list[Link]:
     return [link_from(row) for row in rows]
 
 
-def _where(which: Which) -> tuple[str, dict[str, Any]]:
+def _where(which: LinkFilter) -> tuple[str, dict[str, Any]]:
     values: dict[str, Any] = {"memory": which.memory_id, "project": which.project_id}
     parts = []
     for name, chosen in (("status", which.statuses), ("type", which.types)):
@@ -224,24 +226,68 @@ def _where(which: Which) -> tuple[str, dict[str, Any]]:
     return " AND ".join(parts) or "true", values
 
 
-async def at_ends(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Link]:
-    """All links of these memories, archived or not, that stand or are proposed."""
+async def open_links(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Link]:
+    """Return all active and proposed links of these memories, whether the memories are archived or not."""
     found: dict[int, Link] = {}
     for portion, end, _ in _portions(ids):
         rows = await tx.execute_fetchall(
-            f"SELECT * FROM memory_links WHERE {end} IN ({marks(portion)}) AND status IN ({marks(SHOWN)})",  # noqa: S608
+            f"SELECT * FROM memory_links WHERE {end} IN ({qmarks(portion)}) AND status IN ({qmarks(SHOWN)})",  # noqa: S608
             (*portion, *SHOWN),
         )
         found.update((row["id"], link_from(row)) for row in rows)
     return [found[number] for number in sorted(found)]
 
 
-async def made_in(tx: aiosqlite.Connection, session_id: str) -> list[Link]:
-    """The links that a session made and that stand or are proposed."""
+async def made_in_session(tx: aiosqlite.Connection, session_id: str) -> list[Link]:
+    """Return the active and proposed links that a session created."""
     rows = await tx.execute_fetchall(
         "SELECT link.* FROM memory_links AS link JOIN events ON events.subject_id = CAST(link.id AS TEXT)"  # noqa: S608
         " WHERE events.subject = 'link' AND events.action = 'link' AND events.session_id = ?"
-        f" AND link.status IN ({marks(SHOWN)}) ORDER BY link.id",
+        f" AND link.status IN ({qmarks(SHOWN)}) ORDER BY link.id",
         (session_id, *SHOWN),
     )
     return [link_from(row) for row in rows]
+
+
+async def unsearched(database: Database, version: str, limit: int, *, embedded: bool) -> list[Memory]:
+    """Return active memories to search for links: never searched, then searched with other rules; latest first.
+
+    ``embedded`` leaves out memories whose embedding is pending.
+    """
+    rows = await database.rows(
+        "SELECT memories.* FROM memories LEFT JOIN link_searches AS search ON search.memory_id = memories.id"
+        " WHERE archived_at IS NULL AND (search.version IS NULL OR search.version <> ?)"
+        " AND (NOT ? OR embedding_status <> 'pending')"
+        " ORDER BY search.version IS NOT NULL, memories.id DESC LIMIT ?",
+        (version, embedded, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def searched_version(tx: aiosqlite.Connection, memory_id: int) -> str | None:
+    """Return the version of the rules that a memory was last searched with; None if never."""
+    rows = list(await tx.execute_fetchall("SELECT version FROM link_searches WHERE memory_id = ?", (memory_id,)))
+    return str(rows[0][0]) if rows else None
+
+
+async def record_search(tx: aiosqlite.Connection, memory_id: int, version: str, at: float) -> None:
+    """Record that a memory was searched for links."""
+    await tx.execute(
+        "INSERT INTO link_searches (memory_id, version, searched_at) VALUES (?, ?, ?) ON CONFLICT (memory_id)"
+        " DO UPDATE SET version = excluded.version, searched_at = excluded.searched_at",
+        (memory_id, version, at),
+    )
+
+
+async def count_found(tx: aiosqlite.Connection, ids: Sequence[int], by_hand: Sequence[str]) -> dict[int, int]:
+    """Count the active and proposed links of each memory that were not created ``by_hand``."""
+    counts = dict.fromkeys(ids, 0)
+    for end in ("source_id", "target_id"):
+        rows = await tx.execute_fetchall(
+            f"SELECT {end}, count(*) FROM memory_links WHERE {end} IN ({qmarks(ids)})"  # noqa: S608
+            f" AND status IN ('active', 'proposed') AND created_by NOT IN ({qmarks(by_hand)}) GROUP BY 1",
+            (*ids, *by_hand),
+        )
+        for row in rows:
+            counts[row[0]] += row[1]
+    return counts

@@ -1,4 +1,4 @@
-"""What the user is told once: entries that were dropped unread, and a disk that was full."""
+"""Problems that are reported to the user once: dropped spool entries, and a full disk."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from subconscious.store.connect import Database
 
 DROPPED = "drop"
 FULL = "full"
-_TOLD = "told-loss"
+_REPORTED = "told-loss"
 
-# Each start asks this: the subjects alone, which an index finds, are few among the events of all memories.
-_UNTOLD = f"""
+# Every session's start runs this: the condition on subjects uses an index, and such events are few.
+_UNREPORTED = f"""
 SELECT id, action, reason FROM events
  WHERE subject IN ('spool', 'store') AND (subject, action) IN (VALUES ('spool', '{DROPPED}'), ('store', '{FULL}'))
-   AND id > coalesce((SELECT max(id) FROM events WHERE subject = 'store' AND action = '{_TOLD}'), 0)
+   AND id > coalesce((SELECT max(id) FROM events WHERE subject = 'store' AND action = '{_REPORTED}'), 0)
  ORDER BY id
 """  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One of them: the event's action, and its reason."""
+    """A reported problem: the event's action and reason."""
 
     id: int
     action: str
     reason: str
 
     @property
-    def told(self) -> str:
-        """One line for the user."""
+    def message(self) -> str:
+        """A message of one line for the user."""
         if self.action == FULL:
-            return f"nothing could be written for a while ({self.reason}); what was handed over meanwhile was kept"
+            return f"the disk was full for a while ({self.reason}); entries from that time were kept"
         return f"the spool reached its cap, and unread entries were dropped: {self.reason}"
 
 
-async def untold(database: Database) -> list[Loss]:
-    """What no session was told yet, oldest first."""
-    return [Loss(*row) for row in await database.rows(_UNTOLD)]
+async def unreported(database: Database) -> list[Loss]:
+    """Return the losses that no session has reported yet, oldest first."""
+    return [Loss(*row) for row in await database.rows(_UNREPORTED)]
 
 
-def untold_in(connection: sqlite3.Connection) -> list[Loss]:
-    """The same, for `doctor`."""
-    return [Loss(*row) for row in connection.execute(_UNTOLD)]
+def unreported_in(connection: sqlite3.Connection) -> list[Loss]:
+    """Return the same through a plain connection, for `doctor`."""
+    return [Loss(*row) for row in connection.execute(_UNREPORTED)]
 
 
-async def was_full(tx: aiosqlite.Connection, reason: str) -> None:
-    """Record that the disk could not be written, and can be again."""
+async def record_full_disk(tx: aiosqlite.Connection, reason: str) -> None:
+    """Record that the disk was full, and can be written again."""
     await events.record(tx, FULL, "store", "disk", reason=reason)
 
 
-async def dropped(tx: aiosqlite.Connection, subject_id: str, reason: str) -> None:
+async def record_dropped(tx: aiosqlite.Connection, subject_id: str, reason: str) -> None:
     """Record that entries were dropped unread."""
     await events.record(tx, DROPPED, "spool", subject_id, reason=reason)
 
 
-async def tell(tx: aiosqlite.Connection, count: int) -> None:
-    """Record that the user was told everything up to now."""
-    await events.record(tx, _TOLD, "store", "loss", reason=f"{count} told")
+async def record_reported(tx: aiosqlite.Connection, count: int) -> None:
+    """Record that all losses so far were reported to the user."""
+    await events.record(tx, _REPORTED, "store", "loss", reason=f"{count} told")

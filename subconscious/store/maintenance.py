@@ -1,9 +1,10 @@
-"""The record of maintenance: which run of which job is under way, how far it is, and what runs did."""
+"""Runs of maintenance jobs with their progress and results; upkeep postponed because it would change unusually much."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+import sqlite3
+from dataclasses import astuple, dataclass, field, replace
 from time import time
 from typing import Any
 
@@ -12,12 +13,12 @@ import aiosqlite
 from subconscious.store.connect import Database
 
 KEPT = 400
-"""Runs on record, the latest: those of a year."""
+"""The number of latest runs that are kept: about a year of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a job: the phase that is under way with its cursor, and what each phase did so far."""
+    """One run of a job: the current phase with its cursor, and the results of each phase so far."""
 
     id: int
     job: str
@@ -34,7 +35,7 @@ def _run(row: Any) -> Run:
 
 
 async def begin(tx: aiosqlite.Connection, job: str, phase: str) -> Run:
-    """Put a run of a job on record, at its first phase, or take up the one that was cut short."""
+    """Return the unfinished run of a job, or start a new one at its first phase."""
     await tx.execute(
         "INSERT INTO maintenance_runs (job, started_at, phase) SELECT ?1, ?2, ?3 WHERE NOT EXISTS"
         " (SELECT 1 FROM maintenance_runs WHERE job = ?1 AND state = 'running')",
@@ -45,7 +46,7 @@ async def begin(tx: aiosqlite.Connection, job: str, phase: str) -> Run:
 
 
 async def advance(tx: aiosqlite.Connection, run: Run) -> None:
-    """Save how far a run is and what it did."""
+    """Save the progress and results of a run."""
     await tx.execute(
         "UPDATE maintenance_runs SET phase = ?, cursor = ?, report = ? WHERE id = ?",
         (run.phase, run.cursor, json.dumps(run.report), run.id),
@@ -53,7 +54,7 @@ async def advance(tx: aiosqlite.Connection, run: Run) -> None:
 
 
 async def finish(tx: aiosqlite.Connection, run: Run) -> Run:
-    """A run is over; of the old ones only so many are kept."""
+    """Mark a run done, and delete runs beyond the latest ``KEPT``."""
     over = replace(run, state="done", finished_at=time())
     await tx.execute(
         "UPDATE maintenance_runs SET state = 'done', finished_at = ? WHERE id = ?", (over.finished_at, run.id)
@@ -63,15 +64,15 @@ async def finish(tx: aiosqlite.Connection, run: Run) -> Run:
 
 
 async def unfinished(database: Database) -> list[str]:
-    """The jobs that were cut short."""
+    """Return the jobs whose run was interrupted."""
     rows = await database.rows("SELECT job FROM maintenance_runs WHERE state = 'running' ORDER BY id")
     return [row[0] for row in rows]
 
 
 async def last_begun(database: Database, job: str) -> float:
-    """When a job was begun last; if never, when the store was made, for what is new has nothing to be maintained.
+    """Return when a job last started; if never, when the store was created: a new store needs no maintenance.
 
-    A time ahead of now was written by a clock that was wrong, and is unknown: it must not keep the job waiting for it.
+    Times ahead of now were written by a wrong clock and are ignored: they would postpone the job until then.
     """
     rows = await database.rows(
         "SELECT coalesce((SELECT max(started_at) FROM maintenance_runs WHERE job = ?1 AND started_at <= ?2),"
@@ -82,27 +83,79 @@ async def last_begun(database: Database, job: str) -> float:
 
 
 async def listing(database: Database, limit: int) -> list[Run]:
-    """The latest runs, the latest first."""
+    """Return the latest runs, latest first."""
     rows = await database.rows("SELECT * FROM maintenance_runs ORDER BY id DESC LIMIT ?", (limit,))
     return [_run(row) for row in rows]
 
 
 async def slack(database: Database) -> float:
-    """Which share of the file is empty pages."""
+    """Return the share of empty pages in the file, 0..1."""
     free = (await database.rows("PRAGMA freelist_count"))[0][0]
     pages = (await database.rows("PRAGMA page_count"))[0][0]
     return float(free / pages) if pages else 0.0
 
 
 async def optimize(tx: aiosqlite.Connection) -> None:
-    """Merge the full text's index into one piece, and let SQLite see to what its planner knows of the tables."""
+    """Merge the segments of the full-text index, and update the statistics of SQLite's planner."""
     await tx.execute("INSERT INTO memories_fts (memories_fts) VALUES ('optimize')")
     await tx.execute("PRAGMA optimize")
 
 
 async def ids_after(database: Database, after: int, limit: int) -> list[int]:
-    """Ids of active memories, in their order."""
+    """Return ids of active memories above ``after``, in order."""
     rows = await database.rows(
         "SELECT id FROM memories WHERE id > ? AND archived_at IS NULL ORDER BY id LIMIT ?", (after, limit)
     )
     return [row[0] for row in rows]
+
+
+_COLUMNS = "name, since, affected, total, waits, allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """One piece of upkeep: ``affected`` of ``total`` rows would change; sessions since ``since`` confirm the clock."""
+
+    name: str
+    since: float
+    affected: int
+    total: int
+    waits: bool
+    allowed: bool = False
+
+
+async def get_postponed(database: Database, name: str) -> Postponed | None:
+    """Return the record of one piece of upkeep; None if it would change no unusual number of rows."""
+    rows = await database.rows(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE name = ?", (name,))  # noqa: S608
+    return _from(rows[0]) if rows else None
+
+
+async def save_postponed(tx: aiosqlite.Connection, new: Postponed) -> None:
+    """Insert or replace the record of one piece of upkeep."""
+    await tx.execute(
+        f"INSERT OR REPLACE INTO postponed_upkeep ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - constant
+        astuple(new),
+    )
+
+
+async def delete_postponed(tx: aiosqlite.Connection, name: str) -> None:
+    """Delete the record, because the number of rows to change is usual again."""
+    await tx.execute("DELETE FROM postponed_upkeep WHERE name = ?", (name,))
+
+
+async def allow_postponed(tx: aiosqlite.Connection) -> None:
+    """Record a person's permission to run everything that waits."""
+    await tx.execute("UPDATE postponed_upkeep SET allowed = 1 WHERE waits")
+
+
+def waiting_postponed(connection: sqlite3.Connection) -> list[Postponed]:
+    """Return the upkeep that waits; nothing for a database with an earlier schema."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'postponed_upkeep'").fetchone():
+        return []
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE waits ORDER BY name")  # noqa: S608
+    return [_from(row) for row in rows]
+
+
+def _from(row: sqlite3.Row) -> Postponed:
+    name, since, affected, total, waits, allowed = row
+    return Postponed(name, since, affected, total, bool(waits), bool(allowed))

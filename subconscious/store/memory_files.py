@@ -1,19 +1,21 @@
-"""How the files looked that memories are bound to, when they were said."""
+"""Files that memories are bound to or mention; digests of the files as they were when the memories were stated."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from time import time
+from typing import NamedTuple
 
 import aiosqlite
 
-from subconscious.model import Memory
+from subconscious.domain.model import Memory
 from subconscious.store.connect import Database
-from subconscious.store.rows import marks, memory_from
+from subconscious.store.rows import memory_from, qmarks
 
 
-async def bound(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """The latest memories of a project that name files, or were said on a branch."""
+async def with_files(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """Return the latest memories of a project that name files or were stated on a branch."""
     rows = await database.rows(
         "SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL AND (files <> '[]' OR branch <> '')"
         " ORDER BY id DESC LIMIT ?",
@@ -22,30 +24,45 @@ async def bound(database: Database, project_id: str, limit: int) -> list[Memory]
     return [memory_from(row) for row in rows]
 
 
-async def stamps(database: Database, ids: Sequence[int]) -> dict[tuple[int, str], str]:
-    """The digests on record, by memory and file."""
+async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str], str]:
+    """Return the stored digests by memory and file."""
     rows = await database.rows(
-        f"SELECT memory_id, file, digest FROM memory_files WHERE memory_id IN ({marks(ids)})",  # noqa: S608
+        f"SELECT memory_id, file, digest FROM memory_files WHERE memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
     )
     return {(row["memory_id"], row["file"]): row["digest"] for row in rows}
 
 
-async def at_rest(database: Database, ids: Sequence[int]) -> set[int]:
-    """Those of ``ids`` that no open session brought: who is still at work may change what they have just spoken of."""
+async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[int]:
+    """Return those of ``ids`` that don't belong to an open session, whose work may still change the files."""
     rows = await database.rows(
         "SELECT memories.id FROM memories LEFT JOIN sessions ON sessions.id = session_id"  # noqa: S608
-        f" WHERE memories.id IN ({marks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",
+        f" WHERE memories.id IN ({qmarks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",
         tuple(ids),
     )
     return {row[0] for row in rows}
 
 
-async def keep(tx: aiosqlite.Connection, found: Mapping[tuple[int, str], str]) -> None:
-    """Put on record how files look."""
+async def save_digests(tx: aiosqlite.Connection, found: Mapping[tuple[int, str], str]) -> None:
+    """Store the digests of files, unless they are stored already."""
     now = time()
     await tx.executemany(
         "INSERT OR IGNORE INTO memory_files (memory_id, file, digest, seen_at)"
         " SELECT id, ?, ?, ? FROM memories WHERE id = ?",
         [(file, digest, now, memory_id) for (memory_id, file), digest in found.items()],
     )
+
+
+class Mention(NamedTuple):
+    """A memory's text and the files that it is bound to."""
+
+    content: str
+    files: tuple[str, ...]
+
+
+async def mentions(database: Database) -> list[Mention]:
+    """Return the mentions of all memories that sessions may receive, unconfirmed ones included, of every project."""
+    rows = await database.rows(
+        "SELECT content, files FROM memories WHERE archived_at IS NULL OR unconfirmed", long=True
+    )
+    return [Mention(row[0], tuple(json.loads(row[1]))) for row in rows]

@@ -1,4 +1,4 @@
-"""Merges: of two memories that say the same, one is archived and its links and counts go to the other."""
+"""Merges: of two memories with the same statement, one is archived and its links and counts go to the other."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from time import time
 
 import aiosqlite
 
-from subconscious.decay import surer
-from subconscious.model import Memory, Origin
+from subconscious.decay import adjusted_confidence
+from subconscious.domain.model import Memory, Origin
 from subconscious.store import events, full_text, links, memories
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
-from subconscious.store.rows import alter, insertion, marks, memory_from, stored
+from subconscious.store.rows import column_values, insertion, memory_from, qmarks, update_row
 
 TABLE = "memory_merges"
 
@@ -24,11 +24,12 @@ MERGED = (
 """SQL: merged memories that are still archived, with the memories that they were merged into."""
 
 MOST_FILES = 20
-LENT = ("recurrence", "confidence", "said_at", "files")
+ADDED_COLUMNS = ("recurrence", "confidence", "said_at", "files")
 
-# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back. What
-# is CROSS JOINed is walked in that order: SQLite would rather begin with all captures that wait, for each memory anew.
-_FREE = f"""
+# Excluded are memories that are superseded, in quarantine, flagged or part of a waiting summary, and those that were
+# restored after a merge. CROSS JOIN fixes the order of the tables: SQLite would otherwise read all waiting captures for
+# each memory.
+_MERGEABLE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE}
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id
@@ -43,13 +44,13 @@ m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE}
 """  # noqa: S608
 
 
-_STANDS = """
+_IS_VALID = """
 NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
  AND (NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id)
   OR EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND status IN ('captured', 'review', 'approved')))
 """
 
-_LATER = """
+_MERGED_LATER = """
 (? = 0 OR EXISTS (SELECT 1 FROM memory_merges AS g JOIN events AS e ON e.subject = 'merge'
   AND e.subject_id = CAST(g.id AS TEXT) AND e.action IN ('merge', 'move') WHERE g.memory_id = m.id AND e.id > ?))
 """
@@ -71,7 +72,7 @@ async def unsearched(database: Database, model: str, limit: int, after: int = 0)
     return [memory_from(row) for row in rows]
 
 
-async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
+async def record_search(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
     """Record that a memory was compared with the others; no event, because its results have their own."""
     await tx.execute(
         "INSERT INTO merge_searches (memory_id, content_hash, model) SELECT id, ?, ? FROM memories WHERE id = ?"
@@ -80,206 +81,215 @@ async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
     )
 
 
-async def free(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
-    """Those of these memories that may be merged, as the running transaction sees them."""
+async def mergeable(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
+    """Return those of these memories that may be merged, as the running transaction sees them."""
     rows = await tx.execute_fetchall(
-        # By id: of ten and more SQLite would rather walk through all that are in use.
-        f"SELECT m.* FROM memories AS m NOT INDEXED WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
+        # Look up by id: for ten or more the planner would scan all active memories.
+        f"SELECT m.* FROM memories AS m NOT INDEXED WHERE {_MERGEABLE} AND m.id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
     )
     return {row["id"]: memory_from(row) for row in rows}
 
 
-async def chosen(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
-    """Those of these memories of which a person has said how important they are."""
+async def rated(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
+    """Return those of these memories whose importance a person has set."""
     rows = await tx.execute_fetchall(
-        f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({marks(ids)})",  # noqa: S608
+        f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
     )
     return {row[0] for row in rows}
 
 
-async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
-    """Whether one of two memories contradicts or supersedes the other, or may."""
+async def are_conflicting(tx: aiosqlite.Connection, one: int, other: int) -> bool:
+    """Whether one of two memories contradicts or supersedes the other, or may do so."""
     found = await links.between(tx, one, other)
-    return any(link.type in links.BEARING and link.status in links.SHOWN for link in found)
+    return any(link.type in links.AFFECTS_VALIDITY and link.status in links.SHOWN for link in found)
 
 
-async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
-    """Archive a memory that says the same as another one, and add its counts and links to that one.
+async def merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosine: float) -> None:
+    """Archive a memory that repeats another one, and add its counts and links to that one.
 
     A memory of a less trusted origin adds no recurrence, confidence, freshness or use. Its links are copied, so that it
     still has its own when it is restored. The caller updates the vectors.
 
-    The actor is the daemon, also where a person repeated the statement: archiving the other text is a consequence, and
-    no judgement of how well it was captured.
+    The actor is always the daemon, even if a person repeated the statement: archiving the other text is a consequence,
+    not a judgement of its extraction.
     """
-    reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
-    lends = _lends(gone.origin, stays.origin)
-    # Looked up before the merge is noted, which makes the sessions of the one those of the other.
-    shared = await memories.sessions_of(tx, gone.id) & await memories.sessions_of(tx, stays.id)
-    await memories.archive(tx, gone, "daemon", reason)
-    await _put_down(tx, gone, stays, cosine)
-    if lends:
-        await _lend(tx, gone, stays, len(shared))
-    await _copy_links(tx, gone, stays, lends=lends)
+    reason = f"merged into memory {kept.id}, which says the same (cosine {cosine:.2f})"
+    adds = _may_add_counts(duplicate.origin, kept.origin)
+    # Read before the merge is recorded, which assigns the sessions of one memory to the other.
+    shared = await memories.sessions_of(tx, duplicate.id) & await memories.sessions_of(tx, kept.id)
+    await memories.archive(tx, duplicate, "daemon", reason)
+    await _record_merge(tx, duplicate, kept, cosine)
+    if adds:
+        await _add_counts(tx, duplicate, kept, len(shared))
+    await _copy_links(tx, duplicate, kept, adds=adds)
 
 
-async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
+async def _record_merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosine: float) -> None:
     """Record the merge; memories that were merged into the archived one now belong to the remaining one."""
-    before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
+    before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (duplicate.id,))  # noqa: S608
     for row in list(before):
-        diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
+        diff = await update_row(tx, TABLE, row[0], {"into_id": kept.id})
         await events.record(tx, "move", "merge", row[0], before=diff[0], after=diff[1])
-    values = {"memory_id": gone.id, "into_id": stays.id, "cosine": round(cosine, 4), "merged_at": time()}
+    values = {"memory_id": duplicate.id, "into_id": kept.id, "cosine": round(cosine, 4), "merged_at": time()}
     done = await tx.execute(*insertion(TABLE, values))
     await events.record(tx, "merge", "merge", int(done.lastrowid or 0), after=values | {"undone_at": None})
 
 
-def whole(gone: Memory, stays: Memory, shared: int = 0) -> Memory:
-    """What stays, with what the one that goes lends it; ``shared`` sessions said both, and count once."""
-    if not _lends(gone.origin, stays.origin):
-        return stays
+def merged(duplicate: Memory, kept: Memory, shared: int = 0) -> Memory:
+    """Return the remaining memory with what the archived one adds; ``shared`` sessions stated both and count once."""
+    if not _may_add_counts(duplicate.origin, kept.origin):
+        return kept
     return replace(
-        stays,
-        recurrence=stays.recurrence + max(0, gone.recurrence - shared),
-        confidence=surer(stays.confidence, max(0, gone.recurrence - shared)),
-        said_at=max(stays.said_at, gone.said_at),
-        files=tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))],
+        kept,
+        recurrence=kept.recurrence + max(0, duplicate.recurrence - shared),
+        confidence=adjusted_confidence(kept.confidence, max(0, duplicate.recurrence - shared)),
+        said_at=max(kept.said_at, duplicate.said_at),
+        files=tuple(dict.fromkeys((*kept.files, *duplicate.files)))[: max(MOST_FILES, len(kept.files))],
     )
 
 
-async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, shared: int) -> None:
-    kept = whole(gone, stays, shared)
-    before, after = await alter(tx, "memories", stays.id, {name: stored(kept)[name] for name in LENT})
-    await full_text.reindex(tx, kept)
+async def _add_counts(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, shared: int) -> None:
+    result = merged(duplicate, kept, shared)
+    before, after = await update_row(
+        tx, "memories", kept.id, {name: column_values(result)[name] for name in ADDED_COLUMNS}
+    )
+    await full_text.reindex(tx, result)
     await events.record(
         tx,
         "merge",
         "memory",
-        stays.id,
-        session_id=gone.session_id,
-        reason=f"said before in memory {gone.id}",
+        kept.id,
+        session_id=duplicate.session_id,
+        reason=f"said before in memory {duplicate.id}",
         before=before,
         after=after,
     )
     await tx.execute(
         "UPDATE memories SET uses = uses + ?1, last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?3",
-        (gone.uses, gone.last_used_at, stays.id),
+        (duplicate.uses, duplicate.last_used_at, kept.id),
     )
 
 
-async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool) -> None:
-    """Copy the links of the archived memory to the remaining one; of a less trusted origin, only as proposals.
+async def _copy_links(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, *, adds: bool) -> None:
+    """Copy the links of the archived memory to the remaining one, as proposals if the origin is less trusted.
 
-    A copy belongs to the session that made the link, and is withdrawn with it. An existing link between the two, also a
-    refused one, is not changed.
+    A copy belongs to the session that created the link, and is withdrawn with it. An existing link between the two,
+    even a rejected one, is not changed.
     """
-    found = [link for link in await links.at_ends(tx, [gone.id]) if stays.id not in (link.source_id, link.target_id)]
-    others = {end for link in found for end in (link.source_id, link.target_id)} - {gone.id}
-    known = {other for other in others if await links.between(tx, stays.id, other)}
+    all_links = await links.open_links(tx, [duplicate.id])
+    found = [link for link in all_links if kept.id not in (link.source_id, link.target_id)]
+    others = {end for link in found for end in (link.source_id, link.target_id)} - {duplicate.id}
+    known = {other for other in others if await links.between(tx, kept.id, other)}
     for link in found:
-        source, target = (stays.id if end == gone.id else end for end in (link.source_id, link.target_id))
+        source, target = (kept.id if end == duplicate.id else end for end in (link.source_id, link.target_id))
         if known & {source, target}:
             continue
-        counts = lends or link.created_by == "user"
+        counts = adds or link.created_by == "user"
         copy = replace(link, source_id=source, target_id=target, status=link.status if counts else "proposed")
         await links.add(tx, copy, "daemon", session_id=await links.session_of(tx, link.id))
 
 
-async def into(database: Database, memory_id: int) -> int | None:
-    """Which memory says now what this one said before it was merged; None for one that was not."""
+async def target(database: Database, memory_id: int) -> int | None:
+    """Return the memory into which this one was merged; None if it was not."""
     rows = await database.rows(f"SELECT into_id FROM {MERGED} WHERE memory_id = ?", (memory_id,))  # noqa: S608
     return int(rows[0][0]) if rows else None
 
 
-async def earlier(database: Database, memory_id: int) -> list[int]:
+async def sources(database: Database, memory_id: int) -> list[int]:
     """Return the archived memories that were merged into this one."""
     rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id = ? ORDER BY 1", (memory_id,))  # noqa: S608
     return [row[0] for row in rows]
 
 
-async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
+async def merged_into(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
     """Return memories that are archived only because they were merged into these: not undone, not in quarantine.
 
     ``since`` is an event: earlier merges are left out.
     """
     rows = await tx.execute_fetchall(
-        f"SELECT m.* FROM memories AS m WHERE {_STANDS} AND m.id IN"  # noqa: S608
-        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) AND {_LATER} ORDER BY m.id",
+        f"SELECT m.* FROM memories AS m WHERE {_IS_VALID} AND m.id IN"  # noqa: S608
+        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)})) AND {_MERGED_LATER} ORDER BY m.id",
         (*ids, since, since),
     )
     return [memory_from(row) for row in rows]
 
 
-async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
+async def restore_merged(
+    tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0
+) -> list[int]:
     """Restore and return the memories that were merged into these, which should never have been stored.
 
-    Not called where a person forgets a memory, or where it fades: both are about what it says, in any wording.
+    Not called when a person archives a memory, or when it fades: both concern the statement in any wording.
     """
-    back = await under(tx, ids, since)
-    await give_back(tx, back, actor, reason)
-    return [memory.id for memory in back]
+    restored = await merged_into(tx, ids, since)
+    await restore(tx, restored, actor, reason)
+    return [memory.id for memory in restored]
 
 
-async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:
+async def restore(tx: aiosqlite.Connection, restored: Sequence[Memory], actor: str, reason: str) -> None:
     """Restore the memories that were merged into a removed one; the caller updates the index."""
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
 
-    for memory in back:
+    for memory in restored:
         await memories.unarchive(tx, memory, actor, reason)
-    ids = [memory.id for memory in back]
-    await part(tx, ids, actor)
+    ids = [memory.id for memory in restored]
+    await end_merges(tx, ids, actor)
     await vectors.activate(tx, ids, True)
 
 
-async def join(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
+async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
     """Archive restored memories again when their merge target returns; return the archived ones.
 
     Memories that a person pinned or rated since are left, as in the nightly merge.
     """
-    from subconscious.store import vectors  # as above
+    from subconscious.store import vectors  # loads numpy
 
     rows = await tx.execute_fetchall(
         f"SELECT g.id AS merge, gone.* FROM {TABLE} AS g JOIN memories AS gone ON gone.id = g.memory_id"  # noqa: S608
         " JOIN memories AS stays ON stays.id = g.into_id WHERE gone.archived_at IS NULL AND NOT gone.pinned"
-        f" AND stays.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        f" AND stays.archived_at IS NULL AND g.memory_id IN ({qmarks(ids)}) ORDER BY g.memory_id",
         tuple(ids),
     )
-    rated = await chosen(tx, ids)
-    again = {row["merge"]: memory_from(row) for row in rows if row["id"] not in rated}
+    chosen = await rated(tx, ids)
+    again = {row["merge"]: memory_from(row) for row in rows if row["id"] not in chosen}
     for number, memory in again.items():
         await memories.archive(tx, memory, actor, reason)
-        before, after = await alter(tx, TABLE, number, {"undone_at": None})
+        before, after = await update_row(tx, TABLE, number, {"undone_at": None})
         if after:  # an older version restored it without ending the merge
             await events.record(tx, "join", "merge", number, actor=actor, reason=reason, before=before, after=after)
-    gone = [memory.id for memory in again.values()]
-    await vectors.activate(tx, gone, False)
-    return gone
+    archived = [memory.id for memory in again.values()]
+    await vectors.activate(tx, archived, False)
+    return archived
 
 
-async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """These came back: they are no longer what another one says, also when they go for another reason."""
+async def end_merges(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
+    """End the merges of restored memories, so that they count separately even if archived again for another reason."""
     rows = await tx.execute_fetchall(
-        f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({marks(ids)})",  # noqa: S608
+        f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
     )
     for row in list(rows):
-        before, after = await alter(tx, TABLE, row[0], {"undone_at": time()})
+        before, after = await update_row(tx, TABLE, row[0], {"undone_at": time()})
         await events.record(tx, "part", "merge", row[0], actor=actor, before=before, after=after, act=act)
 
 
-async def lent(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Which of these memories lent what they had to which other, by a merge."""
+async def counted_merges(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Return pairs of merged memories, archived and remaining, in which the archived one added its counts."""
     rows = await tx.execute_fetchall(
         "SELECT g.memory_id, g.into_id, m.origin, s.origin AS stays FROM"  # noqa: S608
         f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"
-        f" WHERE g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        f" WHERE g.memory_id IN ({qmarks(ids)}) ORDER BY g.memory_id",
         tuple(ids),
     )
-    return [(row["memory_id"], row["into_id"]) for row in rows if _lends(Origin(row["origin"]), Origin(row["stays"]))]
+    return [
+        (row["memory_id"], row["into_id"])
+        for row in rows
+        if _may_add_counts(Origin(row["origin"]), Origin(row["stays"]))
+    ]
 
 
-def _lends(gone: Origin, stays: Origin) -> bool:
+def _may_add_counts(duplicate: Origin, kept: Origin) -> bool:
     """Whether the archived memory adds to the other one: not if it is less trusted."""
-    return gone.distrust <= stays.distrust
+    return duplicate.distrust <= kept.distrust

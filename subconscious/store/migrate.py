@@ -1,7 +1,7 @@
-"""Numbered SQL, each file in one transaction with its record.
+"""Applies numbered SQL migrations, each in one transaction with its record.
 
-Before a database that holds anything is changed, a verified copy of it is kept; a database that a newer program
-has written is refused rather than guessed at.
+A verified copy is made before a database with content is changed. A database that a newer program has written is
+rejected.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from time import time
 
-from subconscious.errors import NewerStoreError, StoreError
-from subconscious.store.backups import keep_copy
+from subconscious.domain.errors import NewerStoreError, StoreError
+from subconscious.store.backups import create_copy
 from subconscious.store.connect import Database
 
 RECORD = (
@@ -26,7 +26,7 @@ RECORD = (
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One file: its number, its name, its SQL."""
+    """A migration file: number, name and SQL."""
 
     version: int
     name: str
@@ -34,7 +34,10 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """All known migrations by number: mounted in the package when installed, at the top of a bare checkout."""
+    """Return all migrations, ordered by number.
+
+    They are inside the package when installed, and at the top of a checkout.
+    """
     installed = resources.files("subconscious") / "migrations"
     place: Traversable = installed if installed.is_dir() else Path(__file__).parents[2] / "migrations"
     found = [_read(file) for file in place.iterdir() if re.fullmatch(r"\d{4}_\w+\.sql", file.name)]
@@ -46,17 +49,17 @@ def _read(file: Traversable) -> Migration:
 
 
 async def migrate(database: Database, known: list[Migration] | None = None) -> list[int]:
-    """Bring the database up to date; return the numbers that were applied.
+    """Apply missing migrations; return their numbers.
 
-    Raises NewerStoreError when the database holds a migration this program does not know, StoreError when a
-    migration fails (the database is then as it was).
+    Raises NewerStoreError if the database has a migration that this program does not know, StoreError if a migration
+    fails (which leaves the database unchanged).
     """
     known = migrations() if known is None else known
     applied = await _applied(database)
     _refuse_newer(database.path, applied, known)
     missing = [migration for migration in known if migration.version not in applied]
     if missing and applied:
-        keep_copy(database.path, max(applied))
+        create_copy(database.path, max(applied))
     for migration in missing:
         await _apply(database, migration)
     return [migration.version for migration in missing]
@@ -68,7 +71,7 @@ async def _applied(database: Database) -> set[int]:
 
 
 async def schema(database: Database) -> int:
-    """The newest migration that the database holds."""
+    """Return the number of the newest applied migration."""
     return max(await _applied(database), default=0)
 
 
@@ -96,7 +99,7 @@ async def _apply(database: Database, migration: Migration) -> None:
 
 
 def statements(sql: str) -> list[str]:
-    """Split a script at its semicolons as SQLite understands them (executescript would commit in between)."""
+    """Split a script into statements, because executescript would commit between them."""
     found: list[str] = []
     pending = ""
     for line in sql.splitlines(keepends=True):

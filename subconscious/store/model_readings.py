@@ -1,4 +1,7 @@
-"""How far a model has read each transcript, and what waits to be read: durable, so that no death loses any of it."""
+"""How far a model has read each transcript, and which parts are still unread.
+
+The positions are stored, so that no crash loses one.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,24 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
-from typing import Any
+from typing import Any, cast
 
 import aiosqlite
 
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion
+from subconscious.wire.daemon import ReadingCounts
 
 FAR = 40 * 86_400.0
-"""Seconds ahead of now that no pause reaches, a month's cap included: a time beyond is a clock's that was wrong."""
+"""Seconds ahead of now within which every real pause lies, a monthly cap included.
+
+Later times come from a wrong clock.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReadingPosition:
     """The position to continue a file from: ``anchor``, the reader's ``state``, and the turns ``seen`` from there."""
 
     anchor: int
@@ -29,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of one transcript that a model is to read, and how far it is."""
+    """A part of one transcript that a model is to read, and its progress."""
 
     id: int
     path: str
@@ -37,15 +44,15 @@ class Span:
     project_id: str
     begin: int
     until: int
-    place: Place
+    place: ReadingPosition
     tokens: int
     attempts: int
     imported: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """What one reading of a transcript added: from where, with which state of the reader, up to where, how much."""
+class NewText:
+    """The part that one reading of a transcript added: start, state of the reader there, end, and tokens."""
 
     path: str
     session_id: str
@@ -56,7 +63,7 @@ class Gathered:
     tokens: int
 
 
-async def gather(tx: aiosqlite.Connection, new: Gathered, enough: int) -> None:
+async def record_new_text(tx: aiosqlite.Connection, new: NewText, enough: int) -> None:
     """Record that a transcript has grown; from ``enough`` tokens on it is due at once.
 
     A span grows only without a gap: turns from a time without a model stay unread.
@@ -76,7 +83,7 @@ async def gather(tx: aiosqlite.Connection, new: Gathered, enough: int) -> None:
     )
 
 
-def _values(new: Gathered, enough: int) -> dict[str, Any]:
+def _values(new: NewText, enough: int) -> dict[str, Any]:
     return {
         "path": new.path,
         "session": new.session_id,
@@ -90,25 +97,25 @@ def _values(new: Gathered, enough: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """A part of a file that a model has read or is to read; ``open`` while that is under way."""
+class Part:
+    """A part of a file that a model has read or is to read; ``open`` while it is unread."""
 
     begin: int
     until: int
-    place: Place
+    place: ReadingPosition
     open: bool
 
 
-async def reaches(database: Database) -> dict[str, list[Reach]]:
-    """How far a model has come in every file, by path."""
-    found: dict[str, list[Reach]] = {}
+async def parts(database: Database) -> dict[str, list[Part]]:
+    """Return the parts of each file that a model has read or is to read, by path."""
+    found: dict[str, list[Part]] = {}
     for row in await database.rows("SELECT *, due OR tokens > 0 AS open FROM model_readings ORDER BY path, begin"):
-        place = Place(row["anchor"], row["state"], row["seen"])
-        found.setdefault(row["path"], []).append(Reach(row["begin"], row["until"], place, bool(row["open"])))
+        place = ReadingPosition(row["anchor"], row["state"], row["seen"])
+        found.setdefault(row["path"], []).append(Part(row["begin"], row["until"], place, bool(row["open"])))
     return found
 
 
-async def order(tx: aiosqlite.Connection, span: Span, last: Place) -> bool:
+async def insert_imported(tx: aiosqlite.Connection, span: Span, last: ReadingPosition) -> bool:
     """Record a span that an import queued for reading; False if another import has done so.
 
     It extends the previous span, if that ends there, and ends at ``last``.
@@ -139,13 +146,13 @@ async def order(tx: aiosqlite.Connection, span: Span, last: Place) -> bool:
     return added.rowcount > 0
 
 
-async def call_due(tx: aiosqlite.Connection, session_id: str) -> None:
+async def make_due(tx: aiosqlite.Connection, session_id: str) -> None:
     """Make a session's unread span due, because the session pauses or is over."""
     await tx.execute("UPDATE model_readings SET due = 1 WHERE session_id = ? AND tokens > 0", (session_id,))
 
 
 async def next_due(database: Database, now: float) -> Span | None:
-    """The span to read now: the one that has waited longest first."""
+    """Return the span to read now, the one that has waited longest; None if none is due."""
     rows = await database.rows(
         "SELECT * FROM model_readings WHERE due AND (retry_at <= ? OR retry_at > ?) ORDER BY retry_at, id LIMIT 1",
         (now, now + FAR),
@@ -154,27 +161,27 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """When the next span that waits for another try may be read; None where none waits."""
+    """Return when the next span that waits for a retry is due; None if none waits."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
 
 async def get(database: Database, span_id: int) -> Span | None:
-    """One span, if it is still there."""
+    """Return one span; None if it was deleted."""
     rows = await database.rows("SELECT * FROM model_readings WHERE id = ?", (span_id,))
     return _span(rows[0]) if rows else None
 
 
 def _span(row: sqlite3.Row) -> Span:
-    place = Place(row["anchor"], row["state"], row["seen"])
+    place = ReadingPosition(row["anchor"], row["state"], row["seen"])
     same = ("id", "path", "session_id", "project_id", "begin", "until", "tokens", "attempts")
     return Span(**{name: row[name] for name in same}, place=place, imported=bool(row["imported"]))
 
 
-async def advance(tx: aiosqlite.Connection, span: Span, place: Place, left: int, *, more: bool) -> bool:
-    """The model has read on, in the transaction of what came of it; False when somebody else had it read meanwhile.
+async def advance(tx: aiosqlite.Connection, span: Span, place: ReadingPosition, left: int, *, more: bool) -> bool:
+    """Move a span's position, in the transaction of the results; return False if another reader moved it meanwhile.
 
-    ``left`` tokens are still unread. It stays due while there is ``more``, or when it has grown meanwhile.
+    ``left`` tokens are still unread. The span stays due while there is ``more``, or if it has grown meanwhile.
     """
     changed = await tx.execute(
         "UPDATE model_readings SET anchor = :anchor, state = :state, seen = :seen, attempts = 0, retry_at = 0,"
@@ -198,7 +205,7 @@ async def advance(tx: aiosqlite.Connection, span: Span, place: Place, left: int,
     return changed.rowcount > 0
 
 
-async def wait(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *, failed: bool) -> None:
+async def retry_later(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *, failed: bool) -> None:
     """Retry a span at ``at``; only errors of the span itself count as an attempt."""
     await tx.execute(
         "UPDATE model_readings SET retry_at = ?, reason = ?, attempts = attempts + ? WHERE id = ?",
@@ -207,28 +214,28 @@ async def wait(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *
 
 
 async def close(tx: aiosqlite.Connection, span_id: int, reason: str) -> None:
-    """Nothing of a span can be read any more; why stays on record."""
+    """Close a span that can no longer be read, with the reason."""
     await tx.execute("UPDATE model_readings SET due = 0, tokens = 0, reason = ? WHERE id = ?", (reason, span_id))
 
 
-async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
+async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
     """Make waiting spans due now, of one session or of all: settings or a key may have changed."""
     await tx.execute("UPDATE model_readings SET retry_at = 0 WHERE due AND ?1 IN ('', session_id)", (session_id,))
 
 
 async def unread_sessions(database: Database) -> list[str]:
-    """The sessions of which something waits to be read."""
+    """Return the sessions that have unread spans."""
     rows = await database.rows("SELECT DISTINCT session_id FROM model_readings WHERE due OR tokens > 0")
     return [row[0] for row in rows]
 
 
-async def forget_unread(tx: aiosqlite.Connection, session_id: str) -> None:
+async def delete_unread(tx: aiosqlite.Connection, session_id: str) -> None:
     """Withdraw a session's unread spans, because no model is wanted; they stay unread."""
     await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
 
 
 async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """The rows of what waits to be read of a session, for who wants them back."""
+    """Return the rows of a session's unread spans, for ``put_back``."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM model_readings WHERE session_id = ? AND (due OR tokens > 0) ORDER BY id", (session_id,)
     )
@@ -236,28 +243,28 @@ async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, An
 
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """A person wants nothing more read of a session; return the rows, for who wants them back."""
+    """Delete a session's unread spans by a person's request; return their rows for ``put_back``."""
     rows = await unread(tx, session_id)
-    await forget_unread(tx, session_id)
+    await delete_unread(tx, session_id)
     for row in rows:
         await events.record(tx, "withdraw", "reading", row["id"], actor="user", session_id=session_id, before=row)
     return rows
 
 
-async def put_back(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+async def restore_withdrawn(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Restore withdrawn spans, except those that were recorded again."""
     for row in rows:
         done = await tx.execute(*insertion("model_readings", row, "ON CONFLICT DO NOTHING"))
         if done.rowcount:
-            who = {"actor": "user", "session_id": row["session_id"]}
-            await events.record(tx, "put back", "reading", row["id"], after=dict(row), **who)
+            origin = {"actor": "user", "session_id": row["session_id"]}
+            await events.record(tx, "put back", "reading", row["id"], after=dict(row), **origin)
 
 
-async def counts(database: Database) -> dict[str, Any]:
-    """How many spans gather, wait to be read, and why the next of them waits."""
+async def counts(database: Database) -> ReadingCounts:
+    """Return the numbers of growing and due spans, their tokens, and the reason and time of the next retry."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE tokens > 0 AND NOT due) AS gathering, count(*) FILTER (WHERE due) AS due,"
         " coalesce(sum(tokens), 0) AS tokens, min(retry_at) FILTER (WHERE due) AS retry_at FROM model_readings"
     )
     why = await database.rows("SELECT reason FROM model_readings WHERE due AND reason <> '' ORDER BY retry_at LIMIT 1")
-    return dict(rows[0]) | {"reason": why[0]["reason"] if why else ""}
+    return cast("ReadingCounts", dict(rows[0]) | {"reason": why[0]["reason"] if why else ""})

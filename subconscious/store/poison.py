@@ -1,4 +1,4 @@
-"""What the poisoning check keeps for itself: which memories it has looked at, and what refusals taught."""
+"""Data of the poisoning check: results per memory, and lessons from rejected captures."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import time
-from typing import Any
+from typing import cast
 
 import aiosqlite
 
-from subconscious.model import Level, Memory, Verdict
+from subconscious.domain.model import Level, Memory, Verdict
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
-from subconscious.store.rows import alter, marks, memory_from
+from subconscious.store.rows import memory_from, qmarks, update_row
+from subconscious.wire import captures as wire
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one refused text looks like: hashes of words that stood together, and the text while it is kept."""
+    """Features of one rejected text: hashes of adjacent words, and the text while it is stored."""
 
     id: int
     prints: frozenset[int]
@@ -28,9 +29,9 @@ class Lesson:
 
 
 async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
-    """Active memories that were not looked at with these rules, the latest first; none that a person let go.
+    """Return active memories not checked with these rules, latest first, without those that a person released.
 
-    Claude's own notes are not among them: their files are checked again when the rules change.
+    Copies of Claude's own notes are left out: their files are checked again when the rules change.
     """
     rows = await database.rows(
         "SELECT m.* FROM memories m LEFT JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
@@ -47,8 +48,8 @@ async def _level(tx: aiosqlite.Connection, memory_id: int) -> str:
     return str(rows[0][0]) if rows else Level.NONE.value
 
 
-async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> bool:
-    """A memory was looked at; whether more or less was found than before."""
+async def record_check(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> bool:
+    """Record that a memory was checked; return whether the level changed."""
     before = await _level(tx, memory_id)
     await tx.execute(
         "INSERT INTO memory_checks (memory_id, rules, level, checked_at) VALUES (?, ?, ?, ?)"
@@ -60,7 +61,7 @@ async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdic
 
 
 async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
-    """Active memories that a look has flagged, and that no model was asked about with this prompt yet."""
+    """Return active memories that a check flagged and that no model has assessed with this prompt version."""
     rows = await database.rows(
         "SELECT m.* FROM memories m JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
         f" WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND c.level = 'medium' AND c.seconded_with <> ?"
@@ -71,9 +72,9 @@ async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
 
 
 async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
-    """What the latest look said of these memories, where it said anything; nothing of what a person let go."""
+    """Return the levels of flagged memories, without those that a person released."""
     rows = await database.rows(
-        f"SELECT memory_id, level FROM memory_checks WHERE level <> 'none' AND memory_id IN ({marks(ids)})"  # noqa: S608
+        f"SELECT memory_id, level FROM memory_checks WHERE level <> 'none' AND memory_id IN ({qmarks(ids)})"  # noqa: S608
         " AND NOT EXISTS (SELECT 1 FROM implicit_captures AS capture"
         " WHERE capture.memory_id = memory_checks.memory_id AND capture.released_at IS NOT NULL)",
         tuple(ids),
@@ -81,8 +82,8 @@ async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
     return {row["memory_id"]: Level(row["level"]) for row in rows}
 
 
-async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> bool:
-    """A model was asked about a memory; whether it holds more or less of it than was found before."""
+async def record_opinion(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> bool:
+    """Record a model's assessment of a memory; return whether the level changed."""
     before = await _level(tx, memory_id)
     await tx.execute(
         "UPDATE memory_checks SET level = ?, seconded_with = ? WHERE memory_id = ?", (level, prompt, memory_id)
@@ -90,8 +91,8 @@ async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, pr
     return before != level
 
 
-async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int], threat: str) -> int:
-    """Keep what a refused capture looks like; the id of the lesson."""
+async def add_lesson(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int], threat: str) -> int:
+    """Store the features of a rejected capture as a lesson; return its id."""
     cursor = await tx.execute(
         "INSERT INTO poison_lessons (capture_id, prints, threat, created_at) VALUES (?, ?, ?, ?)",
         (capture_id, json.dumps(list(prints)), threat, time()),
@@ -102,17 +103,17 @@ async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int]
     return lesson
 
 
-async def forget(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> None:
-    """Take a lesson out of use, if it is in use."""
+async def remove_lesson(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> None:
+    """Remove a lesson from use, if it is in use."""
     rows = await tx.execute_fetchall("SELECT 1 FROM poison_lessons WHERE id = ? AND removed_at IS NULL", (lesson_id,))
     if not list(rows):
         return
-    before, after = await alter(tx, "poison_lessons", lesson_id, {"removed_at": time()})
+    before, after = await update_row(tx, "poison_lessons", lesson_id, {"removed_at": time()})
     await events.record(tx, "forgotten", "lesson", lesson_id, actor="user", reason=reason, before=before, after=after)
 
 
 async def lessons(database: Database) -> list[Lesson]:
-    """All lessons in use."""
+    """Return all lessons in use."""
     rows = await database.rows(
         "SELECT l.id, l.prints, l.threat, coalesce(c.content, '') AS content FROM poison_lessons l"
         " LEFT JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"
@@ -120,17 +121,17 @@ async def lessons(database: Database) -> list[Lesson]:
     return [Lesson(row["id"], frozenset(json.loads(row["prints"])), row["threat"], row["content"]) for row in rows]
 
 
-async def listing(database: Database) -> list[dict[str, Any]]:
-    """All lessons in use, as a person is shown them: what was refused, when."""
+async def listing(database: Database) -> list[wire.Lesson]:
+    """Return all lessons in use for display: the rejected capture, its session, and when."""
     rows = await database.rows(
         "SELECT l.id, l.capture_id, l.threat, l.created_at, c.summary, c.session_id FROM poison_lessons l"
         " JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"
     )
-    return [dict(row) for row in rows]
+    return [cast("wire.Lesson", dict(row)) for row in rows]
 
 
 async def of_capture(tx: aiosqlite.Connection, capture_id: int) -> list[int]:
-    """The lessons in use that a capture's refusal taught."""
+    """Return the lessons in use that come from a capture."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM poison_lessons WHERE capture_id = ? AND removed_at IS NULL", (capture_id,)
     )

@@ -1,7 +1,7 @@
-"""Decide whether a database file may be opened, and whether a new one may be created in its place.
+"""Decides whether a database file may be opened, and whether a new one may be created in its place.
 
-A missing or empty file means "first start" only where nothing shows that memories were stored before. Everywhere else
-the daemon must not start: a new, empty database would hide the loss, and its copies would in time replace good ones.
+A missing or empty file means "first start" only if nothing shows that memories were stored before. Otherwise the daemon
+must not start: a new, empty database would hide the loss, and its copies would eventually replace good ones.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from subconscious.errors import LostStoreError, NewerStoreError, StoreError
-from subconscious.safe_files import read_beginning
+from subconscious.domain.errors import LostStoreError, NewerStoreError, StoreError
 from subconscious.store import backups
+from subconscious.system.safe_files import read_beginning
 
 RESTORE = "subconscious restore latest"
 FRESH = "subconscious restore --fresh"
@@ -41,7 +41,7 @@ EMPTY = frozenset({MISSING, ZERO, BARE})
 
 
 def flaw_of(database: Path) -> str:
-    """Return what is wrong with the file, or "". Raises OSError or sqlite3.Error where it can't be read."""
+    """Return the problem of the file, or "". Raises OSError or sqlite3.Error if it can't be read."""
     try:
         beginning = read_beginning(database, len(MAGIC))
     except FileNotFoundError:
@@ -54,9 +54,9 @@ def flaw_of(database: Path) -> str:
 
 
 def _flaw_of_tables(database: Path) -> str:
-    from subconscious.store.check import reading
+    from subconscious.store.check import open_readonly
 
-    with reading(database) as connection:
+    with open_readonly(database) as connection:
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "schema_migrations" in tables:
             # A first start that was killed leaves the table without a row.
@@ -68,9 +68,10 @@ def _flaw_of_tables(database: Path) -> str:
 
 
 def _truncation(database: Path, connection: sqlite3.Connection) -> str:
-    """SQLite compares the file's size with its header itself, but not while a WAL exists.
+    """Return "is truncated" if pages are missing, else "".
 
-    Pages may then be in the WAL alone, so the file counts as truncated only when both together hold too few.
+    SQLite compares the file's size with its header, but not while a WAL exists. Pages may then be in the WAL only, so
+    the file counts as truncated only when both together have too few.
     """
     pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
     size = int(connection.execute("PRAGMA page_size").fetchone()[0])
@@ -79,10 +80,10 @@ def _truncation(database: Path, connection: sqlite3.Connection) -> str:
 
 
 def traces_of(database: Path, flaw: str) -> list[str]:
-    """Describe what else in the state folder shows that memories were stored before."""
+    """Return descriptions of other files in the state folder that show that memories were stored before."""
     copies = backups.all_copies(database)
     traces = [f"{len(copies)} {'copies exist' if len(copies) > 1 else 'copy exists'}"] if copies else []
-    # SQLite deletes a WAL whose database is empty. Beside a header without tables it is that of a first start.
+    # SQLite deletes a WAL whose database is empty. Beside a database without tables it belongs to a first start.
     if flaw != BARE and _size(_beside(database, "-wal")) > WAL_HEADER:
         traces.append("its write-ahead log is still there")
     if any(database.parent.glob("rendered/*/start")):
@@ -93,25 +94,25 @@ def traces_of(database: Path, flaw: str) -> list[str]:
 
 
 def remedy(database: Path) -> str:
-    """Return the one command that gets the store working again."""
+    """Return the command that makes the store usable again."""
     if backups.all_copies(database):
         return f"{RESTORE} # `subconscious restore` lists the copies"
-    return f"{FRESH} # no copy was kept; what is there is moved to broken/, `subconscious import` reads past sessions"
+    return f"{FRESH} # no copy; damaged files are moved to broken/, `subconscious import` reads past sessions"
 
 
 def repair(database: Path) -> str:
-    """Return the command for a database that can be read but has problems."""
+    """Return the command for a database that is readable but has problems."""
     if backups.all_copies(database):
         return f"{RESTORE} # or, if it is right as it is: subconscious backup --as-is"
     return "subconscious backup --as-is # no copy was kept; it is taken as it is"
 
 
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
-"""SQLite's primary result codes for a file that can't be read, as opposed to a mistake in a statement or a lock."""
+"""SQLite's primary result codes for a file that can't be read, unlike those for a wrong statement or a lock."""
 
 
 def as_damage(error: BaseException, database: Path) -> StoreError | None:
-    """Return the error to show for a damaged or unreadable database; None where ``error`` is about something else."""
+    """Return the error to show for a damaged or unreadable database; None if ``error`` has another cause."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (NewerStoreError, LostStoreError)):

@@ -1,28 +1,30 @@
-"""Which project a folder belongs to, remembered across moves."""
+"""Finds the project that a folder belongs to, even after it was moved."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import time
+from typing import cast
 
 import aiosqlite
 
-from subconscious.projects import Identity, holds_commit
 from subconscious.store.connect import Database
+from subconscious.system.projects import Identity, has_commit
+from subconscious.wire import daemon as wire
 
 MOST_LOST = 20
-"""Projects that are looked for on the disk, where a folder may be one of them under another name."""
+"""The most projects whose folders are checked, when a folder may be one of them under another name."""
 
 LOOK_SECONDS = 1.0
-"""Time that a look at a project's old folder may take."""
+"""The most seconds that checking a project's old folder may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A repository or a folder; ``id`` is one token, so that full text can filter on it."""
+    """A repository or a folder; ``id`` is one token, so that full text can filter by it."""
 
     id: str
     name: str
@@ -31,8 +33,13 @@ class Project:
     first_commit: str = ""
 
 
+def fields(project: Project) -> wire.Project:
+    """Return a project as a result has it."""
+    return cast("wire.Project", asdict(project))
+
+
 async def project_at(database: Database, path: str) -> Project | None:
-    """The project that was met at ``path`` before."""
+    """Return the project that was at ``path`` before."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM project_paths JOIN projects ON id = project_id"
         " WHERE path = ?",
@@ -42,17 +49,26 @@ async def project_at(database: Database, path: str) -> Project | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A project and the number of its active memories."""
+
+    project: Project
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
 class Lost:
-    """A project whose folder is gone, and how many memories it has."""
+    """A project whose folder is gone, and the number of its memories."""
 
     project: Project
     memories: int
 
 
 async def lost(database: Database, beside: Project) -> list[Lost]:
-    """Projects that ``beside`` may be, renamed: with memories, known by their folder alone, which is gone.
+    """Return projects that ``beside`` may be the renamed folder of: they have memories, and their folder is missing.
 
-    A repository is known by its first commit, wherever it lies; only a folder without Git is lost when it is renamed.
+    A repository is recognised by its first commit, wherever it is; only a folder without Git is lost when it is
+    renamed.
     """
     if beside.first_commit:
         return []
@@ -67,8 +83,20 @@ async def lost(database: Database, beside: Project) -> list[Lost]:
     return [one for one, is_there in zip(found, there, strict=True) if not is_there]
 
 
+async def listing(database: Database, limit: int) -> list[Counted]:
+    """Return the projects that have active memories, those with the most first."""
+    rows = await database.rows(
+        # A count for each project is answered by an index alone, a join reads every memory.
+        "SELECT p.id, p.name, p.root, p.remote, p.first_commit,"
+        " (SELECT count(*) FROM memories WHERE project_id = p.id AND archived_at IS NULL) AS known"
+        " FROM projects p WHERE known > 0 ORDER BY known DESC LIMIT ?",
+        (limit,),
+    )
+    return [Counted(Project(*tuple(row)[:-1]), row["known"]) for row in rows]
+
+
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Let the folder of ``to`` be that of ``project``, and every path to it lead there."""
+    """Make the folder of ``to``, with all paths to it, that of ``project``."""
     async with database.write() as tx:
         await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
         await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
@@ -77,7 +105,7 @@ async def move(database: Database, project: Project, to: Project) -> None:
 
 
 async def named(database: Database, name: str) -> list[Project]:
-    """The projects that a person means by ``name``: an id, a folder, or the name, in any case."""
+    """Return the projects that a person may mean by ``name``: an id, a folder, or the name, in any case."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?1 OR lower(name) = lower(?1)"
         " OR id IN (SELECT project_id FROM project_paths WHERE path = ?1) ORDER BY created_at",
@@ -87,26 +115,26 @@ async def named(database: Database, name: str) -> list[Project]:
 
 
 async def root(database: Database, project_id: str) -> str:
-    """Where a project lies, "" if it is unknown."""
+    """Return a project's folder, "" if the project is unknown."""
     rows = await database.rows("SELECT root FROM projects WHERE id = ?", (project_id,))
     return str(rows[0]["root"]) if rows else ""
 
 
-async def settle(database: Database, identity: Identity, alias: str = "") -> Project:
-    """Find the project of ``identity`` or make it; remember its path, and ``alias`` as another path to it."""
+async def find_or_create(database: Database, identity: Identity, alias: str = "") -> Project:
+    """Find or create the project of ``identity``; store its path, and ``alias`` as another path to it."""
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
         if not await _exists(project.root):  # it moved here
             await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (identity.root, project.id))
-        await _lead_to(tx, project, {identity.root, alias or identity.root})
+        await _save_paths(tx, project, {identity.root, alias or identity.root})
     return project
 
 
 async def _exists(path: str) -> bool:
-    """Whether a folder is still there; one on a mount that does not answer counts as there, for nobody can say.
+    """Whether a folder exists; True for a mount that does not answer, since that can't be known.
 
-    It is asked within a transaction: without a limit, one dead mount would keep everybody from writing.
+    This runs within a transaction: without a limit, one dead mount would block all writes.
     """
     try:
         return await asyncio.wait_for(asyncio.to_thread(Path(path).exists), LOOK_SECONDS)
@@ -114,14 +142,17 @@ async def _exists(path: str) -> bool:
         return True
 
 
-async def _lead_to(tx: aiosqlite.Connection, project: Project, paths: set[str]) -> None:
+async def _save_paths(tx: aiosqlite.Connection, project: Project, paths: set[str]) -> None:
     await tx.executemany(
         "INSERT OR REPLACE INTO project_paths (path, project_id) VALUES (?, ?)", [(path, project.id) for path in paths]
     )
 
 
 async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project | None:
-    """A checkout that was moved or cloned again: the same first commit, and the same remote or an old root gone."""
+    """Return the project of a checkout that was moved or cloned again.
+
+    It has the same first commit, and the same remote or an old root that is gone.
+    """
     if not identity.first_commit:
         return None
     rows = await tx.execute_fetchall(
@@ -147,15 +178,15 @@ async def _create(tx: aiosqlite.Connection, identity: Identity) -> Project:
 
 
 async def confirm(database: Database, identity: Identity, alias: str) -> Project:
-    """Look again without hurry: add what a quick look missed, and tell another repository from the one before it.
+    """Check an identity again without time limit: add details that a quick check missed, and detect another repository.
 
-    ``alias`` is the folder that the session is in; whatever it led to before, it leads to this project now.
+    ``alias`` is the folder that the session is in; it leads to this project from now on.
     """
     known = await project_at(database, identity.root)
-    if known is not None and await asyncio.to_thread(_is_another, known, identity):
+    if known is not None and await asyncio.to_thread(_is_other_repository, known, identity):
         async with database.write() as tx:
             await tx.execute("DELETE FROM project_paths WHERE path = ?", (identity.root,))
-    project = await settle(database, identity, alias)
+    project = await find_or_create(database, identity, alias)
     if identity.first_commit and not project.first_commit:
         async with database.write() as tx:
             await tx.execute(
@@ -165,8 +196,8 @@ async def confirm(database: Database, identity: Identity, alias: str) -> Project
     return project
 
 
-def _is_another(known: Project, identity: Identity) -> bool:
-    """Whether this is not the repository that was here: a rewritten history still holds its old first commit."""
+def _is_other_repository(known: Project, identity: Identity) -> bool:
+    """Whether another repository was here before: a rewritten history still contains its old first commit."""
     if not known.first_commit or identity.first_commit in ("", known.first_commit):
         return False
-    return known.remote != identity.remote or not holds_commit(identity.root, known.first_commit)
+    return known.remote != identity.remote or not has_commit(identity.root, known.first_commit)

@@ -1,4 +1,4 @@
-"""The input of promotion: the number of sessions that stated a memory, and the objections to it."""
+"""The input of promotion: the sessions that stated a memory, and the objections to it."""
 
 from __future__ import annotations
 
@@ -7,57 +7,57 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from subconscious.model import Level, Memory, Origin
+from subconscious.domain.model import Level, Memory, Origin
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
-from subconscious.store.rows import marks, plain
+from subconscious.store.rows import json_values, qmarks
 
-STANDING = frozenset({"captured", "approved"})
-"""Captures that count."""
+COUNTED_STATUSES = frozenset({"captured", "approved"})
+"""Statuses of captures that count."""
 
 
 @dataclass(slots=True)
-class Said:
-    """Where a memory was said; ``level`` is the worst that the check saw in a saying that nobody has let go."""
+class Statements:
+    """Sessions that stated a memory; ``level`` is the worst of its captures that were not released."""
 
     sessions: set[str] = field(default_factory=set)
     withdrawn: set[str] = field(default_factory=set)
-    held: bool = False
+    quarantined: bool = False
     level: Level = Level.NONE
 
 
-async def said(database: Database, found: Sequence[Memory]) -> Mapping[int, Said]:
-    """Return the sessions that stated these memories with the same trust; without sessions that were rolled back."""
-    known: defaultdict[int, Said] = defaultdict(Said)
+async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
+    """Return the sessions that stated these memories with the same trust, without sessions that were rolled back."""
+    known: defaultdict[int, Statements] = defaultdict(Statements)
     origins = {memory.id: memory.origin for memory in found}
     for row in await _captures(database, list(origins)):
-        _take(known[row["memory_id"]], row, origins[row["memory_id"]])
+        _count(known[row["memory_id"]], row, origins[row["memory_id"]])
     for row in await _recurrences(database, list(origins)):
-        one = known[int(row["subject_id"])]
-        one.sessions |= {row["session_id"]} - one.withdrawn
+        statement = known[int(row["subject_id"])]
+        statement.sessions |= {row["session_id"]} - statement.withdrawn
     for memory in found:
-        one = known[memory.id]
-        one.sessions |= {memory.session_id or ""} - one.withdrawn - {""}
+        statement = known[memory.id]
+        statement.sessions |= {memory.session_id or ""} - statement.withdrawn - {""}
     return known
 
 
-def _take(one: Said, row: Any, origin: Origin) -> None:
-    """Count one capture. One of a less trusted origin lends a memory nothing."""
-    one.held |= bool(row["quarantined"])
-    if row["released_at"] is None and Level(row["level"]).rank > one.level.rank:
-        one.level = Level(row["level"])
-    stands = row["status"] in STANDING and Origin(row["origin"]).distrust <= origin.distrust
-    (one.sessions if stands else one.withdrawn).add(row["session_id"] or "")
-    one.withdrawn -= one.sessions
-    one.sessions.discard("")
+def _count(statement: Statements, row: Any, origin: Origin) -> None:
+    """Count one capture; one of a less trusted origin does not count."""
+    statement.quarantined |= bool(row["quarantined"])
+    if row["released_at"] is None and Level(row["level"]).rank > statement.level.rank:
+        statement.level = Level(row["level"])
+    counts = row["status"] in COUNTED_STATUSES and Origin(row["origin"]).distrust <= origin.distrust
+    (statement.sessions if counts else statement.withdrawn).add(row["session_id"] or "")
+    statement.withdrawn -= statement.sessions
+    statement.sessions.discard("")
 
 
 async def _captures(database: Database, ids: Sequence[int]) -> list[Any]:
     return await database.rows(
         "SELECT memory_id, session_id, status, origin, quarantined, level, released_at FROM implicit_captures"  # noqa: S608
-        f" WHERE memory_id IN ({marks(ids)}) UNION ALL SELECT into_id, session_id, status, origin, quarantined, level,"
+        f" WHERE memory_id IN ({qmarks(ids)}) UNION ALL SELECT into_id, session_id, status, origin, quarantined, level,"
         f" released_at FROM {MERGED} AS merged JOIN implicit_captures AS said ON said.memory_id = merged.memory_id"
-        f" WHERE into_id IN ({marks(ids)})",
+        f" WHERE into_id IN ({qmarks(ids)})",
         (*ids, *ids),
     )
 
@@ -65,13 +65,13 @@ async def _captures(database: Database, ids: Sequence[int]) -> list[Any]:
 async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
     return await database.rows(
         "SELECT DISTINCT subject_id, session_id FROM events WHERE subject = 'memory' AND action = 'recur'"  # noqa: S608
-        f" AND session_id IS NOT NULL AND subject_id IN ({marks(ids)})",
+        f" AND session_id IS NOT NULL AND subject_id IN ({qmarks(ids)})",
         [str(number) for number in ids],
     )
 
 
 async def troubles(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
-    """Return the latest captures about obstacles, failures and corrections: stored, or waiting.
+    """Return the latest captures about obstacles, failures and corrections that are stored or waiting.
 
     Without those that are in quarantine, flagged, or archived since.
     """
@@ -84,4 +84,4 @@ async def troubles(database: Database, project_id: str, limit: int) -> list[dict
         " ORDER BY c.id DESC LIMIT ?",
         (project_id, limit),
     )
-    return [plain(row) for row in rows]
+    return [json_values(row) for row in rows]

@@ -8,40 +8,40 @@ from dataclasses import dataclass
 import aiosqlite
 
 from subconscious.store.connect import Database
-from subconscious.store.rows import marks
+from subconscious.store.rows import qmarks
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """A memory to confirm: its number and its summary."""
+class Receipt:
+    """A memory to report: its id and its summary."""
 
     memory_id: int
     summary: str
 
 
-async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], at: float) -> None:
-    """Let the memories that these captures became at once be confirmed; what waits for a review is not stored."""
+async def insert(tx: aiosqlite.Connection, capture_ids: Sequence[int], at: float) -> None:
+    """Queue the memories that these captures became without a review, so that they are reported."""
     await tx.execute(
         "INSERT OR IGNORE INTO receipts (memory_id, session_id, project_id, at)"  # noqa: S608
         " SELECT memory_id, coalesce(session_id, ''), project_id, ? FROM implicit_captures"
-        f" WHERE id IN ({marks(capture_ids)}) AND status = 'captured' AND memory_id IS NOT NULL"
+        f" WHERE id IN ({qmarks(capture_ids)}) AND status = 'captured' AND memory_id IS NOT NULL"
         " AND project_id IS NOT NULL",
         (at, *capture_ids),
     )
 
 
-async def waiting(database: Database, project_id: str, session_id: str | None = None) -> list[Stored]:
-    """What is still to be confirmed in a project, or in one of its sessions; what was archived since is not."""
+async def pending(database: Database, project_id: str, session_id: str | None = None) -> list[Receipt]:
+    """Return the memories to report in a project, or in one of its sessions, without archived ones."""
     rows = await database.rows(
         "SELECT r.memory_id, m.summary FROM receipts AS r JOIN memories AS m ON m.id = r.memory_id"
         " WHERE r.project_id = ?1 AND (?2 IS NULL OR r.session_id = ?2) AND m.archived_at IS NULL ORDER BY r.memory_id",
         (project_id, session_id),
     )
-    return [Stored(row["memory_id"], row["summary"]) for row in rows]
+    return [Receipt(row["memory_id"], row["summary"]) for row in rows]
 
 
-async def confirm(tx: aiosqlite.Connection, project_id: str, session_id: str | None = None) -> None:
-    """What was still to be confirmed there has been."""
+async def delete(tx: aiosqlite.Connection, project_id: str, session_id: str | None = None) -> None:
+    """Record that they were reported."""
     await tx.execute(
         "DELETE FROM receipts WHERE project_id = ?1 AND (?2 IS NULL OR session_id = ?2)", (project_id, session_id)
     )

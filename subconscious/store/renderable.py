@@ -1,16 +1,16 @@
-"""What is rendered of the store, and what has changed since it was."""
+"""The input of the rendered files, and which projects changed since they were written."""
 
 from __future__ import annotations
 
-from subconscious.model import Memory, Session
+from subconscious.domain.model import Memory, Session
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
 from subconscious.store.projects import Project
 from subconscious.store.rows import memory_from, session_from
 
 
-async def changed(database: Database, after: int) -> set[str | None]:
-    """The projects that changes after one event are about; None where it may be any (of a link, say)."""
+async def changed_projects(database: Database, after: int) -> set[str | None]:
+    """Return the projects of events after one event; None stands for any project (of a link, for example)."""
     rows = await database.rows(
         "SELECT DISTINCT m.project_id FROM events AS e JOIN memories AS m ON m.id = CAST(e.subject_id AS INTEGER)"
         " WHERE e.id > ?1 AND e.subject IN ('memory', 'decay')"
@@ -24,8 +24,8 @@ async def changed(database: Database, after: int) -> set[str | None]:
     return {row[0] for row in rows}
 
 
-async def active(database: Database, since: float) -> set[str | None]:
-    """The projects in which a session began or ended since then: what is told of sessions is no event."""
+async def active_projects(database: Database, since: float) -> set[str | None]:
+    """Return the projects in which a session began or ended since then: sessions have no events for that."""
     rows = await database.rows(
         "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
     )
@@ -33,7 +33,7 @@ async def active(database: Database, since: float) -> set[str | None]:
 
 
 async def projects(database: Database) -> list[Project]:
-    """The projects that anything is known of."""
+    """Return the projects that have memories or sessions."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM projects AS p WHERE EXISTS"
         " (SELECT 1 FROM memories WHERE project_id = p.id) OR EXISTS (SELECT 1 FROM sessions WHERE project_id = p.id)"
@@ -42,13 +42,13 @@ async def projects(database: Database) -> list[Project]:
 
 
 async def paths(database: Database, project_id: str) -> list[str]:
-    """The folders that a project was met at."""
+    """Return the folders of a project."""
     rows = await database.rows("SELECT path FROM project_paths WHERE project_id = ?", (project_id,))
     return [row["path"] for row in rows]
 
 
 async def memories(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """A project's own active memories, without Claude's notes: those that came back most, then the latest."""
+    """Return a project's own active memories, without Claude's notes: the most repeated first, then the latest."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL AND {NO_NOTE}"  # noqa: S608
         " ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
@@ -58,7 +58,7 @@ async def memories(database: Database, project_id: str, limit: int) -> list[Memo
 
 
 async def sessions_since(database: Database, project_id: str, since: float) -> list[Session]:
-    """A project's sessions in which something happened since then, the latest first."""
+    """Return a project's sessions with activity since then, latest first."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND last_event_at >= ? ORDER BY last_event_at DESC LIMIT 500",
         (project_id, since),

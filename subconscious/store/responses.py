@@ -1,8 +1,8 @@
 """How sessions responded to memories: used by an answer or a tool call, repeated by the user, or violated.
 
-Derived from what is recorded anyway: the ledger of what was given, the judged uses, and each memory's history. A
-memory is violated where the user had to say it again in a session that had been given it.
-Having been given is no response; only these three count for decay, rank and promotion.
+Derived from the surfaces, their judged uses, and each memory's history. A memory is violated if the user had to repeat
+it in a session that had received it. Receiving a memory is no response; only these three count for decay, rank and
+promotion.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from subconscious.model import Surface
+from subconscious.domain.model import Surface
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
-from subconscious.store.rows import marks
+from subconscious.store.rows import qmarks
 
 ASKED_FOR = ("fork", "recall", "why", "mcp")
-"""Events of surfaces that were not a choice of ours: asked for, or taken over from the session that was forked."""
+"""Events of surfaces that were not chosen proactively: requested, or inherited from the parent of a fork."""
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
     """How often a memory was used, repeated and violated.
 
-    ``unheeded`` is the number of sessions that are over, were given it since its latest response, and did not respond;
-    ``given`` the number of all that are over and were given it.
+    ``given`` is the number of ended sessions that received it; ``unheeded`` counts those of them that received it after
+    its latest response and did not respond.
     """
 
     used: int = 0
@@ -40,9 +40,9 @@ NONE = Responses()
 
 @dataclass(slots=True)
 class _History:
-    """What is known of one memory, by session.
+    """The responses to one memory, by session.
 
-    ``given``: when, whether it was used, whether the session is over. ``repeated`` and ``violated``: when last.
+    ``given``: when, whether it was used, whether the session has ended. ``repeated`` and ``violated``: the latest time.
     """
 
     given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class _History:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
-    """The responses to those of these memories that have any; what was merged into one counts for it."""
+    """Return the responses to those of these memories that have any, including memories merged into them."""
     if not ids:
         return {}
     found: defaultdict[int, _History] = defaultdict(_History)
@@ -79,11 +79,11 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
 
 
 async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
-    """What became of each of these surfaces, in words; "" where that is not known yet."""
+    """Return the result of each surface as text; "" if it is not known yet."""
     ids = list({surface.memory_id for surface in given})
     judged = await database.rows(
         "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608
-        f" JOIN surface_outcomes AS o ON o.surface_id = s.id WHERE s.memory_id IN ({marks(ids)})",
+        f" JOIN surface_outcomes AS o ON o.surface_id = s.id WHERE s.memory_id IN ({qmarks(ids)})",
         ids,
     )
     uses = {(row["session_id"], row["memory_id"], row["at"]): (row["used"], row["reason"]) for row in judged}
@@ -107,26 +107,26 @@ def _became(
 
 
 def _given(ids: Iterable[int]) -> str:
-    """SQL: the sessions that were given each memory; a session that is not on record any more is over."""
+    """SQL: the sessions that received each memory; a session without a record has ended."""
     return (
         "WITH meant (id, into_id) AS (SELECT id, id FROM memories WHERE id IN"  # noqa: S608
-        f" ({marks(ids)}) UNION SELECT memory_id, into_id FROM {MERGED} WHERE into_id IN ({marks(ids)}))"
+        f" ({qmarks(ids)}) UNION SELECT memory_id, into_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)}))"
         " SELECT meant.into_id AS memory_id, s.session_id, min(s.at) AS at, max(coalesce(o.used, 0)) AS used,"
         " coalesce(max(t.status), '') <> 'open' AS over"
         " FROM meant CROSS JOIN surfaces AS s ON s.memory_id = meant.id"
         " LEFT JOIN surface_outcomes AS o ON o.surface_id = s.id LEFT JOIN sessions AS t ON t.id = s.session_id"
-        f" WHERE s.event NOT IN ({marks(ASKED_FOR)}) GROUP BY 1, 2"
+        f" WHERE s.event NOT IN ({qmarks(ASKED_FOR)}) GROUP BY 1, 2"
     )
 
 
 def _said(ids: Iterable[int]) -> str:
-    """SQL: where each memory was said again, also in words that replaced an earlier memory's, and whether in vain."""
+    """SQL: repetitions of each memory, including those merged into it, and whether each was a violation."""
     return (
         "SELECT m.id AS memory_id, m.session_id, m.said_at AS at, 0 AS violated FROM memories AS m"  # noqa: S608
-        f" WHERE m.id IN ({marks(ids)}) AND m.session_id IS NOT NULL AND EXISTS"
+        f" WHERE m.id IN ({qmarks(ids)}) AND m.session_id IS NOT NULL AND EXISTS"
         f" (SELECT 1 FROM {MERGED} AS gone JOIN memories AS old ON old.id = gone.memory_id"
         "  WHERE gone.into_id = m.id AND old.session_id IS NOT m.session_id)"
         " UNION ALL SELECT subject_id, session_id, at, action = 'violated' FROM events"
         " WHERE subject = 'memory' AND action IN ('recur', 'violated')"
-        f" AND session_id IS NOT NULL AND subject_id IN ({marks(ids)})"
+        f" AND session_id IS NOT NULL AND subject_id IN ({qmarks(ids)})"
     )

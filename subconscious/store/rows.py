@@ -1,4 +1,4 @@
-"""Rows to values and back: one place knows that lists are JSON and flags are integers."""
+"""Conversion of rows to values and back: lists are stored as JSON, flags as integers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import EngineHit, Memory, Origin, Scope, Session, Surface
+from subconscious.domain.model import EngineHit, Memory, Origin, Scope, Session, Surface
 
-LISTS = ("tags", "files")
-FLAGS = ("verified", "pinned", "unconfirmed")
+LIST_COLUMNS = ("tags", "files")
+FLAG_COLUMNS = ("verified", "pinned", "unconfirmed")
 MEMORY_COLUMNS = tuple(field.name for field in fields(Memory))
-READ: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(LISTS, lambda text: tuple(json.loads(text)) if text != "[]" else ()),
-    **dict.fromkeys(FLAGS, bool),
+CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(LIST_COLUMNS, lambda text: tuple(json.loads(text)) if text != "[]" else ()),
+    **dict.fromkeys(FLAG_COLUMNS, bool),
     "origin": Origin,
     "scope": Scope,
 }
-"""What makes a column of a memory the value that it stands for, where it is not that already."""
+"""Converters of a memory's columns that are not stored as their value."""
 
 
 def memory_from(row: sqlite3.Row) -> Memory:
     """Read a row of ``memories``."""
-    # By place: a row looks each name up among all the others, which takes longer than to read it.
+    # By position: looking up each name in a sqlite3.Row takes longer than reading the value.
     known = dict(zip(row.keys(), row, strict=True))
-    return Memory(**{name: READ[name](known[name]) if name in READ else known[name] for name in MEMORY_COLUMNS})
+    return Memory(
+        **{name: CONVERTERS[name](known[name]) if name in CONVERTERS else known[name] for name in MEMORY_COLUMNS}
+    )
 
 
 def session_from(row: sqlite3.Row) -> Session:
@@ -45,18 +47,18 @@ def surface_from(row: sqlite3.Row) -> Surface:
     return Surface(**values, engines=engines)
 
 
-def plain(row: sqlite3.Row) -> dict[str, Any]:
-    """A row as JSON-ready values: lists opened, everything else as stored."""
-    return {name: json.loads(row[name]) if name in LISTS else row[name] for name in row.keys()}  # noqa: SIM118
+def json_values(row: sqlite3.Row) -> dict[str, Any]:
+    """Return a row as JSON-ready values: lists parsed, everything else as stored."""
+    return {name: json.loads(row[name]) if name in LIST_COLUMNS else row[name] for name in row.keys()}  # noqa: SIM118
 
 
-def opened(value: Any) -> dict[str, Any]:
-    """A dataclass's own fields as they are; `asdict` copies whatever they hold, which takes ten times as long."""
+def field_values(value: Any) -> dict[str, Any]:
+    """Return a dataclass's fields without copying their values, which makes `asdict` ten times slower."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def stored(value: Any) -> dict[str, Any]:
-    """A dataclass as column values."""
+def column_values(value: Any) -> dict[str, Any]:
+    """Return a dataclass as column values."""
     return {name: _column(item) for name, item in asdict(value).items()}
 
 
@@ -67,20 +69,20 @@ def _column(item: Any) -> Any:
 
 
 def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tuple[str, dict[str, Any]]:
-    """An INSERT with named parameters. Column names come from our own dataclasses, never from input."""
+    """Return an INSERT with named parameters. Column names come from our own dataclasses, never from input."""
     columns = ", ".join(f'"{name}"' for name in values)
     holders = ", ".join(f":{name}" for name in values)
     return f"INSERT INTO {table} ({columns}) VALUES ({holders}) {conflict}", dict(values)  # noqa: S608
 
 
 Diff = tuple[dict[str, Any], dict[str, Any]]
-"""The columns that changed, before and after, as an event keeps them."""
+"""The changed columns before and after, as an event stores them."""
 
 
-async def alter(
+async def update_row(
     tx: aiosqlite.Connection, table: str, key: int | str, values: Mapping[str, Any], name: str = "id"
 ) -> Diff:
-    """Give a row other values; return those that were different, before and after."""
+    """Update a row; return the values that changed, before and after."""
     rows = list(await tx.execute_fetchall(f'SELECT * FROM {table} WHERE "{name}" = ?', (key,)))  # noqa: S608
     before = {column: rows[0][column] for column, value in values.items() if rows and rows[0][column] != value}
     after = {column: values[column] for column in before}
@@ -90,11 +92,11 @@ async def alter(
     return before, after
 
 
-def marks(items: Iterable[Any]) -> str:
-    """``?, ?, ?`` for an IN clause."""
+def qmarks(items: Iterable[Any]) -> str:
+    """Return ``?, ?, ?`` for an IN clause."""
     return ", ".join("?" for _ in items)
 
 
 def content_hash(text: str) -> str:
-    """Identity of a wording: case and white space don't matter. 32 hex digits of SHA-256."""
+    """Return the identity of a wording, ignoring case and white space: 32 hex digits of SHA-256."""
     return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,47 +1,52 @@
-"""The queue and the results of second looks: stored, so that each is asked once and none is lost."""
+"""The queue and the results of second looks: stored, so that each is made once and none is lost.
+
+A second look is a model's review, after a session, of what a model proposed to remember from it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from time import time
-from typing import Any
+from typing import cast
 
 import aiosqlite
 
-from subconscious.model import Decision
-from subconscious.store.capture_rows import opened
+from subconscious.domain.model import Decision
+from subconscious.store.capture_rows import capture_from
 from subconscious.store.connect import Database
 from subconscious.store.model_readings import FAR
+from subconscious.wire.captures import Capture
+from subconscious.wire.daemon import SecondLookCounts
 
-AWAITS = "a second look is still to come"
-"""The reservation of what waits for it: given to nobody, and counted against no session's places meanwhile."""
+WAITS = "a second look is still to come"
+"""The reservation of captures that wait for it: no session receives them, and they count against no limit."""
 
 _WAITING = (
     "SELECT session_id FROM second_looks WHERE looked_at IS NULL UNION SELECT id AS session_id FROM sessions"
     " WHERE story_due"
 )
-"""Return the sessions with captures that wait for a second look or with a requested story, each once."""
+"""SQL: the sessions with captures that wait for a second look, or with a requested story, each once."""
 
-_OVER = (
+_READY = (
     "(SELECT status FROM sessions WHERE id = w.session_id) IS NOT 'open'"
     " AND NOT EXISTS (SELECT 1 FROM model_readings AS r WHERE r.session_id = w.session_id AND (r.due OR r.tokens > 0))"
     " AND NOT EXISTS (SELECT 1 FROM llm_requests AS q WHERE q.session_id = w.session_id"
     " AND q.purpose IN ('capture', 'import') AND q.state IN ('waiting', 'sent'))"
 )
-"""The session has ended, and a model has read all of it."""
+"""SQL: the session has ended, and a model has read all of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
-    """A capture that awaits its second look, and what the gate said of it."""
+class WaitingCapture:
+    """A capture that waits for its second look, with the gate's result."""
 
-    capture: dict[str, Any]
+    capture: Capture
     decision: Decision
     reservation: str | None
     before: str
 
 
-async def expect(
+async def enqueue(
     tx: aiosqlite.Connection, capture_id: int, decision: Decision, reservation: str | None, before: str
 ) -> None:
     """Queue a capture for a second look, in the transaction that stored it."""
@@ -54,11 +59,11 @@ async def expect(
     )
 
 
-async def due(database: Database, now: float) -> tuple[str, int] | None:
-    """The session to look at now, and how often that was tried in vain."""
+async def next_due(database: Database, now: float) -> tuple[str, int] | None:
+    """Return the session to look at now, and the number of failed attempts; None if none is due."""
     rows = await database.rows(
         f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
-        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_OVER}"
+        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
         " AND (coalesce(s.retry_at, 0) <= ? OR s.retry_at > ?) ORDER BY coalesce(s.retry_at, 0), 1 LIMIT 1",
         (now, now + FAR),
     )
@@ -66,32 +71,27 @@ async def due(database: Database, now: float) -> tuple[str, int] | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """When the next session that is over may be looked at; None where none waits."""
+    """Return when the next ended session may be looked at; None if none waits."""
     rows = await database.rows(
         f"SELECT min(coalesce(s.retry_at, 0)) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
-        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_OVER}"
+        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
     )
     found: float | None = rows[0][0]
     return found
 
 
-async def awaited(tx: aiosqlite.Connection, session_id: str) -> list[Awaited]:
+async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[WaitingCapture]:
     """Return a session's captures that wait for a second look, without those that were decided meanwhile."""
     rows = await tx.execute_fetchall(
         "SELECT c.*, l.decision AS gate, l.reservation AS kept, l.before FROM second_looks AS l"
         " JOIN implicit_captures AS c ON c.id = l.capture_id AND c.status = 'review' AND c.reservation = ?"
         " WHERE l.session_id = ? AND l.looked_at IS NULL ORDER BY c.id",
-        (AWAITS, session_id),
+        (WAITS, session_id),
     )
-    return [_awaited(opened(row)) for row in rows]
+    return [WaitingCapture(capture_from(row), Decision(row["gate"]), row["kept"], row["before"]) for row in rows]
 
 
-def _awaited(row: dict[str, Any]) -> Awaited:
-    gate, kept, before = (row.pop(name) for name in ("gate", "kept", "before"))
-    return Awaited(row, Decision(gate), kept, before)
-
-
-async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
+async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
     """Record the results of a session's second look, and remove its captures from the queue."""
     now = time()
     await tx.executemany(
@@ -105,7 +105,7 @@ async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, st
     await tx.execute("DELETE FROM session_looks WHERE session_id = ?", (session_id,))
 
 
-async def wait(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
+async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
     """Retry at ``at``; only errors in the answer count as an attempt."""
     await tx.execute(
         "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
@@ -114,21 +114,21 @@ async def wait(tx: aiosqlite.Connection, session_id: str, at: float, reason: str
     )
 
 
-async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
+async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
     """Make waiting second looks due now, of one session or of all: settings or a key may have changed."""
     await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
 
 
 async def waiting_sessions(database: Database) -> list[str]:
-    """The sessions that wait for their second look or for their story."""
+    """Return the sessions that wait for their second look or their story."""
     return [row[0] for row in await database.rows(_WAITING)]
 
 
-async def counts(database: Database) -> dict[str, Any]:
-    """How many sessions wait for their second look, how many captures it refused, and why the next one waits."""
+async def counts(database: Database) -> SecondLookCounts:
+    """Return the numbers of waiting sessions and rejected captures, and the reason of the next retry."""
     rows = await database.rows(
         f"SELECT (SELECT count(*) FROM ({_WAITING})) AS looks,"  # noqa: S608 - constants
         " (SELECT count(*) FROM second_looks WHERE verdict <> '') AS refused"
     )
     why = await database.rows("SELECT reason FROM session_looks WHERE reason <> '' ORDER BY retry_at LIMIT 1")
-    return dict(rows[0]) | {"looks_wait": why[0]["reason"] if why else ""}
+    return cast("SecondLookCounts", dict(rows[0]) | {"looks_wait": why[0]["reason"] if why else ""})

@@ -1,35 +1,38 @@
-"""Sessions of the client and how far their transcripts were read."""
+"""Sessions of the client, and the reading positions of their transcripts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from time import time
+from typing import cast
 
 import aiosqlite
 
-from subconscious.model import Session
-from subconscious.store import events, read_before
+from subconscious.domain.model import Session
+from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, session_from, stored
+from subconscious.store.rows import column_values, insertion, session_from, update_row
+from subconscious.wire.daemon import SessionCounts
 
 CLEARING_SECONDS = 5.0
-"""Time that a client takes from the end of a session that was cleared to the beginning of the next."""
+"""The most seconds between a session that is cleared and the start of its successor."""
 
-AHEAD = 3600.0
+CLOCK_TOLERANCE = 3600.0
 """Seconds ahead of now from which a time counts as written by a wrong clock."""
 
 LATEST_FIRST = "last_event_at > ?, last_event_at DESC"
-"""SQL: sessions by their last event. A session of a clock that was ahead must not pass for the latest for years."""
+"""SQL: order by last event. Sessions with a time ahead of now must not rank as latest for years."""
 
 IMPORTED = "imported"
-"""The end_reason of a session that was read from its transcript, and not watched."""
+"""The end_reason of a session that was imported from its transcript."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a transcript file has been read, and the reader's own state (JSON)."""
+    """How far a transcript file has been read, and the state of the reader (JSON)."""
 
     path: str
     session_id: str
@@ -38,12 +41,12 @@ class Position:
 
 
 async def get(database: Database, session_id: str) -> Session | None:
-    """One session, if it is known."""
+    """Return one session; None if it is unknown."""
     rows = await database.rows("SELECT * FROM sessions WHERE id = ?", (session_id,))
     return session_from(rows[0]) if rows else None
 
 
-async def note(
+async def record_activity(
     tx: aiosqlite.Connection,
     session_id: str,
     project_id: str,
@@ -53,10 +56,10 @@ async def note(
     cwd: str,
     options: str = "{}",
 ) -> None:
-    """Something happened in a session: make it known, and open again if it was closed.
+    """Record activity of a session: create it if it is new, reopen it if it was closed.
 
-    A session that was closed for its silence and speaks again was never over. An event that is older than the end,
-    swept late, does not open it. Times that a clock, set back since, has put into the future count for nothing.
+    A session closed for inactivity that continues was never over. An event older than the end, which was swept late,
+    does not reopen it. Times ahead of now come from a wrong clock and are ignored.
     """
     await tx.execute(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
@@ -80,10 +83,10 @@ async def note(
     )
 
 
-async def note_past(tx: aiosqlite.Connection, past: Session) -> None:
-    """Put a session on record that nobody watched: over long ago, at its own dates.
+async def insert_imported(tx: aiosqlite.Connection, past: Session) -> None:
+    """Store an imported session that ended long ago, with its own dates.
 
-    One that was watched keeps its status and its end; only its beginning may turn out to be earlier.
+    For a session that was observed, only the start may become earlier.
     """
     await tx.execute(
         "INSERT INTO sessions"
@@ -114,23 +117,23 @@ async def greeted_at(database: Database, session_id: str) -> float | None:
 
 
 async def greeted_since(tx: aiosqlite.Connection, session_id: str, at: float) -> bool:
-    """Whether a session got its start context at or after a time, as this transaction sees it."""
-    asked = "SELECT 1 FROM sessions WHERE id = ? AND greeted_at >= ?"
-    return bool(list(await tx.execute_fetchall(asked, (session_id, at))))
+    """Whether a session got its start context at or after a time, as the running transaction sees it."""
+    query = "SELECT 1 FROM sessions WHERE id = ? AND greeted_at >= ?"
+    return bool(list(await tx.execute_fetchall(query, (session_id, at))))
 
 
-async def greet(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
+async def set_greeted(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
     """Record when a session got its start context; None once its context no longer contains it."""
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
 
 
-async def ungreet(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
-    """What it was given did not arrive, if it was greeted anew since ``before`` was the time of its greeting."""
+async def clear_greeted(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
+    """Clear the time of the start context if it changed from ``before``, because the context was not delivered."""
     await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at IS NOT ?", (session_id, before))
 
 
-async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
-    """What reading brought: the branch, the first and the latest prompt, how many there were."""
+async def update_from_transcript(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
+    """Update a session from what was read: its branch, the first and the latest prompt, the number of turns."""
     if prompts or branch:
         await tx.execute(
             "UPDATE sessions SET branch = coalesce(nullif(:branch, ''), branch), turns = turns + :count,"
@@ -152,20 +155,20 @@ async def sketch(database: Database, session_id: str) -> str:
     return str(rows[0]["sketch"]) if rows else ""
 
 
-async def want_story(tx: aiosqlite.Connection, session_id: str) -> None:
+async def request_story(tx: aiosqlite.Connection, session_id: str) -> None:
     """Request a model's story for a session that is over; only if it has an offline one."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 
-async def sketch_to_retell(database: Database, session_id: str) -> str:
+async def sketch_for_story(database: Database, session_id: str) -> str:
     """Return the sketch for a story that a model still has to write, as JSON; "" where none is wanted."""
     rows = await database.rows("SELECT sketch FROM sessions WHERE id = ? AND story_due", (session_id,))
     return str(rows[0]["sketch"]) if rows else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
-    """A session's story in a model's words; a ``title`` of "" and no ``tags`` keep those that there are."""
+class ModelStory:
+    """A session's story by a model; an empty ``title`` and empty ``tags`` keep the present ones."""
 
     title: str
     tags: tuple[str, ...]
@@ -173,10 +176,10 @@ class Retold:
     left_open: str
 
 
-async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retold, sketch: str, by: str) -> None:
-    """Store a model's story, unless the session was purged, rolled back or continued since the request.
+async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: ModelStory, sketch: str, by: str) -> None:
+    """Store a model's summary unless the session was purged, rolled back or continued since the request.
 
-    Each of these changes the sketch or the request, and the story was made from the earlier sketch.
+    Each of these changes the sketch or the request; the story was made from the earlier sketch.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -186,10 +189,10 @@ async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retol
     )
     if not rows:
         return
-    tags = json.dumps(told.tags, ensure_ascii=False) if told.tags else rows[0]["tags"]
-    after = {"title": told.title or rows[0]["title"], "tags": tags}
-    after |= {"left_open": told.left_open, "handover": told.handover}
-    before, changed = await alter(tx, "sessions", session_id, after)
+    tags = json.dumps(story.tags, ensure_ascii=False) if story.tags else rows[0]["tags"]
+    after = {"title": story.title or rows[0]["title"], "tags": tags}
+    after |= {"left_open": story.left_open, "handover": story.handover}
+    before, changed = await update_row(tx, "sessions", session_id, after)
     if changed:
         await events.record(
             tx, "retell", "session", session_id, actor=by, session_id=session_id, before=before, after=changed
@@ -197,8 +200,8 @@ async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retol
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Return a session's story, and the sketch it was made from (JSON)."""
+class Story:
+    """A session's story (title, summary, tags, open ends and hand-over), and the sketch it was made from (JSON)."""
 
     title: str
     summary: str
@@ -208,7 +211,7 @@ class Told:
     handover: str = ""
 
 
-async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
+async def save_story(tx: aiosqlite.Connection, session_id: str, story: Story) -> None:
     """Replace a session's story.
 
     There is no event: the story is derived from the transcript, and made again when the session continues.
@@ -216,31 +219,31 @@ async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> No
     await tx.execute(
         "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
         " sketch = :sketch, handover = :handover WHERE id = :id",
-        stored(told) | {"id": session_id},
+        column_values(story) | {"id": session_id},
     )
 
 
-TOLD = ("title", "summary", "tags", "left_open", "handover")
+STORY_COLUMNS = ("title", "summary", "tags", "left_open", "handover")
 
 
-async def leaves(tx: aiosqlite.Connection, session_id: str) -> bool:
-    """Whether a session leaves a hand-over to the next one, as this transaction sees it."""
-    asked = "SELECT 1 FROM sessions WHERE id = ? AND handover <> ''"
-    return bool(list(await tx.execute_fetchall(asked, (session_id,))))
+async def has_handover(tx: aiosqlite.Connection, session_id: str) -> bool:
+    """Whether a session has a hand-over for the next one, as the running transaction sees it."""
+    query = "SELECT 1 FROM sessions WHERE id = ? AND handover <> ''"
+    return bool(list(await tx.execute_fetchall(query, (session_id,))))
 
 
-async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
+async def clear_story(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
     """Clear a session's story; return it, so that it can be restored."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
-    told = {name: str(rows[0][name]) for name in TOLD} if rows else {}
+    story = {name: str(rows[0][name]) for name in STORY_COLUMNS} if rows else {}
     await tx.execute("UPDATE sessions SET story_due = 0 WHERE id = ?", (session_id,))
-    await retell(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": "", "handover": ""})
-    return told
+    await restore_story(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": "", "handover": ""})
+    return story
 
 
-async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, str]) -> None:
-    """Restore a session's story."""
-    before, after = await alter(tx, "sessions", session_id, told) if told else ({}, {})
+async def restore_story(tx: aiosqlite.Connection, session_id: str, story: Mapping[str, str]) -> None:
+    """Restore a session's summary from before a model wrote one."""
+    before, after = await update_row(tx, "sessions", session_id, story) if story else ({}, {})
     if after:
         await events.record(
             tx, "retell", "session", session_id, actor="user", session_id=session_id, before=before, after=after
@@ -248,7 +251,7 @@ async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, s
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
-    """Close a session: `ended` by its own word, `interrupted` by its silence."""
+    """Close a session: `ended` if the client reported it, `interrupted` after inactivity."""
     await tx.execute(
         "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ?"
         " WHERE id = ? AND (last_event_at <= ? OR last_event_at > ?)",
@@ -258,7 +261,7 @@ async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str,
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a person typed, as the hook handed it over."""
+    """A prompt that the user typed, as the hook sent it."""
 
     session_id: str
     prompt_id: str
@@ -267,13 +270,13 @@ class Prompt:
     branch: str = ""
 
 
-async def expect(tx: aiosqlite.Connection, prompt: Prompt) -> None:
-    """Keep a prompt until its line is read, unless it was read already."""
-    await tx.execute(*insertion("prompts", stored(prompt), "ON CONFLICT DO NOTHING"))
+async def insert_prompt(tx: aiosqlite.Connection, prompt: Prompt) -> None:
+    """Store a prompt until its transcript line is read, unless that was read already."""
+    await tx.execute(*insertion("prompts", column_values(prompt), "ON CONFLICT DO NOTHING"))
 
 
-async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
-    """Drop the text of prompts that are in the transcript."""
+async def mark_written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
+    """Delete the text of prompts that are in the transcript."""
     await tx.executemany(
         "INSERT INTO prompts (session_id, prompt_id, written) VALUES (?, ?, 1)"
         " ON CONFLICT DO UPDATE SET written = 1, text = ''",
@@ -281,16 +284,16 @@ async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequenc
     )
 
 
-async def written_as(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
-    """Drop prompts whose text is in the transcript without a number: they were queued while the model worked."""
+async def mark_written_texts(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
+    """Delete the text of prompts that the transcript has without an id: they were queued while the model worked."""
     await tx.executemany(
         "UPDATE prompts SET written = 1, text = '' WHERE session_id = ? AND text = ?",
         [(session_id, text) for text in texts],
     )
 
 
-async def unwritten(database: Database, session_id: str) -> list[Prompt]:
-    """The prompts of a session that were handed over and not read."""
+async def unwritten_prompts(database: Database, session_id: str) -> list[Prompt]:
+    """Return the prompts of a session that are not in its transcript yet."""
     rows = await database.rows(
         "SELECT session_id, prompt_id, text, at, branch FROM prompts WHERE session_id = ? AND NOT written ORDER BY at",
         (session_id,),
@@ -298,13 +301,13 @@ async def unwritten(database: Database, session_id: str) -> list[Prompt]:
     return [Prompt(**dict(row)) for row in rows]
 
 
-async def forget_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Record that the session is over and that its unwritten prompts were processed."""
+async def delete_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
+    """Delete a session's prompts, because it has ended and they were processed."""
     await tx.execute("DELETE FROM prompts WHERE session_id = ?", (session_id,))
 
 
-async def beginning(database: Database, prefix: str) -> list[Session]:
-    """The sessions whose id begins so, the latest first; a few, for a person types as little of it as will do."""
+async def with_prefix(database: Database, prefix: str) -> list[Session]:
+    """Return up to ten sessions whose id starts with ``prefix``, latest first; people type a part of it."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE substr(id, 1, length(?)) = ? ORDER BY last_event_at DESC LIMIT 10",
         (prefix, prefix),
@@ -313,25 +316,25 @@ async def beginning(database: Database, prefix: str) -> list[Session]:
 
 
 async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:
-    """Sessions, the latest first."""
+    """Return sessions, latest first."""
     of_project = "WHERE project_id = ?" if project_id is not None else ""
     rows = await database.rows(
         f"SELECT * FROM sessions {of_project} ORDER BY {LATEST_FIRST} LIMIT ?",  # noqa: S608
-        (*(() if project_id is None else (project_id,)), time() + AHEAD, limit),
+        (*(() if project_id is None else (project_id,)), time() + CLOCK_TOLERANCE, limit),
     )
     return [session_from(row) for row in rows]
 
 
-async def open_before(database: Database, at: float) -> list[Session]:
-    """Open sessions of which nothing was heard since ``at``, or only by a clock that was wrong."""
+async def inactive_since(database: Database, at: float) -> list[Session]:
+    """Return open sessions without an event since ``at``, or with one that a wrong clock put ahead of now."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE status = 'open' AND (last_event_at < ? OR last_event_at > ?)",
-        (at, time() + AHEAD),
+        (at, time() + CLOCK_TOLERANCE),
     )
     return [session_from(row) for row in rows]
 
 
-async def begun_between(database: Database, begin: float, end: float) -> int:
+async def count_started(database: Database, begin: float, end: float) -> int:
     """Return how many sessions began in a time span, without imported ones, whose dates are old."""
     rows = await database.rows(
         "SELECT count(*) FROM sessions WHERE started_at BETWEEN ? AND ? AND end_reason IS NOT ?", (begin, end, IMPORTED)
@@ -339,19 +342,19 @@ async def begun_between(database: Database, begin: float, end: float) -> int:
     return int(rows[0][0])
 
 
-async def before(database: Database, project_id: str, session_id: str) -> Session | None:
-    """The latest other session of a project that a person spoke in."""
+async def latest_other(database: Database, project_id: str, session_id: str) -> Session | None:
+    """Return the latest other session of a project that has turns."""
     rows = await database.rows(
         f"SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND turns > 0 ORDER BY {LATEST_FIRST} LIMIT 1",  # noqa: S608
-        (project_id, session_id, time() + AHEAD),
+        (project_id, session_id, time() + CLOCK_TOLERANCE),
     )
     return session_from(rows[0]) if rows else None
 
 
-async def counts(database: Database) -> dict[str, int]:
-    """How many sessions are open, ended, interrupted."""
+async def counts(database: Database) -> SessionCounts:
+    """Return the numbers of open, ended and interrupted sessions."""
     rows = await database.rows("SELECT status, count(*) FROM sessions GROUP BY status")
-    return {"open": 0, "ended": 0, "interrupted": 0} | {row[0]: row[1] for row in rows}
+    return cast("SessionCounts", {"open": 0, "ended": 0, "interrupted": 0} | {row[0]: row[1] for row in rows})
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
@@ -359,11 +362,11 @@ async def position(database: Database, path: str, session_id: str) -> Position:
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     if rows:
         return Position(**dict(rows[0]))
-    return Position(path, session_id, await read_before.position(database, path), "")
+    return Position(path, session_id, await position_before_purge(database, path), "")
 
 
 async def positions(database: Database) -> dict[str, Position]:
-    """How far every file has been read, by path."""
+    """Return the reading position of every file, by path."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts")
     return {row["path"]: Position(**dict(row)) for row in rows}
 
@@ -379,7 +382,7 @@ async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
 
 
 async def successor(database: Database, session_id: str) -> str:
-    """The session that speaks now in the client that began as this one: /clear gives it another id."""
+    """Return the session that continues this one in the same client: /clear gives it a new id."""
     rows = await database.rows(
         "WITH RECURSIVE chain (id, project_id, ended_at, end_reason) AS ("
         " SELECT id, project_id, ended_at, end_reason FROM sessions WHERE id = ?"
@@ -391,3 +394,25 @@ async def successor(database: Database, session_id: str) -> str:
         (session_id, CLEARING_SECONDS),
     )
     return str(rows[-1]["id"]) if rows else session_id
+
+
+READ_BEFORE_PURGE = "read before a purge"
+"""The action of the event that stores a position."""
+
+
+def path_digest(path: str) -> str:
+    """Return the digest of a path.
+
+    The path contains a random session id, so it can't be guessed from the digest.
+    """
+    return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def position_before_purge(database: Database, path: str) -> int:
+    """Return the position from which to continue a transcript; 0 if it was not read before a purge."""
+    found = [
+        event
+        for event in await events.history(database, "prompt", path_digest(path))
+        if event["action"] == READ_BEFORE_PURGE
+    ]
+    return int(found[-1]["after"]["position"]) if found else 0

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import cast
 
 import aiosqlite
 
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion
+from subconscious.wire.stats import NamedCalls, SpendTables, TotalCalls
 
 COUNTED = "sum(coalesce(cost, reserved))"
 """The amount of calls that counts against a cap: their cost, or the reservation where it is unknown."""
@@ -51,7 +52,7 @@ class Outcome:
 
 
 async def begin(tx: aiosqlite.Connection, call: Call) -> int:
-    """Put a call on record before it is made; return its id."""
+    """Store a call before it is made; return its id."""
     cursor = await tx.execute(*insertion("llm_calls", asdict(call)))
     return cursor.lastrowid or 0
 
@@ -72,12 +73,12 @@ async def close(tx: aiosqlite.Connection, call_id: int, outcome: str) -> None:
 
 
 async def withdraw(tx: aiosqlite.Connection, call_id: int) -> None:
-    """Take back the record of a call that was never made."""
+    """Delete the record of a call that was never made."""
     await tx.execute("DELETE FROM llm_calls WHERE id = ?", (call_id,))
 
 
 async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
-    """The open call of a request within a batch."""
+    """Return the open call of a request within a batch; None if there is none."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM llm_calls WHERE request_id = ? AND outcome = 'asked' ORDER BY id DESC LIMIT 1", (request_id,)
     )
@@ -85,10 +86,10 @@ async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
 
 
 async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -> float:
-    """Dollars that count as spent since ``begin`` and before ``end``, the day's for instance.
+    """Return the dollars spent or reserved from ``begin`` until before ``end``.
 
-    Calls beyond that were made under a clock that was ahead: counted as today's, they would use up the cap of every day
-    until that time has come.
+    Later calls were made under a clock that was ahead: counted as today's, they would use up the cap of every day until
+    that time.
     """
     rows = await tx.execute_fetchall(
         f"SELECT {COUNTED} FROM llm_calls WHERE at >= ? AND at < ?",  # noqa: S608 - constant
@@ -108,7 +109,7 @@ async def tokens_since(tx: aiosqlite.Connection, provider: str, begin: float, en
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> float:
-    """Dollars that count as spent for a session."""
+    """Return the dollars spent or reserved for a session."""
     rows = await tx.execute_fetchall(
         f"SELECT {COUNTED} FROM llm_calls WHERE session_id = ?",  # noqa: S608 - constant
         (session_id,),
@@ -124,14 +125,16 @@ GROUPS = {
 }
 
 
-async def tables(database: Database, project_id: str | None, limit: int = 14) -> dict[str, list[dict[str, Any]]]:
-    """Calls, tokens and dollars by day, session, purpose and model, the latest first."""
-    return {title: await _table(database, column, project_id, limit) for title, column in GROUPS.items()}
+async def tables(database: Database, project_id: str | None, limit: int = 14) -> SpendTables:
+    """Return calls, tokens and dollars by day, session, purpose and model, latest first."""
+    tables = {title: await _table(database, column, project_id, limit) for title, column in GROUPS.items()}
+    return cast("SpendTables", tables)
 
 
-async def total(database: Database, project_id: str | None) -> dict[str, Any]:
-    """Calls, tokens and dollars in all."""
-    return (await _table(database, "''", project_id, 1) or [_NOTHING])[0]
+async def total(database: Database, project_id: str | None) -> TotalCalls:
+    """Return the total calls, tokens and dollars."""
+    rows = await _table(database, "''", project_id, 1)
+    return cast("TotalCalls", rows[0]) if rows else NO_CALLS
 
 
 _SUMS = (
@@ -139,7 +142,7 @@ _SUMS = (
     " coalesce(sum(cost), 0.0) AS cost, sum(cost IS NULL) AS unknown,"
     " coalesce(sum(CASE WHEN cost IS NULL THEN reserved END), 0.0) AS assumed, sum(batch) AS batched"
 )
-_NOTHING: dict[str, Any] = {
+NO_CALLS: TotalCalls = {
     "calls": 0,
     "input_tokens": 0,
     "output_tokens": 0,
@@ -150,10 +153,10 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-async def _table(database: Database, column: str, project_id: str | None, limit: int) -> list[dict[str, Any]]:
+async def _table(database: Database, column: str, project_id: str | None, limit: int) -> list[NamedCalls]:
     rows = await database.rows(
         f"SELECT {column} AS name, {_SUMS} FROM llm_calls WHERE (?1 IS NULL OR project_id = ?1)"  # noqa: S608 - constants
         " GROUP BY 1 ORDER BY max(at) DESC LIMIT ?2",
         (project_id, limit),
     )
-    return [dict(row) for row in rows]
+    return [cast("NamedCalls", dict(row)) for row in rows]

@@ -1,25 +1,30 @@
-"""What events are about: where each sort of thing is stored, and how one that was made is taken back.
+"""The subjects of events: where each kind is stored, its title and project, and how its creation is undone.
 
-To let changes of another table be undone, write their events and add a row here.
+To make changes of another table undoable, record their events and add a row here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from subconscious.store.connect import Database
+from subconscious.store.rows import qmarks
+from subconscious.wire.history import Event
 
 Withdrawn = Callable[[float], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A sort of thing: its table ("" where its history is all there is of it), and the column it is known by.
+    """A kind of subject: its table ("" if only the history stores it), and its id column.
 
-    ``title`` is the column that tells people which one is meant. ``withdrawn`` gives the columns by which one that was
-    made is taken back at a time; None: its row is deleted, which is right only where nothing refers to it. ``free`` are
-    columns that change without an event, for they count or are derived. ``notes`` are actions whose events tell of
-    something and change nothing. ``lenient``: one that can't be put back, since it is on record anew, is left out.
+    ``title`` is the column that identifies a row for people. ``withdrawn`` returns the columns that undo a creation at
+    a time; None: the row is deleted, which is only right if nothing refers to it. ``free`` are columns that change
+    without an event, because they count or are derived. ``notes`` are actions whose events change nothing. ``lenient``:
+    a row that can't be inserted again, because it was recorded again, is skipped.
     """
 
     table: str
@@ -59,7 +64,87 @@ SUBJECTS = {
 }
 
 FINAL = frozenset({"purge", "redact"})
-"""Actions that nothing takes back."""
+"""Actions that can't be undone."""
 
-TOLD_AS = {"quarantined": "discarded", "unconfirmed": "review"}
-"""Statuses that events tell in other words than the table, which has a mark beside them."""
+STORED_STATUS = {"quarantined": "discarded", "unconfirmed": "review"}
+"""Statuses of events that the table stores as another status plus a flag."""
+
+
+PORTION = 500
+
+
+async def titles(database: Database, of_events: Iterable[Event]) -> dict[tuple[str, str], str]:
+    """Return the titles of the subjects of these events, by subject and id, where there is one."""
+    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    for event in of_events:
+        wanted[event["subject"]].add(event["subject_id"])
+    found: dict[tuple[str, str], str] = {}
+    for subject, ids in wanted.items():
+        found |= await _titles(database, subject, sorted(ids)[:PORTION])
+    return found
+
+
+async def _titles(database: Database, name: str, ids: list[str]) -> dict[tuple[str, str], str]:
+    subject = SUBJECTS.get(name)
+    if subject is None or not subject.title:
+        return {}
+    rows = await database.rows(
+        f'SELECT "{subject.key}", "{subject.title}" FROM {subject.table}'  # noqa: S608 - names of our own
+        f' WHERE "{subject.key}" IN ({qmarks(ids)})',
+        ids,
+    )
+    return {(name, str(row[0])): str(row[1]) for row in rows}
+
+
+MEMORY = ("memories", "id", "project_id")
+OWNERS = {
+    "memory": MEMORY,
+    "decay": MEMORY,
+    "capture": ("implicit_captures", "id", "project_id"),
+    "link": ("memory_links JOIN memories m ON m.id = source_id", "memory_links.id", "m.project_id"),
+    "lesson": (
+        "poison_lessons JOIN implicit_captures c ON c.id = capture_id",
+        "poison_lessons.id",
+        "c.project_id",
+    ),
+    "session": ("sessions", "id", "project_id"),
+    "failure": ("failures", "id", "project_id"),
+    "reading": ("model_readings", "id", "project_id"),
+    "question": ("llm_requests", "id", "project_id"),
+}
+"""For each subject: its table, its id column, and the column of its project."""
+
+Key = tuple[str, str]
+
+
+async def events_of_project(database: Database, found: Iterable[Event], project_id: str) -> list[Event]:
+    """Return the events that are not about another project.
+
+    Settings and user-wide memories count as part of every project.
+    """
+    events = list(found)
+    owners = await _owners(database, {_key(event) for event in events})
+    return [event for event in events if owners.get(_key(event)) in (None, "", project_id)]
+
+
+def _key(event: Mapping[str, Any]) -> Key:
+    """Return the subject that decides the project: for a correction, mark or merge it is the memory concerned."""
+    values = event["after"] or event["before"] or {}
+    if event["subject"] not in OWNERS and values.get("memory_id") is not None:
+        return "memory", str(values["memory_id"])
+    return event["subject"], event["subject_id"]
+
+
+async def _owners(database: Database, keys: Iterable[Key]) -> dict[Key, str | None]:
+    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    for subject, number in keys:
+        wanted[subject].append(number)
+    found: dict[Key, str | None] = {}
+    for subject in wanted.keys() & OWNERS.keys():
+        table, key, owner = OWNERS[subject]
+        rows = await database.rows(
+            f"SELECT {key}, {owner} FROM {table} WHERE {key} IN ({qmarks(wanted[subject])})",  # noqa: S608
+            wanted[subject],
+        )
+        found |= {(subject, str(row[0])): row[1] for row in rows}
+    return found

@@ -1,29 +1,34 @@
-"""What was given to which session, and why: the ledger and `why-surfaced` in one table."""
+"""Surfaces: which memory was given to which session, and why.
+
+The flag ``ledger`` marks those that are in the session's context now.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from time import time
 
 import aiosqlite
 
-from subconscious.model import Surface
+from subconscious.domain.model import Surface
+from subconscious.store import events, memories
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, marks, stored, surface_from
+from subconscious.store.rows import column_values, insertion, qmarks, surface_from
 
-UNASKED = ("prompt", "file", "error")
-"""Events of what nobody asked for, to which the limits of a session apply."""
+PROACTIVE_EVENTS = ("prompt", "file", "error")
+"""Events of proactive surfaces, to which the limits of a session apply."""
 
 
-async def ledger(database: Database, session_id: str) -> set[str]:
-    """The content hashes that stand in a session's context now."""
+async def hashes_in_context(database: Database, session_id: str) -> set[str]:
+    """Return the content hashes of the memories in a session's context now."""
     rows = await database.rows("SELECT content_hash FROM surfaces WHERE session_id = ? AND ledger = 1", (session_id,))
     return {row[0] for row in rows}
 
 
 async def in_context(database: Database, session_id: str) -> list[int]:
-    """The ids of the memories that stand in a session's context now."""
+    """Return the ids of the memories in a session's context now."""
     rows = await database.rows(
         "SELECT DISTINCT memory_id FROM surfaces WHERE session_id = ? AND ledger = 1", (session_id,)
     )
@@ -31,34 +36,35 @@ async def in_context(database: Database, session_id: str) -> list[int]:
 
 
 async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
-    """Save what is about to be given, before the answer leaves."""
+    """Store surfaces before the response is sent."""
     rows = [
-        stored(surface) | {"engines": json.dumps([asdict(hit) for hit in surface.engines]), "project_id": project_id}
+        column_values(surface)
+        | {"engines": json.dumps([asdict(hit) for hit in surface.engines]), "project_id": project_id}
         for surface in given
     ]
     if rows:
         await tx.executemany(insertion("surfaces", rows[0])[0], rows)
 
 
-async def recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: float) -> bool:
-    """Whether something was given to a session on such an event at that very time, as this transaction sees it."""
-    asked = "SELECT 1 FROM surfaces WHERE session_id = ? AND event = ? AND at = ? LIMIT 1"
-    return bool(list(await tx.execute_fetchall(asked, (session_id, event, at))))
+async def was_recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: float) -> bool:
+    """Whether a session was given something on this event at this time, as the running transaction sees it."""
+    query = "SELECT 1 FROM surfaces WHERE session_id = ? AND event = ? AND at = ? LIMIT 1"
+    return bool(list(await tx.execute_fetchall(query, (session_id, event, at))))
 
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
-    """The session's context is gone (compact, clear): everything may be given again."""
+    """Clear the ledger, because the session's context is gone (compact, clear): everything may be given again."""
     for table in ("surfaces", "handovers"):
         await tx.execute(f"UPDATE {table} SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))  # noqa: S608
 
 
-async def newest(database: Database) -> int:
-    """The number of the surface that was recorded last; 0 before the first."""
+async def latest_id(database: Database) -> int:
+    """Return the id of the latest surface; 0 before the first."""
     return int((await database.rows("SELECT coalesce(max(id), 0) FROM surfaces"))[0][0])
 
 
-async def take_back(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
-    """What was recorded after that number did not arrive: it was never given, and what says it again is news."""
+async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
+    """Delete the surfaces after that id, because the session did not receive them."""
     await tx.execute("DELETE FROM surfaces WHERE session_id = ? AND id > ?", (session_id, after))
 
 
@@ -78,7 +84,7 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
-    """Everything that was ever given to a session: what it repeats of that is no news."""
+    """Return the content hashes of all memories that a session was given; repeating one of them is no new statement."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
 
@@ -87,24 +93,24 @@ async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collectio
     """Whether a session had been given one of these wordings by then."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM surfaces WHERE session_id = ? AND at <= ?"  # noqa: S608
-        f" AND content_hash IN ({marks(list(hashes))}) LIMIT 1",
+        f" AND content_hash IN ({qmarks(list(hashes))}) LIMIT 1",
         (session_id, until, *hashes),
     )
     return bool(list(rows))
 
 
-async def unasked(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
-    """What a session was given unasked since it began: which memory, when, for which file, in how many characters."""
+async def proactive(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
+    """Return a session's proactive surfaces: memory, time, file, number of characters."""
     rows = await database.rows(
         "SELECT memory_id, at, about, characters FROM surfaces"  # noqa: S608
-        f" WHERE session_id = ? AND event IN ({marks(UNASKED)})",
-        (session_id, *UNASKED),
+        f" WHERE session_id = ? AND event IN ({qmarks(PROACTIVE_EVENTS)})",
+        (session_id, *PROACTIVE_EVENTS),
     )
     return [(row["memory_id"], row["at"], row["about"], row["characters"]) for row in rows]
 
 
-async def started(database: Database, session_id: str) -> tuple[int, int]:
-    """Return how many memories a session's start gave it that stand in its context now, and their characters."""
+async def start_usage(database: Database, session_id: str) -> tuple[int, int]:
+    """Return how many memories from the session's start are in its context now, and their characters."""
     rows = await database.rows(
         "SELECT count(*), coalesce(sum(characters), 0) FROM surfaces"
         " WHERE session_id = ? AND ledger = 1 AND event LIKE 'start/%'",
@@ -121,10 +127,75 @@ async def listing(
     project_id: str | None = None,
     limit: int = 50,
 ) -> list[Surface]:
-    """Surfaces, the latest first."""
+    """Return surfaces, latest first."""
     rows = await database.rows(
         "SELECT * FROM surfaces WHERE (?1 IS NULL OR memory_id = ?1) AND (?2 IS NULL OR session_id = ?2)"
         " AND (?3 IS NULL OR project_id = ?3) ORDER BY id DESC LIMIT ?4",
         (memory_id, session_id, project_id, limit),
     )
     return [surface_from(row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSurface:
+    """A surface with the id of its row."""
+
+    id: int
+    surface: Surface
+
+
+async def page(database: Database, before: int, limit: int, project_id: str | None) -> list[NumberedSurface]:
+    """Return surfaces below an id, latest first, without those that a fork inherited."""
+    condition, values = ("project_id = ? AND ", (project_id,)) if project_id else ("", ())
+    rows = await database.rows(
+        f"SELECT * FROM surfaces WHERE {condition}id < ? AND event <> 'fork' ORDER BY id DESC LIMIT ?",  # noqa: S608
+        (*values, before, limit),
+    )
+    return [NumberedSurface(row["id"], surface_from(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A surface that was not judged yet."""
+
+    id: int
+    memory_id: int
+    event: str
+    at: float
+
+
+async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
+    """Return a session's surfaces that were not judged yet, without those inherited by a fork."""
+    rows = await database.rows(
+        "SELECT id, memory_id, event, at FROM surfaces WHERE session_id = ? AND event <> 'fork'"
+        " AND NOT EXISTS (SELECT 1 FROM surface_outcomes WHERE surface_id = surfaces.id) ORDER BY id",
+        (session_id,),
+    )
+    return [Unjudged(**dict(row)) for row in rows]
+
+
+async def judge(
+    tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
+) -> bool:
+    """Judge a surface once; return False if it was judged or removed meanwhile."""
+    after = {
+        "surface_id": surface.id,
+        "memory_id": surface.memory_id,
+        "used": int(used),
+        "reason": reason,
+        "at": time(),
+    }
+    done = await tx.execute(
+        "INSERT OR IGNORE INTO surface_outcomes (surface_id, memory_id, used, reason, at)"
+        " SELECT :surface_id, :memory_id, :used, :reason, :at"
+        " WHERE EXISTS (SELECT 1 FROM surfaces WHERE id = :surface_id)",
+        after,
+    )
+    if not done.rowcount:
+        return False
+    if used:
+        await memories.touch(tx, [surface.memory_id], float(str(after["at"])))
+    action = "echo" if used else "fizzle"
+    number = int(done.lastrowid or 0)
+    await events.record(tx, action, "surface_outcome", number, session_id=session_id, after=after, act=act)
+    return True

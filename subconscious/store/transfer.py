@@ -1,4 +1,4 @@
-"""Memories as they leave for an export and as they come back: with stable keys in place of row numbers."""
+"""Export and import of memories, with stable keys instead of row ids."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Link, Memory
+from subconscious.domain.model import Link, Memory
 from subconscious.store import events, links
 from subconscious.store.connect import Database
-from subconscious.store.filters import FREE, NO_NOTE, UNCONFIRMED
-from subconscious.store.rows import insertion, marks, memory_from
+from subconscious.store.filters import NO_NOTE, UNCONFIRMED, UNQUARANTINED
+from subconscious.store.rows import insertion, memory_from, qmarks
 
 ACTIVE, WAITING, ARCHIVED = "active", "unconfirmed", "archived"
 STATUSES = (ACTIVE, WAITING, ARCHIVED)
@@ -29,16 +29,21 @@ _IDENTITY = "SELECT id, created_at, turn_id, coalesce(session_id, ''), byte_star
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which memories are exported: of one project and the user's own, or of all projects (None)."""
+    """The memories to export: one project's and the user-wide ones, or all if the project is None."""
 
     project_id: str | None
     statuses: tuple[str, ...] = STATUSES
 
     def where(self) -> tuple[str, tuple[Any, ...]]:
-        """Return the SQL condition. Claude's own notes have their files; quarantine is for the review alone."""
+        """Return the SQL condition.
+
+        Claude's own notes have their files; quarantined memories are only in the review.
+        """
         status = " OR ".join(_STATUS[one] for one in self.statuses)
         project = "" if self.project_id is None else " AND (project_id = ? OR project_id IS NULL)"
-        return f"({status}) AND {NO_NOTE} AND {FREE}{project}", () if self.project_id is None else (self.project_id,)
+        return f"({status}) AND {NO_NOTE} AND {UNQUARANTINED}{project}", () if self.project_id is None else (
+            self.project_id,
+        )
 
 
 async def keys(database: Database) -> dict[int, str]:
@@ -52,7 +57,7 @@ async def keys_within(tx: aiosqlite.Connection) -> dict[int, str]:
 
 
 def _keys(rows: Iterable[Any]) -> dict[int, str]:
-    """Derive the keys from what an import brings back unchanged; the order of ids tells equal ones apart."""
+    """Derive the keys from columns that an import preserves; equal rows are numbered in the order of ids."""
     seen: Counter[tuple[Any, ...]] = Counter()
     found = {}
     for number, *parts in map(tuple, rows):
@@ -64,7 +69,7 @@ def _keys(rows: Iterable[Any]) -> dict[int, str]:
 
 
 async def page(database: Database, which: Selection, after: int, limit: int) -> list[Memory]:
-    """Return selected memories with ids beyond ``after``, in their order."""
+    """Return selected memories with ids above ``after``, in order."""
     condition, values = which.where()
     rows = await database.rows(
         f"SELECT * FROM memories WHERE id > ? AND {condition} ORDER BY id LIMIT ?",  # noqa: S608
@@ -77,7 +82,8 @@ async def page(database: Database, which: Selection, after: int, limit: int) -> 
 async def in_quarantine(database: Database, project_id: str | None) -> int:
     """Return how many memories an export leaves out because they are in quarantine."""
     rows = await database.rows(
-        f"SELECT count(*) FROM memories WHERE NOT ({FREE}) AND (?1 IS NULL OR project_id = ?1 OR project_id IS NULL)",  # noqa: S608
+        f"SELECT count(*) FROM memories WHERE NOT ({UNQUARANTINED})"  # noqa: S608
+        " AND (?1 IS NULL OR project_id = ?1 OR project_id IS NULL)",
         (project_id,),
         long=True,
     )
@@ -87,7 +93,7 @@ async def in_quarantine(database: Database, project_id: str | None) -> int:
 async def waiting(database: Database, ids: Sequence[int]) -> set[int]:
     """Return those of ``ids`` that are unconfirmed and may still be confirmed."""
     rows = await database.rows(
-        f"SELECT id FROM memories WHERE id IN ({marks(ids)}) AND {UNCONFIRMED}",  # noqa: S608
+        f"SELECT id FROM memories WHERE id IN ({qmarks(ids)}) AND {UNCONFIRMED}",  # noqa: S608
         tuple(ids),
     )
     return {row[0] for row in rows}
@@ -96,30 +102,30 @@ async def waiting(database: Database, ids: Sequence[int]) -> set[int]:
 Rows = Mapping[int, Sequence[Mapping[str, Any]]]
 
 
-async def fading(database: Database, ids: Sequence[int]) -> Rows:
-    """Return how memories fade, by id."""
+async def decay_rows(database: Database, ids: Sequence[int]) -> Rows:
+    """Return the decay rows of memories, by id."""
     return await _of(database, "memory_decay", "memory_id", ids)
 
 
 async def links_from(database: Database, ids: Sequence[int]) -> Rows:
-    """Return the links that begin at memories, by id."""
+    """Return the links that start at memories, by id."""
     return await _of(database, "memory_links", "source_id", ids)
 
 
 async def corrections(database: Database, ids: Sequence[int]) -> Rows:
-    """Return what people said of memories, by id."""
+    """Return the corrections of memories, by id."""
     return await _of(database, "memory_corrections", "memory_id", ids)
 
 
 async def merges(database: Database, ids: Sequence[int]) -> Rows:
-    """Return what memories were merged into, by id."""
+    """Return the merges of memories into others, by id."""
     return await _of(database, "memory_merges", "memory_id", ids)
 
 
 async def _of(database: Database, table: str, column: str, ids: Sequence[int]) -> Rows:
     found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     rows = await database.rows(
-        f"SELECT * FROM {table} WHERE {column} IN ({marks(ids)}) ORDER BY rowid",  # noqa: S608 - our own names
+        f"SELECT * FROM {table} WHERE {column} IN ({qmarks(ids)}) ORDER BY rowid",  # noqa: S608 - our own names
         tuple(ids),
     )
     for row in rows:
@@ -127,8 +133,8 @@ async def _of(database: Database, table: str, column: str, ids: Sequence[int]) -
     return found
 
 
-async def restore_fading(tx: aiosqlite.Connection, memory_id: int, values: Mapping[str, Any]) -> None:
-    """Put back how a memory fades."""
+async def restore_decay(tx: aiosqlite.Connection, memory_id: int, values: Mapping[str, Any]) -> None:
+    """Restore a memory's decay row."""
     row = {"memory_id": memory_id, **values}
     done = await tx.execute(*insertion("memory_decay", row, "ON CONFLICT DO NOTHING"))
     if done.rowcount:
@@ -136,17 +142,17 @@ async def restore_fading(tx: aiosqlite.Connection, memory_id: int, values: Mappi
 
 
 async def restore_link(tx: aiosqlite.Connection, link: Link) -> bool:
-    """Put a link back; False where the two are linked so already, or are one."""
+    """Restore a link; return False if it exists, or would link a memory to itself."""
     return link.source_id != link.target_id and await links.add(tx, link, "user") is not None
 
 
 async def restore_correction(tx: aiosqlite.Connection, values: Mapping[str, Any]) -> bool:
-    """Put back what a person said of a memory; False where it is on record."""
+    """Restore a correction; return False if it exists."""
     return await _restore(tx, "memory_corrections", "correction", values, ("memory_id", "way", "replacement_id"))
 
 
 async def restore_merge(tx: aiosqlite.Connection, values: Mapping[str, Any]) -> bool:
-    """Put back that a memory was merged into another; False where it is on record."""
+    """Restore a merge; return False if it exists."""
     return await _restore(tx, "memory_merges", "merge", values, ("memory_id", "into_id"))
 
 

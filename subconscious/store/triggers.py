@@ -1,4 +1,4 @@
-"""Due dates of memories, from their own words; ``surfaces`` records which ones were given."""
+"""Due dates and milestones in the texts of memories; ``surfaces`` records which were given."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from time import time
 
 import aiosqlite
 
-from subconscious.model import Memory
+from subconscious.domain.model import Memory
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import memory_from
 
 OPEN_MILESTONES = 200
-"""Milestones of a project that one prompt is compared with."""
+"""The most milestones of a project that one prompt is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One trigger of a memory; ``due_at`` is None for a milestone. It was said at ``said_at``."""
+    """One trigger of a memory, stated at ``said_at``; ``due_at`` is None for a milestone."""
 
     id: int
     memory_id: int
@@ -29,8 +29,8 @@ class Due:
 
 
 async def unsearched(database: Database, version: int, limit: int) -> list[Memory]:
-    """Memories whose present words were not looked through under these rules."""
-    # The inner query reads an index alone: of thousands of memories the rows themselves take a tenth of a second.
+    """Return memories whose present text was not searched with these rules."""
+    # The inner query reads only an index: reading the rows of thousands of memories takes 0.1 s.
     rows = await database.rows(
         f"SELECT * FROM memories WHERE archived_at IS NULL AND {NO_NOTE} AND id IN ("  # noqa: S608
         "SELECT known.id FROM memories AS known LEFT JOIN trigger_searches AS done ON done.memory_id = known.id"
@@ -41,10 +41,10 @@ async def unsearched(database: Database, version: int, limit: int) -> list[Memor
     return [memory_from(row) for row in rows]
 
 
-async def keep(
+async def replace(
     tx: aiosqlite.Connection, memory: Memory, version: int, found: Sequence[tuple[str, float | None]]
 ) -> None:
-    """Replace a memory's triggers after its text changed; surfaces stay on record."""
+    """Replace a memory's triggers after its text changed; those that were given are kept."""
     await tx.execute(
         "DELETE FROM memory_triggers WHERE memory_id = ? AND id NOT IN"
         " (SELECT trigger_id FROM surfaces WHERE trigger_id IS NOT NULL)",
@@ -67,15 +67,18 @@ async def keep(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""Seconds by which a clock must have been ahead for its memories to be given again; smaller corrections are common."""
+"""Seconds by which a clock must have been ahead for its memories to be given again.
+
+Smaller corrections are common.
+"""
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Return due dates of a project's and the user's memories that were given to no session yet, the latest first.
+    """Return due dates of a project's and user-wide memories that no session was given yet, latest first.
 
     A memory that a wrong clock made due too early is given again at its time.
     """
-    # CROSS JOIN keeps the order: there are few triggers and many memories, which SQLite can't know.
+    # CROSS JOIN fixes the order: there are few triggers and many memories, which SQLite doesn't know.
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"
@@ -88,7 +91,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
 
 
 async def milestones(database: Database, project_id: str) -> list[Due]:
-    """Return the milestones that memories of a project wait for, and that were not given yet."""
+    """Return the open milestones of a project's memories that no session was given yet."""
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"

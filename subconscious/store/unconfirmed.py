@@ -1,7 +1,7 @@
-"""Unconfirmed memories: made of captures that wait, and confirmed or retired by what later sessions bring.
+"""Unconfirmed memories: made of waiting captures, and confirmed or retired by the results of later sessions.
 
-Such a memory is archived with a mark, so that nothing takes it for one in force. It lasts as long as its capture waits:
-whatever decides on that, a person, time or a rollback, needs to know nothing of the memory.
+Such a memory is archived with a flag, so that nothing treats it as active. It lasts as long as its capture waits: a
+decision by a person, expiry or rollback changes the capture and needs no knowledge of the memory.
 """
 
 from __future__ import annotations
@@ -9,76 +9,80 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import time
-from typing import Any
 
 import aiosqlite
 
-from subconscious.model import MODELS, Decision, Memory
+from subconscious.domain.model import MODELS, OBSERVED_OFTEN, OBSERVED_ONCE, Decision, Memory
 from subconscious.store import captures, events, full_text, memories
-from subconscious.store.capture_rows import DAY, opened
+from subconscious.store.capture_rows import DAY, capture_from
 from subconscious.store.connect import Database
 from subconscious.store.filters import UNCONFIRMED
-from subconscious.store.rows import alter, marks, memory_from
+from subconscious.store.rows import memory_from, qmarks, update_row
+from subconscious.wire.captures import Capture
 
 DAYS = 180.0
-"""Days until one that nothing has confirmed or retired expires."""
+"""Days until an unconfirmed memory expires that was neither confirmed nor retired."""
 
 REJUDGED = "rejudged"
-"""The subject of events that tell what became of captures which had waited when this state was introduced."""
+"""The subject of events that record the results for captures from before unconfirmed memories existed."""
 
-_OVER = (
+_ENDED = (
     "SELECT c.session_id FROM implicit_captures AS c JOIN sessions AS s ON s.id = c.session_id AND s.status <> 'open'"
     " WHERE c.status = 'review' AND c.memory_id IS NULL"
 )
 
 
-async def unweighed(database: Database, limit: int) -> list[str]:
-    """Sessions that are over and have captures which nobody has examined, or which may be given and are not yet."""
+async def unexamined_sessions(database: Database, limit: int) -> list[str]:
+    """Return ended sessions with captures that were not examined yet, or may be given and have no memory yet."""
     rows = await database.rows(
-        f"{_OVER} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
+        f"{_ENDED} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
         " GROUP BY 1 ORDER BY 1 LIMIT ?",
         (limit,),
     )
     return [row[0] for row in rows]
 
 
-async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """What waits of a session and no memory was made of."""
+async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
+    """Return the waiting captures of a session that have no memory."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NULL ORDER BY id",
         (session_id,),
     )
-    return [opened(row) for row in rows]
+    return [capture_from(row) for row in rows]
 
 
-async def made_of(tx: aiosqlite.Connection, session_id: str) -> int:
-    """How many captures of a session wait of which an unconfirmed memory was made."""
+async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool = False) -> int:
+    """Return the number of unconfirmed memories of a session: of findings, or of the user's statements if ``typed``."""
     rows = await tx.execute_fetchall(
-        "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL",
-        (session_id,),
+        "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL"
+        " AND (origin = 'user') = ?",
+        (session_id, typed),
     )
     return int(next(iter(rows))[0])
 
 
-async def weakest(tx: aiosqlite.Connection, session_id: str) -> dict[str, Any] | None:
-    """The unconfirmed finding of a session that may give way: the rules made it, and no session was given it yet."""
+async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
+    """Return the unconfirmed capture of a session that may be displaced: found by the rules, and not given yet.
+
+    A failure that was observed with its way out stays: it is evidence of another sort, and serves sessions most often.
+    """
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"
-        " AND c.memory_id IS NOT NULL AND c.extractor NOT LIKE ? || '%'"
+        " AND c.memory_id IS NOT NULL AND c.extractor NOT LIKE ? || '%' AND c.extractor <> ?"
         " AND NOT EXISTS (SELECT 1 FROM surfaces AS s WHERE s.memory_id = c.memory_id)"
         " ORDER BY c.confidence, c.id DESC LIMIT 1",
-        (session_id, MODELS),
+        (session_id, MODELS, OBSERVED_ONCE),
     )
-    return next((opened(row) for row in rows), None)
+    return next((capture_from(row) for row in rows), None)
 
 
-async def note(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
-    """Keep why a capture may not be given unconfirmed. It is derived from its transcript, so no event tells of it."""
+async def set_reservation(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
+    """Store why a capture may not be given unconfirmed; without an event, because it is derived from the transcript."""
     await tx.execute("UPDATE implicit_captures SET reservation = ? WHERE id = ?", (reservation, capture_id))
 
 
-async def make(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> Memory:
-    """Store an unconfirmed memory of a capture that waits."""
+async def insert(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> Memory:
+    """Store an unconfirmed memory of a waiting capture."""
     now = time()
     made = await memories.insert(tx, replace(memory, archived_at=now, unconfirmed=True), number=capture_id)
     values = {"memory_id": made.id, "expires_at": now + DAYS * DAY}
@@ -86,40 +90,40 @@ async def make(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> Mem
     return made
 
 
-async def capture_of(tx: aiosqlite.Connection, memory_id: int) -> dict[str, Any] | None:
-    """The capture that an unconfirmed memory lasts as long as; None where it is not unconfirmed any more."""
+async def capture_of(tx: aiosqlite.Connection, memory_id: int) -> Capture | None:
+    """Return the waiting capture of an unconfirmed memory; None if it is no longer unconfirmed."""
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c JOIN memories AS m ON m.id = c.memory_id AND m.unconfirmed"
         " WHERE c.memory_id = ? AND c.status = 'review' ORDER BY c.id LIMIT 1",
         (memory_id,),
     )
-    return next((opened(row) for row in rows), None)
+    return next((capture_from(row) for row in rows), None)
 
 
-async def confirm(tx: aiosqlite.Connection, capture: dict[str, Any], reason: str) -> Memory:
-    """Store what was unconfirmed; the caller sees to the vector. Returns the memory, which is in force now."""
-    memory = await memories.held(tx, capture["memory_id"])
+async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Memory:
+    """Confirm an unconfirmed memory, and return it as active; the caller updates the vector."""
+    memory = await memories.require(tx, capture["memory_id"] or 0)
     values = {"status": "captured", "decision": Decision.AUTO.value, "expires_at": None, "reason": reason}
     await captures.change(tx, "confirmed", capture["id"], values, reason=reason)
     await memories.unarchive(tx, memory, "daemon", reason)
     return replace(memory, archived_at=None, unconfirmed=False)
 
 
-async def retire(tx: aiosqlite.Connection, capture: dict[str, Any], reason: str, actor: str = "daemon") -> None:
-    """Give an unconfirmed memory to no session any more; its capture can be restored like any that was discarded."""
+async def retire(tx: aiosqlite.Connection, capture: Capture, reason: str, actor: str = "daemon") -> None:
+    """Stop giving an unconfirmed memory to sessions; its capture can be restored like any discarded one."""
     values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
     await captures.change(tx, "retired", capture["id"], values, actor, reason=reason)
 
 
-async def doubt_again(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Let a memory be unconfirmed again whose confirmation was taken back; it has been archived."""
-    before, after = await alter(tx, "memories", memory.id, {"unconfirmed": 1})
+async def unconfirm(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """Mark a memory as unconfirmed again after its confirmation was undone, which archived it."""
+    before, after = await update_row(tx, "memories", memory.id, {"unconfirmed": 1})
     await full_text.reindex(tx, memory)
     await events.record(tx, "unconfirmed", "memory", memory.id, actor="user", before=before, after=after)
 
 
 async def of_project(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """The unconfirmed memories of a project, the latest first."""
+    """Return the unconfirmed memories of a project, latest first."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE project_id = ? AND {UNCONFIRMED} ORDER BY id DESC LIMIT ?",  # noqa: S608
         (project_id, limit),
@@ -127,17 +131,27 @@ async def of_project(database: Database, project_id: str, limit: int) -> list[Me
     return [memory_from(row) for row in rows]
 
 
-async def among(database: Database, ids: Sequence[int]) -> list[Memory]:
-    """Those of ``ids`` that are unconfirmed."""
+async def observed(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """Return the unconfirmed memories of a project that come from tool calls, latest first."""
     rows = await database.rows(
-        f"SELECT * FROM memories WHERE id IN ({marks(ids)}) AND {UNCONFIRMED} ORDER BY id",  # noqa: S608
+        f"SELECT * FROM memories WHERE project_id = ? AND {UNCONFIRMED} AND extractor IN (?, ?)"  # noqa: S608
+        " ORDER BY id DESC LIMIT ?",
+        (project_id, OBSERVED_ONCE, OBSERVED_OFTEN, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def among(database: Database, ids: Sequence[int]) -> list[Memory]:
+    """Return those of ``ids`` that are unconfirmed."""
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE id IN ({qmarks(ids)}) AND {UNCONFIRMED} ORDER BY id",  # noqa: S608
         tuple(ids),
     )
     return [memory_from(row) for row in rows]
 
 
-async def given_to(database: Database, session_id: str) -> int:
-    """How many unconfirmed memories a session was given."""
+async def count_given(database: Database, session_id: str) -> int:
+    """Return how many unconfirmed memories a session was given."""
     rows = await database.rows(
         "SELECT count(DISTINCT s.memory_id) FROM surfaces AS s JOIN memories AS m ON m.id = s.memory_id"
         " WHERE s.session_id = ? AND m.unconfirmed",
@@ -148,14 +162,14 @@ async def given_to(database: Database, session_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """How often a memory was given and used, and given in vain."""
+    """How many sessions were given a memory and used it, or did not use it."""
 
     used: int
     missed: int
 
 
 async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
-    """What became of an unconfirmed memory's surfaces, each session counted once."""
+    """Count the outcomes of an unconfirmed memory's surfaces, each session once."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT coalesce(sum(used), 0), coalesce(sum(1 - used), 0) FROM (SELECT max(o.used) AS used"
@@ -167,13 +181,13 @@ async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
     return Outcomes(int(rows[0][0]), int(rows[0][1]))
 
 
-async def tell(tx: aiosqlite.Connection, project_id: str, counted: dict[str, int]) -> None:
-    """Put on record what became of captures that had waited before."""
+async def record_rejudged(tx: aiosqlite.Connection, project_id: str, counted: dict[str, int]) -> None:
+    """Record the results for captures that had waited before."""
     await events.record(tx, REJUDGED, REJUDGED, project_id, after=counted)
 
 
-async def told_since(database: Database, project_id: str, since: float) -> dict[str, int]:
-    """What became of a project's captures that were judged anew since then."""
+async def rejudged_since(database: Database, project_id: str, since: float) -> dict[str, int]:
+    """Return the results for a project's captures that were judged again since then."""
     rows = await database.rows(
         "SELECT key, sum(value) FROM events, json_each(events.after) WHERE subject = ? AND subject_id = ? AND at > ?"
         " GROUP BY key",

@@ -1,7 +1,7 @@
-"""Verify a database: its structure, its texts, and that nothing of its latest verified copy is missing or changed.
+"""Verifies a database: its structure, its texts, and that it still contains its latest verified copy.
 
-`PRAGMA integrity_check` sees broken pages and indexes, but no changed byte within a text. The hash of each memory's
-content does; and what is written once (events, wordings, evidence, vectors) must still be what the last copy has.
+`PRAGMA integrity_check` finds broken pages and indexes, but no changed byte within a text. The stored hash of each
+memory's content does; and data that is written once (events, wordings, evidence, vectors) must equal that of the copy.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from time import monotonic
 from urllib.parse import quote
 
 from subconscious.store.backups import Copy
-from subconscious.store.check import reading
+from subconscious.store.check import open_readonly
 from subconscious.store.rows import content_hash
 
 log = logging.getLogger("subconscious.store")
 
 LONGEST = 600.0
-"""Seconds after which a verification gives up: on a slow disk it must not keep the night's other work waiting."""
+"""Seconds after which a verification gives up: on a slow disk it must not delay the night's other jobs."""
 STEPS = 1_000_000
-"""Steps of SQLite's virtual machine between two looks at the clock."""
+"""Steps of SQLite's virtual machine between two checks of the time."""
 MOST = 5
-"""Problems of one sort that are listed."""
+"""The most problems of one kind that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A table whose columns never change without an event about ``subject`` ("": they never change at all).
+class AuditedTable:
+    """A table whose columns never change without an event about ``subject`` ("": never at all).
 
-    Rows are compared where ``same`` holds: m is the database's, c the copy's.
+    Rows are compared where ``same`` is true: m is the database's row, c the copy's.
     """
 
     table: str
@@ -42,30 +42,32 @@ class Compared:
     same: str = "TRUE"
 
 
-SAID = (
+STATEMENT_COLUMNS = (
     *("kind", "summary", "content", "content_hash", "origin", "created_at", "rationale", "evidence", "extractor"),
     *("scope", "sentiment", "raw_confidence", "session_id", "turn_id", "transcript", "byte_start", "byte_end"),
     *("branch", "tags", "files"),
 )
 COMPARED = (
-    Compared("events", ("at", "actor", "action", "subject", "subject_id", "session_id", "reason", "before", "after")),
-    Compared("memories", (*SAID, "category", "agent", "commit"), subject="memory"),
-    Compared("implicit_captures", (*SAID, "strength"), subject="capture"),
-    Compared("sessions", ("started_at",), subject="session", same="m.last_event_at = c.last_event_at"),
-    Compared("embeddings", ("vector",), key="memory_id", same="m.stamp = c.stamp AND m.model = c.model"),
-    Compared("jobs", ("name", "event", "lane", "created_at")),
-    Compared("schema_migrations", ("name", "applied_at"), key="version"),
-    Compared("transcripts", ("state",), key="path", same="m.read_at = c.read_at AND m.position = c.position"),
+    AuditedTable(
+        "events", ("at", "actor", "action", "subject", "subject_id", "session_id", "reason", "before", "after")
+    ),
+    AuditedTable("memories", (*STATEMENT_COLUMNS, "category", "agent", "commit"), subject="memory"),
+    AuditedTable("implicit_captures", (*STATEMENT_COLUMNS, "strength"), subject="capture"),
+    AuditedTable("sessions", ("started_at",), subject="session", same="m.last_event_at = c.last_event_at"),
+    AuditedTable("embeddings", ("vector",), key="memory_id", same="m.stamp = c.stamp AND m.model = c.model"),
+    AuditedTable("jobs", ("name", "event", "lane", "created_at")),
+    AuditedTable("schema_migrations", ("name", "applied_at"), key="version"),
+    AuditedTable("transcripts", ("state",), key="path", same="m.read_at = c.read_at AND m.position = c.position"),
 )
 HEAD = "(SELECT coalesce(max(id), 0) FROM copy.events)"
-KEPT = ("events", "memories")
-"""Tables whose rows go only by a purge, which replaces the copies."""
+PERMANENT_TABLES = ("events", "memories")
+"""Tables whose rows are only deleted by a purge, which replaces the copies."""
 
 
 def problems(database: Path, copy: Copy | None = None) -> list[str]:
-    """Return what is wrong with a database; slow, so run it in a thread. ``copy`` is what it is compared with."""
+    """Return the problems of a database, compared with ``copy``; slow: run it in a thread."""
     try:
-        with reading(database) as connection:
+        with open_readonly(database) as connection:
             _limit(connection, LONGEST)
             found = [*_structure(connection), *_contents(connection)]
             if copy is not None:
@@ -79,7 +81,7 @@ def problems(database: Path, copy: Copy | None = None) -> list[str]:
 
 
 def _limit(connection: sqlite3.Connection, seconds: float) -> None:
-    """Interrupt the connection's statements after some seconds."""
+    """Interrupt statements of the connection after some seconds."""
     until = monotonic() + seconds
     connection.set_progress_handler(lambda: int(monotonic() > until), STEPS)
 
@@ -88,7 +90,7 @@ def _structure(connection: sqlite3.Connection) -> list[str]:
     verdicts = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({MOST})")]
     dangling = len(connection.execute("PRAGMA foreign_key_check").fetchall())
     found = [] if verdicts == ["ok"] else verdicts
-    return [*found, f"rows that refer to none: {dangling}"] if dangling else found
+    return [*found, f"rows with dangling references: {dangling}"] if dangling else found
 
 
 def _contents(connection: sqlite3.Connection) -> list[str]:
@@ -123,7 +125,7 @@ def _differences(connection: sqlite3.Connection, copy: Copy) -> list[str]:
 
 
 def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
-    """Yield one line if tables are defined otherwise than in a copy of the same schema version."""
+    """Yield a message if tables are defined differently than in a copy of the same schema version."""
     versions = [
         connection.execute(f"SELECT max(version) FROM {schema}.schema_migrations").fetchone()  # noqa: S608
         for schema in ("main", "copy")
@@ -134,24 +136,24 @@ def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]
         yield f"definitions that differ from the copy {copy.path.name}: {_listed(changed)}"
 
 
-def _changed(connection: sqlite3.Connection, compared: Compared, copy: Copy) -> Iterator[str]:
-    """Yield one line about the rows that differ from the copy without an event that explains it."""
+def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy) -> Iterator[str]:
+    """Yield a message about rows that differ from the copy without an event that explains it."""
     known = _columns(connection, "main", compared.table) & _columns(connection, "copy", compared.table)
     columns = [name for name in compared.columns if name in known]
     if not columns:
         return
     differs = " OR ".join(f'm."{name}" IS NOT c."{name}"' for name in columns)
-    # Redacting rewrites the history too; before its copies are replaced, it may have been interrupted.
+    # Redaction rewrites the history too, and may be interrupted before its copies are replaced.
     about = (
         "e.subject = ?1 AND e.subject_id = CAST(m.id AS TEXT)"
         if compared.subject
         else "?1 = '' AND e.action = 'redact'"
     )
-    told = f"NOT EXISTS (SELECT 1 FROM main.events AS e WHERE e.id > {HEAD} AND {about})"  # noqa: S608
+    unexplained = f"NOT EXISTS (SELECT 1 FROM main.events AS e WHERE e.id > {HEAD} AND {about})"  # noqa: S608
     sql = (
         f"SELECT m.{compared.key} FROM main.{compared.table} AS m"  # noqa: S608 - names from the table above
         f" JOIN copy.{compared.table} AS c ON m.{compared.key} = c.{compared.key}"
-        f" WHERE ({differs}) AND {compared.same} AND {told}"
+        f" WHERE ({differs}) AND {compared.same} AND {unexplained}"
     )
     rows = [row[0] for row in connection.execute(sql, (compared.subject,))]
     if rows:
@@ -159,8 +161,8 @@ def _changed(connection: sqlite3.Connection, compared: Compared, copy: Copy) -> 
 
 
 def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
-    """Yield one line for each table that lacks rows of the copy."""
-    for table in KEPT:
+    """Yield a message for each table that lacks rows of the copy."""
+    for table in PERMANENT_TABLES:
         missing = connection.execute(
             f"SELECT count(*) FROM copy.{table} WHERE id NOT IN (SELECT id FROM main.{table})"  # noqa: S608
         ).fetchone()[0]
@@ -168,10 +170,10 @@ def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
             yield f"{missing} {table} of the copy {copy.path.name} are missing"
 
 
-def setbacks(database: Path, copy: Copy) -> list[str]:
-    """Return whether the database is older or smaller than its copy, by counts alone: quick enough for a start."""
+def is_behind(database: Path, copy: Copy) -> list[str]:
+    """Return whether the database is older or smaller than its copy, by counts only: fast enough for a start."""
     try:
-        with reading(database) as connection:
+        with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))
             if _replaced_since(connection, copy) or _purged_since(connection):
                 return []
@@ -195,7 +197,7 @@ def _extent(connection: sqlite3.Connection, schema: str) -> tuple[int, int]:
 
 
 def _replaced_since(connection: sqlite3.Connection, copy: Copy) -> bool:
-    """Whether a person has restored another copy, or begun afresh, after this one was made."""
+    """Whether a person restored another copy, or started with a new database, after this copy was made."""
     sql = "SELECT 1 FROM main.events WHERE action = 'restore' AND subject = 'store' AND at >= ?"
     return connection.execute(sql, (copy.at,)).fetchone() is not None
 
@@ -207,7 +209,10 @@ def _purged_since(connection: sqlite3.Connection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a restore would lose: events and memories newer than the copy; ``known`` is False if nobody can tell."""
+    """What a restore would lose: events and memories newer than the copy.
+
+    ``known`` is False if the number can't be computed.
+    """
 
     events: int = 0
     memories: int = 0
@@ -217,7 +222,7 @@ class Loss:
 def loss(database: Path, copy: Path) -> Loss:
     """Compare the history that survives in ``database`` with that of ``copy``."""
     try:
-        with reading(database) as connection:
+        with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy))}?mode=ro&immutable=1",))
             return _loss(connection)
     except (sqlite3.Error, OSError):
@@ -225,7 +230,7 @@ def loss(database: Path, copy: Path) -> Loss:
 
 
 def _loss(connection: sqlite3.Connection) -> Loss:
-    """Count from the end of the history that both share: with the same head, nothing is lost."""
+    """Count from the end of the history that both share: with the same end, nothing is lost."""
     shared = connection.execute(
         "SELECT coalesce(max(m.id), 0) FROM main.events AS m JOIN copy.events AS c"
         " ON m.id = c.id AND m.at = c.at AND m.subject = c.subject AND m.subject_id = c.subject_id"

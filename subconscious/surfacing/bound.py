@@ -1,7 +1,7 @@
-"""What shows that a session needs an observed failure or a habit: a prompt's words, or the type of a file. Pure.
+"""Binds observed failures and habits to the prompts and files that show that a session needs them. Pure.
 
-Such a memory helps only a session that works on such files or is about to take that step. It is given with the prompt
-or the file that shows it, and not at a start.
+Such a memory helps only a session that works on such files or is about to take that step. It is given with that prompt
+or file, not at a start.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from subconscious.capture.draft import PRACTISED
+from subconscious.domain.model import Memory
 from subconscious.failures.checks import CHECKED_TYPES, may_reject
-from subconscious.failures.wording import is_observed
-from subconscious.model import Memory
-from subconscious.surfacing.files import Touched
+from subconscious.failures.wording import is_observed, shows_whitespace, tabbed_types
+from subconscious.recall.file_binding import Touched
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _PYTHON = frozenset({".py", ".pyi"})
@@ -30,9 +30,15 @@ _TOOLS = (
     (re.compile(r"`mix\b"), frozenset({".ex", ".exs"})),
     (re.compile(r"`dotnet\b"), frozenset({".cs", ".fs"})),
 )
-"""The types of the files that tools work on, by the tool's name at the beginning of a command."""
+"""The types of files that tools work on, by the name of the tool at the beginning of a command."""
+
+_FAMILIES = (_SCRIPTS, _PYTHON, frozenset({".c", ".cc", ".cpp", ".h"}), frozenset({".kt", ".kts"}))
+"""Types of files that a project formats alike."""
 
 _CODE = frozenset({".c", ".cc", ".cpp", ".h", ".swift", ".php", ".sh"}).union(*(types for _, types in _TOOLS))
+
+_TABS_ONLY = frozenset({".go", ".mk"})
+"""Types of files that are always indented with tabs, by their formatter or their syntax: every session knows it."""
 
 _COMMIT = re.compile(r"\b(?:commit\w*|stage|push|changelog|release|pull request|prs?)\b", re.IGNORECASE)
 _REVIEW = re.compile(r"\b(?:reviews?|reviewers?|comments?|feedback|pull request|prs?)\b", re.IGNORECASE)
@@ -43,58 +49,76 @@ _STEPS = (
     (re.compile(r"\APull requests of this project\b"), _PULL),
     (re.compile(r"\AA review comment on a pull request\b"), _REVIEW),
 )
-"""Habits about a step that is asked for, with the words that ask for it."""
+"""Habits about a step, with the words of prompts that ask for it."""
+
+_UNSEEN = re.compile(r"staged before committing")
+"""Habits that neither the files nor the history of a project show."""
+
+_TAGGED = re.compile(r"\ATests of this project are run with a build tag: `[^`]*-tags[= ](?P<tag>\w{3,30})")
+"""Tests that are only compiled with a tag. Their files or folders usually have its name."""
 
 _VERIFYING = re.compile(
     r"\bstandard commands to verify changes\b|\ATests of this project are run with\b"
     r"|\b(?:single test|tests of a single file) of this project\b"
 )
-"""Habits about how a change is checked: a prompt that names one of the commands needs them."""
+"""Habits about checking a change: a prompt that names one of the commands needs them."""
 
 _CHECK_FAILED = re.compile(
     r"`[^`]*\b(?:tests?|lint|typecheck|type-check|check|build|vet|jest|vitest|pytest|tsc|mypy|ruff|clippy)\b[^`]*`"
     r"(?: \([^)]{0,200}\))? failed(?: here\b| after edits due to formatting\b| due to formatting\b)"
 )
-"""A command that checks a change, and failed for a reason of its own: whoever changes code will run it."""
+"""A failed command that checks changes: sessions that change code will run it."""
 
 _EDITS = re.compile(r"Editing files of type `(?P<type>\.\w{1,10})`")
 _CHECK = re.compile(r"The lint check `(?P<name>[^`]{1,60})`")
 _CALL = re.compile(r"(?:Calling the skill|Starting the agent) `(?P<name>[^`]{1,200})`")
 _TYPE = re.compile(r"(?<=[\w*/` (\"'])\.[A-Za-z]\w{0,9}\b(?!\()|(?:\A|(?<=\s))\.[A-Za-z]\w{0,9}\b(?=\s+files?\b)")
-"""The end of a file's name, or a type that is named as one."""
+"""The end of a file name, or a type of files that is named."""
 
 _NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The types of files whose reading or changing shows that a memory is needed, and what a prompt says then."""
+    """The types of files that show, when read or changed, that a memory is needed, and the words of prompts that do."""
 
     read: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     asked: re.Pattern[str] = _NEVER
     check: str = ""
     """The lint check that new code must look likely to fail, if any."""
+    path: re.Pattern[str] | None = None
+    """What the path of a file must contain, if anything."""
+    lasting: bool = False
+    """Whether each session needs it anew, because nothing in the project shows it."""
 
     def fits_prompt(self, prompt: str) -> bool:
-        """Whether a prompt asks for the step, or names a file of a type that is bound even when it is only read."""
+        """Whether a prompt asks for the step, or names a file whose type is bound even when it is only read."""
         return bool(self.asked.search(prompt)) or not self.read.isdisjoint(_TYPE.findall(prompt))
 
     def fits_file(self, touched: Touched) -> bool:
-        """Whether a file's type shows it, and for a lint check also what was written there."""
+        """Whether the type of a file shows it, and where that is not enough, its path or what was written there."""
         types = self.read | self.changed if touched.changed else self.read
-        return PurePath(touched.path).suffix in types and (not self.check or may_reject(self.check, touched.written))
+        if PurePath(touched.path).suffix not in types or (self.path and not self.path.search(touched.path)):
+            return False
+        return not self.check or may_reject(self.check, touched.written)
 
 
 def binding_of(memory: Memory) -> Binding | None:
-    """Return what a memory is bound to; None where it may be given at any start."""
-    if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or _is_repair(memory)):
+    """Return what a memory is bound to; None if it may be given at any start."""
+    if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or is_repair(memory)):
         return None
     return _binding(memory.content)
 
 
-def _is_repair(memory: Memory) -> bool:
-    """Whether a memory tells how a failed check was mended, as capture words it."""
+def is_lint_check(memory: Memory) -> bool:
+    """Whether a memory tells that a check of a linter rejected code."""
+    bound = binding_of(memory)
+    return bound is not None and bool(bound.check)
+
+
+def is_repair(memory: Memory) -> bool:
+    """Whether a memory tells how a failed check was repaired, in the words of capture."""
     return bool(_REPAIR.match(memory.content))
 
 
@@ -109,19 +133,31 @@ def _binding(content: str) -> Binding | None:
 
 
 def _bindings(content: str) -> Iterator[Binding]:
+    if shows_whitespace(content):
+        yield Binding(asked=_commands_in(content))
     if found := _EDITS.match(content):
-        yield Binding(read=frozenset({found["type"]}))
+        known = _TABS_ONLY.issuperset(tabbed_types(content) or ("",))
+        yield Binding() if known else Binding(read=family_of(found["type"]))
     if check := _CHECK.match(content):
         yield Binding(changed=CHECKED_TYPES.get(check["name"], _CODE), check=check["name"])
     if call := _CALL.match(content):
         name = re.escape(call["name"].rpartition(":")[2])
         yield Binding(asked=re.compile(rf"(?<![\w-]){name}(?![\w-])", re.IGNORECASE))
-    yield from (Binding(asked=words) for habit, words in _STEPS if habit.search(content))
+    unseen = bool(_UNSEEN.search(content))
+    yield from (Binding(asked=words, lasting=unseen) for habit, words in _STEPS if habit.search(content))
+    if tagged := _TAGGED.match(content):
+        path = re.compile(rf"(?:\A|[/_.-]){re.escape(tagged['tag'])}(?![a-z])", re.IGNORECASE)
+        yield Binding(changed=_CODE, asked=_commands_in(content), path=path)
     if _VERIFYING.search(content):
         yield Binding(asked=_commands_in(content))
     if _CHECK_FAILED.match(content):
         types = [its for tool, its in _TOOLS if tool.search(content)]
         yield Binding(changed=frozenset().union(*types) if types else _CODE, asked=_commands_in(content))
+
+
+def family_of(file_type: str) -> frozenset[str]:
+    """Return the types of files that are formatted like a type, itself included."""
+    return next((family for family in _FAMILIES if file_type in family), frozenset({file_type}))
 
 
 def _commands_in(content: str) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""What keeps a memory that fits from being given unasked: pure, and each with its reason."""
+"""Limits of what a session is given proactively; each suppressed memory gets its reason. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from subconscious.model import Hit, Memory
+from subconscious.domain.model import Hit, Memory
+from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""Relevance from which it is told why a memory was held back: below, it was not about the same thing."""
+"""Relevance from which the reason of a suppressed memory is recorded: below it, the memory was about something else."""
 
 TWICE = "another memory says the same in the same words"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One memory that a session was given unasked: when, and what it was about (a file, or nothing in particular)."""
+    """One memory that a session was given proactively: when, and the file that it was about, if any."""
 
     memory_id: int
     at: float
@@ -25,17 +26,8 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """One memory that fits and is not given, and why."""
-
-    memory_id: int
-    relevance: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
-    """What is in force; ``about`` 0 means that what is given for one file is not counted apart."""
+    """The limits in force; with ``about`` 0, memories for one file are not counted separately."""
 
     session: int
     about: int
@@ -44,12 +36,12 @@ class Limits:
     relevance: float
     kinds_off: tuple[str, ...] = ()
     characters: int = 1 << 30
-    """Of all memories that the session is given, together."""
+    """Of all memories that the session is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a session has: what stands in its context by hash, and what it was given unasked."""
+    """What a session has: the hashes of what is in its context, and what it was given proactively."""
 
     session_id: str
     ledger: Collection[str] = ()
@@ -58,14 +50,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What may be given, best first, and what is held back."""
+    """The memories to give, best first, and the suppressed ones."""
 
     fit: tuple[Hit, ...]
     held: tuple[Held, ...]
 
 
 def room(limits: Limits, seen: Seen, about: str = "") -> int:
-    """How many memories may be given now."""
+    """Return how many memories may be given now."""
     left = min(limits.at_once, limits.session - len(seen.given)) if characters_left(limits, seen) else 0
     if about and limits.about:
         left = min(left, limits.about - sum(one.about == about for one in seen.given))
@@ -73,7 +65,7 @@ def room(limits: Limits, seen: Seen, about: str = "") -> int:
 
 
 def characters_left(limits: Limits, seen: Seen) -> int:
-    """How many characters of memories the session may still be given."""
+    """Return how many characters of memories the session may still be given."""
     return max(0, limits.characters - sum(one.characters for one in seen.given))
 
 
@@ -85,11 +77,11 @@ def sift(
     about: str = "",
     elsewhere: Mapping[int, str] = MappingProxyType({}),
 ) -> Sifted:
-    """Part what may be given from what is held back; ``elsewhere`` names files that tell the session a memory."""
+    """Separate the memories to give from suppressed ones; ``elsewhere`` names files that already state a memory."""
     left = room(limits, seen, about)
     fit: list[Hit] = []
     held: list[Held] = []
-    worded: set[str] = set()  # two memories may have one wording: of two kinds, of the project and of the user
+    worded: set[str] = set()  # a memory of the project and one of the user may have the same wording
     for hit in hits:
         why = _against(hit, limits, seen, now)
         why = why or (f"{elsewhere[hit.memory.id]} says it already" if hit.memory.id in elsewhere else "")
@@ -102,27 +94,27 @@ def sift(
     return Sifted(tuple(fit), tuple(held))
 
 
-def told(limits: Limits, seen: Seen, about: str = "") -> dict[str, str]:
-    """The limits in force, as they stood before something was given."""
-    stood = {
+def usage_of(limits: Limits, seen: Seen, about: str = "") -> dict[str, str]:
+    """Return how much of each limit is used, for `why-surfaced`."""
+    used = {
         "session": f"{len(seen.given)} of {limits.session}",
         "cooldown": f"{limits.cooldown / 60:g} minutes",
         "relevance": f"{limits.relevance:g}",
     }
     if about and limits.about:
-        stood["file"] = f"{sum(one.about == about for one in seen.given)} of {limits.about}"
-    return stood
+        used["file"] = f"{sum(one.about == about for one in seen.given)} of {limits.about}"
+    return used
 
 
 def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
-    """Why a memory is not given, however much room there is; "" if it may be."""
+    """Return why a memory is not given even if there is room; "" if it may be given."""
     memory = hit.memory
-    if hit.relevance < limits.relevance:
+    if hit.relevance < limits.relevance and not memory.unconfirmed:  # these had to reach thresholds of their own
         return f"relevance {hit.relevance:.2f} is below {limits.relevance:g}"
     if memory.kind in limits.kinds_off:
         return f"the kind {memory.kind} is switched off"
     if memory.content_hash in seen.ledger:
-        return "it stands in the context already"
+        return "it is in the context already"
     if memory.session_id == seen.session_id:
         return "this session said it itself"
     if _cooling(memory, limits, seen, now):
@@ -131,7 +123,7 @@ def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
 
 
 def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
-    # A clock that was set back makes nothing older than it is: the time that is left counts, not the distance.
+    # If the clock was set back, a memory counts as just given: no absolute difference here.
     return any(one.memory_id == memory.id and now - one.at < limits.cooldown for one in seen.given)
 
 

@@ -1,7 +1,7 @@
-"""Which memories a session starts with: a few of each sort, and none for its place in one ranking alone. Pure.
+"""Chooses the memories that a session starts with: a few of each group instead of the top of one ranking. Pure.
 
-Groups come in the order of their worth: what is pinned, promoted or a standing rule of the user, ways out of failures
-that recur, decisions about what the branch touches, and one or two others.
+The groups in order of priority: pinned and promoted memories and standing rules of the user, ways out of recurring
+failures, decisions about the work of the branch, and one or two others.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from subconscious.model import Hit, Memory, Origin
+from subconscious.domain.model import Hit, Memory, Origin
 
 RULE_KINDS = frozenset({"preference", "lesson", "pattern"})
-"""Kinds in which a user says how things are to be done."""
+"""Kinds of memories in which users say how to work."""
 
 WAY_OUT = "observed-1"
-"""The extractor of memories that tell how a failure was overcome."""
+"""The extractor of memories about ways out of failures."""
 
 OF_ONE_SESSION = 2
-"""Memories of one source session that a start may hold."""
+"""Memories from one session that a start may contain."""
 
 MOST_UNHEEDED = 3
 """Sessions without a response after which a memory is no longer given at starts."""
@@ -35,12 +35,12 @@ class Group:
     hits: Sequence[Hit]
     most: int
     free: bool = False
-    """Whether a person or a date has chosen them: then no limit for one source session holds."""
+    """Whether a person or a date chose them: then the limit for one source session does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One hit that was chosen, and of which group."""
+    """One chosen hit, and its group."""
 
     hit: Hit
     group: str
@@ -52,7 +52,7 @@ def is_rule(memory: Memory) -> bool:
 
 
 def choose(groups: Sequence[Group], most: int, alike: Alike) -> list[Pick]:
-    """Choose from the groups in their order; of those that say the same, the first."""
+    """Choose from the groups in their order. Of memories that say the same, the first is chosen."""
     picks: list[Pick] = []
     sources: Counter[str | None] = Counter()
     for group in groups:

@@ -1,4 +1,4 @@
-"""One short line for the person: what a session was given at its start, and what was stored from a turn. Pure."""
+"""One line for the user: what a session was given at its start, and what was stored from a turn. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from subconscious.model import Session
-from subconscious.quoting import within_quotes
+from subconscious.domain.model import Session
+from subconscious.text.quoting import within_quotes
 
 NAMED = (("rule", "rule", "rules"), ("way out", "way out", "ways out"), ("decision", "decision", "decisions"))
-"""Groups that are counted by name, with the words for one and for several."""
+"""Groups that are counted by name, each with its singular and plural."""
 
 AS_RULES = ("pinned", "rule")
 
@@ -20,7 +20,7 @@ DAY = 86_400.0
 
 
 def loaded(groups: Sequence[str], handed_over: Session | None, now: float) -> str:
-    """What a session starts with, e.g. "Subconscious: loaded 5 memories (3 rules, hand-over from yesterday)"."""
+    """Return what a session starts with, e.g. "Subconscious: loaded 5 memories (3 rules, hand-over from yesterday)"."""
     if not groups and handed_over is None:
         return ""
     counted = Counter("rule" if group in AS_RULES else group for group in groups)
@@ -34,7 +34,7 @@ def loaded(groups: Sequence[str], handed_over: Session | None, now: float) -> st
 
 
 def remembered(summaries: Sequence[str]) -> str:
-    """What was stored, e.g. 'Remembered: "Amounts are integer cents." and 2 more'."""
+    """Return what was stored, e.g. 'Remembered: "Amounts are integer cents." and 2 more'."""
     if not summaries:
         return ""
     shown = ", ".join(within_quotes(summary, LONGEST) for summary in summaries[:MOST_SHOWN])
@@ -43,7 +43,7 @@ def remembered(summaries: Sequence[str]) -> str:
 
 
 def day_of(at: float, now: float) -> str:
-    """The day in words, as people say it: today, yesterday, a date."""
+    """Return a day as "today", "yesterday" or a date."""
     days = datetime.fromtimestamp(now).astimezone().date() - datetime.fromtimestamp(max(0.0, at)).astimezone().date()
     names = {0: "today", 1: "yesterday"}
     return names.get(days.days) or datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")

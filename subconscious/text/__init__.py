@@ -1,1 +1,1 @@
-"""What texts say, by their words alone: no store, no model and no setting."""
+"""Analysis of texts by their words alone: no store, no model and no settings."""

@@ -1,7 +1,7 @@
-"""Families of values of which a project chooses one: whoever chooses another one has changed their mind.
+"""Groups of values of which a project chooses one, so that a statement with another value of the group is a change.
 
-A word is in one family only. A family holds alternatives for one purpose; tools that are used side by side (a language
-and its framework, a linter and a formatter) belong to different ones.
+A word is in one group only. A group has alternatives for one purpose; tools that are used side by side (a language and
+its framework, a linter and a formatter) are in different groups.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FAMILIES: dict[str, str] = {word: family for family, words in _FAMILIES.items() 
 """The family of each value."""
 
 STORES = frozenset(("broker", "database", "search"))
-"""Families of what data is put into: one may take the place of another."""
+"""Groups of data stores: a store of one may replace a store of another."""
 
 SLOTS = frozenset(
     "owner maintainer default name port host hostname url address limit timeout ttl format version database db queue"
@@ -70,4 +70,4 @@ SLOTS = frozenset(
     " storage registry bucket cluster domain prefix suffix approach strategy policy cadence frequency day hour"
     " engine backend level reviewer approver channel protocol pool".split()
 )
-"""Words for something that has one value at a time."""
+"""Words for properties that have one value at a time."""

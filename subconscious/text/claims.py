@@ -1,8 +1,8 @@
-"""What a statement claims: its subject, the value of the subject, and its conditions.
+"""The claim of a statement: its subject, the value of the subject, and its conditions.
 
-One subject has one value at a time. So a later statement with another value for the same subject replaces the earlier
-one, with or without a word of change. This is no parser, and a wrong replacement is worse than a missed one: in doubt,
-two statements have different subjects.
+A subject has one value at a time. So a later statement with another value for the same subject replaces the earlier
+one, even if it does not mention a change. This is not a parser, and a wrong replacement is worse than a missed one: in
+doubt, two statements have different subjects.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from subconscious.text import vocabulary
+from subconscious.text import synonyms, vocabulary
 from subconscious.text.alternatives import FAMILIES, SLOTS, STORES
+from subconscious.text.parallel import are_lettered_apart, are_parallel
 from subconscious.text.same_statement import same_statement
-from subconscious.text.statement import stem
+from subconscious.text.stems import stem
 
 LETTERS = 600
-"""Characters of a statement that is compared."""
+"""Characters up to which a statement is compared."""
 
 LONGEST = 60
-"""Words of a statement that is compared; a longer one says more than one thing."""
+"""Words up to which a statement is compared; longer ones make several claims."""
 
 FEWEST = 3
-"""Words of a clause that is a statement of its own."""
+"""Words from which a clause is a statement on its own."""
 
 ENOUGH = 0.75
-"""Share of the words of two statements that agree where one denies what the other says."""
+"""Share of words that two statements must have in common for one to negate the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement, taken apart.
+    """One statement, split into parts.
 
-    ``about`` are the words of its subject and its conditions, ``value`` those of the value, ``without`` those of
+    ``about`` has the words of its subject and its conditions, ``value`` those of the value, ``without`` those of
     rejected values. ``frame`` is the kind of its verb, "" for verbs that don't assign a value.
     """
 
@@ -56,37 +57,40 @@ class Claim:
 
 
 def replaces(new: str, old: str) -> bool:
-    """Whether a statement says otherwise of the same thing than an earlier one, so that it takes its place."""
+    """Whether a statement contradicts an earlier one about the same subject and so replaces it."""
     pair = _comparable(new, old)
-    return pair is not None and (_denies(*pair) or _renames(*pair) or _revalues(*pair))
+    return pair is not None and (_negates(*pair) or _renames(*pair) or _revalues(*pair))
 
 
-def gives_another_value(new: str, old: str) -> bool:
-    """Like `replaces`, without what only denies in the same words what the earlier one says."""
+def changes_value(new: str, old: str) -> bool:
+    """Like `replaces`, but false if the new statement only negates the old one in the same words."""
     pair = _comparable(new, old)
-    return pair is not None and not _denies(*pair) and (_renames(*pair) or _revalues(*pair))
+    return pair is not None and not _negates(*pair) and (_renames(*pair) or _revalues(*pair))
 
 
-def tells_of_a_change(content: str) -> bool:
-    """Whether a statement says that something is otherwise than it was."""
-    return bool(_TOLD_CHANGE.search(content))
+def indicates_change(content: str) -> bool:
+    """Whether a statement has words that indicate a change."""
+    return bool(_CHANGE_WORDS.search(content))
 
 
-_TOLD_CHANGE = re.compile(
+_CHANGE_WORDS = re.compile(
     r"\b(?:now|moved|moves|moving|switch(?:ed|ing)?|migrat(?:ed|ing)|changed|instead|no longer|any ?more|ran out|left|"
     r"gone|replac(?:ed|es)|dropped|settled on|renamed|back to|overkill|yesterday|last (?:night|week|month)|as of|"
-    r"from now on|used to|took over|takes over|turns out|actually|correction|scratch that|not .{1,40} after all|"
+    r"from (?:now|here|today) on|these days|nowadays|starting today|(?:went|goes) (?:up|down|back) to|"
+    r"used to|took over|takes over|turns out|actually|correction|scratch that|not .{1,40} after all|"
     r"since (?:\w+day|yesterday|last|this|january|february|march|april|may|june|july|august|september|october|"
-    r"november|december)|jetzt|inzwischen|umgezogen|gewechselt|ab sofort|stattdessen|nicht mehr|maintenant|désormais|"
+    r"november|december)|jetzt|inzwischen|umgezogen|gewechselt|ab (?:sofort|jetzt|heute|morgen)|künftig|fortan|"
+    r"stattdessen|nicht mehr|maintenant|désormais|dorénavant|finalement|à partir d(?:e maintenant|'aujourd'hui)|mejor|"
+    r"a partir de (?:ahora|hoy|agora|hoje)|desde (?:ahora|hoy|hoje)|en adelante|em vez disso|"
     r"ahora|ya no|agora|já não)\b|\bthen\W",
     re.IGNORECASE,
 )
-"""Words of change: without a value they replace nothing."""
+"""Words of change; on their own, without a value, they replace nothing."""
 
 
 def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
-    """What two statements claim, where they say different things of the same place."""
-    if same_statement(new, old, cosine=1.0):
+    """The claims of two statements if they differ in content and apply to the same place, else None."""
+    if same_statement(new, old, cosine=1.0) or are_parallel(new, old) or are_lettered_apart(new, old):
         return None
     later, earlier = claim(new), claim(old)
     if later is None or earlier is None or later.places != earlier.places:
@@ -94,8 +98,8 @@ def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
     return later, earlier
 
 
-def _denies(new: Claim, old: Claim) -> bool:
-    """Whether one says in the same words that something is so, and the other that it is not."""
+def _negates(new: Claim, old: Claim) -> bool:
+    """Whether one statement asserts what the other negates, in the same words."""
     if new.negative == old.negative or new.numbers != old.numbers:
         return False
     mine, its = ({word for word in one.words if word not in _POLAR} for one in (new, old))
@@ -104,7 +108,7 @@ def _denies(new: Claim, old: Claim) -> bool:
 
 
 def _renames(new: Claim, old: Claim) -> bool:
-    """Whether the new one rejects what the old one chose for the same thing: "NATS for the queue, not Redis"."""
+    """Whether the new one rejects the value of the old one for the same subject: "NATS for the queue, not Redis"."""
     if not new.without or new.negative or old.negative:
         return False
     rejected = new.without & old.value
@@ -112,7 +116,7 @@ def _renames(new: Claim, old: Claim) -> bool:
 
 
 def _revalues(new: Claim, old: Claim) -> bool:
-    """Whether both give the same subject a value of one sort, and not the same."""
+    """Whether both assign different values of the same kind to the same subject."""
     mine, its = new.value - old.value, old.value - new.value
     if new.negative or old.negative or not mine or not its:
         return False
@@ -121,25 +125,25 @@ def _revalues(new: Claim, old: Claim) -> bool:
     ours, theirs = _families(mine), _families(its)
     if ours.keys() & theirs.keys():
         return _rest_agrees(mine, its) and _same_subject(new, old, certain=True)
-    if ours and theirs:  # a language is no alternative to a framework, but data moves from one store to another
+    if ours and theirs:  # a language can't replace a framework, but data moves from one store to another
         return new.changes and {*ours, *theirs} <= STORES and _same_subject(new, old, certain=False)
     return _is_single(new, old) and bool(new.about & old.about) and _same_subject(new, old, certain=False)
 
 
 def _families(values: frozenset[str]) -> dict[str, str]:
-    """The values that are of a family, by it, without those of which there are several of one."""
+    """Maps groups of alternatives to the value chosen; groups with several values are left out."""
     chosen = [FAMILY[word] for word in values if word in FAMILY]
     return {FAMILY[word]: word for word in values if word in FAMILY and chosen.count(FAMILY[word]) == 1}
 
 
 def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
-    """Whether no more than one of two values says more than the alternatives that they choose."""
+    """Whether, besides the chosen alternatives, the values agree or only one has further words."""
     rest = [{word for word in words if word not in FAMILY and word not in _GENERIC} for words in (mine, its)]
     return not all(rest) or rest[0] == rest[1]
 
 
 def _differ_in_numbers(new: Claim, old: Claim) -> bool:
-    """Whether two say the same with other numbers: as many, of the same things."""
+    """Whether both say the same with other numbers: equally many, of the same things."""
     if len(new.numbers) != len(old.numbers) and not new.changes:
         return False
     mine, its = (replace(one, about=one.words - one.numbers - _UNITS) for one in (new, old))
@@ -150,7 +154,7 @@ _UNITS = frozenset(stem(unit) for unit in vocabulary.UNITS)
 
 
 def _is_single(new: Claim, old: Claim) -> bool:
-    """Whether the subject has one value at a time, so that another one can't hold beside it."""
+    """Whether the subject has one value at a time, so that the old and the new value can't both be true."""
     if not new.frame or not old.frame:
         return False
     if new.frame != old.frame:
@@ -161,9 +165,10 @@ def _is_single(new: Claim, old: Claim) -> bool:
 
 
 def _same_subject(new: Claim, old: Claim, *, certain: bool) -> bool:
-    """Whether both are about the same thing; ``certain``: their values say so, where the subject is not named.
+    """Whether both have the same subject.
 
-    What only the new one names makes it an exception to the old one. What only the old one names may be left out.
+    ``certain``: the values already show it, even if the subject is not named. Words that only the new statement has
+    make it an exception to the old one. Words that only the old one has may be omitted.
     """
     mine, its = (
         frozenset(word for word in one - other if word not in _GENERIC)
@@ -181,22 +186,22 @@ def _same_subject(new: Claim, old: Claim, *, certain: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Take a statement apart; None for a question, a condition, a document."""
+    """Split a statement into its parts; None for a question, a condition or a long text."""
     if len(text) > LETTERS:
         return None
-    said, text = text, _clean(text)
+    original, text = text, _clean(text)
     words = list(_words(text))
     if not words or len(words) > LONGEST or _DOUBTFUL.search(text):
         return None
-    built = _Reader(words)
-    built.read()
-    return built.claim(changes=bool(_CHANGES.search(said)))
+    reader = _Reader(words)
+    reader.read()
+    return reader.claim(changes=bool(_CHANGES.search(original)))
 
 
 def _clean(text: str) -> str:
-    """A statement without how it is introduced, its reason, and what follows its first sentence's end."""
+    """A statement without its introduction, its reason, and everything after its first sentence."""
     text = text.replace("\u2019", "'").strip()
-    for pattern, instead in (
+    for pattern, replacement in (
         (_LEAD, " "),
         (_REASON, " "),
         (_LEAD, " "),
@@ -204,7 +209,7 @@ def _clean(text: str) -> str:
         (_SLIP, ", "),
         (_SET, r"\1 is \2"),
     ):
-        text = pattern.sub(instead, text).strip()
+        text = pattern.sub(replacement, text).strip()
     text = _SENTENCE.split(text, maxsplit=1)[0]
     return _CLAUSE.split(text, maxsplit=1)[0] if _CLAUSE.search(text) and _is_whole(text) else text
 
@@ -213,7 +218,7 @@ _SENTENCE = re.compile(r"(?<=[\w)`'\"%][.!])\s+(?=\S)|\n+")
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text says something before its first comma, so that what follows only explains it."""
+    """Whether a text is complete before its first comma, so that the rest only explains it."""
     words = [word for _, word in _words(_CLAUSE.split(text, maxsplit=1)[0])]
     return len(words) >= FEWEST and any(word in _VERBS for word in words[1:]) and not {"if", "when"} & {*words[:1]}
 
@@ -252,13 +257,13 @@ _DOUBTFUL = re.compile(
     r"just this once|this time|for (?:now|today)|once\b(?! (?:a|per))|vielleicht|quiz[aá]s|peut-[eê]tre|talvez)\b",
     re.IGNORECASE,
 )
-"""A question, a condition, an exception for once: it sets nothing."""
+"""Questions, conditions and one-time exceptions: they set nothing."""
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"
     r"changed|bumped|raised|lowered|increased|reduced|these days|nah|nope|wrong|sorry|oops|"
     r"replac(?:ed?|es|ing)|actually|not|rather than|jetzt|nun|statt|mehr|ahora|ya no|maintenant|plus|"
-    r"agora|anymore)\b",
+    r"agora|anymore|these days|nowadays)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"`[^`\n]+`|[^\W_](?:[\w'.:/@#+-]*[\w+#])?|[,;:()=\u2192]|->")
@@ -266,7 +271,7 @@ _NUMBER = re.compile(r"[#~v]?\d+(?:[.:]\d+)*")
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
-    """Words as they are written, and folded; punctuation ends a clause."""
+    """Words as written and casefolded; punctuation marks are tokens too."""
     for found in _WORD.findall(text):
         word = found.strip("`").rstrip(".:'") or found
         yield word, word.casefold()
@@ -289,24 +294,24 @@ class _Reader:
         self.zone = self.about
 
     def read(self) -> None:
-        """Sort every word into its zone."""
-        for place, (word, low) in enumerate(self.words):
-            before = self.words[place - 1][1] if place else ""
-            if not self._steers(low, before, place):
-                self._add(word, low, counts=self._counts(place))
+        """Assign each word to its part."""
+        for index, (word, low) in enumerate(self.words):
+            before = self.words[index - 1][1] if index else ""
+            if not self._is_control_word(low, before, index):
+                self._add(word, low, counts=self._counts(index))
 
-    def _counts(self, place: int) -> bool:
-        """Whether a number says how many there are ("2 approvals"), and is no label ("shard 2 holds")."""
-        after = self.words[place + 1][1] if place + 1 < len(self.words) else ""
-        if place and self.words[place - 1][1] in _LABELLED:
+    def _counts(self, index: int) -> bool:
+        """Whether a number is a quantity ("2 approvals") and not a label ("shard 2 holds")."""
+        after = self.words[index + 1][1] if index + 1 < len(self.words) else ""
+        if index and self.words[index - 1][1] in _LABELLED:
             return False
-        if not self.frame and all(low in _FILLERS or low in _PREPOSITIONS for _, low in self.words[place + 1 :]):
+        if not self.frame and all(low in _FILLERS or low in _PREPOSITIONS for _, low in self.words[index + 1 :]):
             return True  # "line length 100"
         return after.isalpha() and after not in _VERBS and after not in _LIMITS and after not in _PREPOSITIONS
 
-    def _steers(self, low: str, before: str, place: int) -> bool:
-        """Whether a word says where the next ones belong, or turns the statement round, and means nothing itself."""
-        if low in _REJECTS and place and self.frame and before not in _AUXILIARIES | {"do"}:
+    def _is_control_word(self, low: str, before: str, index: int) -> bool:
+        """Handle words without content of their own: they choose the part of the next words, or negate."""
+        if low in _REJECTS and index and self.frame and before not in _AUXILIARIES | {"do"}:
             self.zone = self.without
         elif low in _NEGATIONS or low.endswith("n't"):
             self.negative = self.negative or self.zone is not self.without
@@ -315,7 +320,7 @@ class _Reader:
         elif low in _LIMITS and self.frame and self.value and self.zone is not self.without:
             self.zone = self.about
         elif low in _LIMITS or low in _PREPOSITIONS:
-            self.zone = self._behind(low)
+            self.zone = self._zone_after(low)
         elif low in _VERBS or low in _FILLERS:
             pass
         elif low in _STOPS:
@@ -324,11 +329,11 @@ class _Reader:
             return False
         return True
 
-    def _behind(self, low: str) -> set[str]:
-        """Where the words behind a preposition belong: days and places are values, with any verb."""
+    def _zone_after(self, low: str) -> set[str]:
+        """The part for words after a preposition: days and places are values, with any verb."""
         if self.frame == "is" and not self.value and low in _PLACING:
             self.frame = "place"
-        if not self.frame and low in _GIVING:
+        if not self.frame and low in _BEFORE_VALUE:
             self.frame = "via"
             return self.value
         return self.zone
@@ -346,7 +351,7 @@ class _Reader:
         (self.value if chosen and self.zone is self.about else self.zone).add(key)
 
     def claim(self, *, changes: bool) -> Claim:
-        """What was read."""
+        """The claim that was read."""
         value, about = frozenset(self.value), frozenset(self.about)
         if self.frame == "lead":
             value, about = self.subject, about - self.subject | value  # "Ann leads the team"
@@ -367,21 +372,21 @@ class _Reader:
 
 
 def key_of(word: str) -> str:
-    """The same for a word, its forms and its synonyms."""
+    """A key that a word shares with its forms and synonyms."""
     word = word.removesuffix("'s")
     found = stem(_infinitive(word))
     return _KEYS.get(found, found)
 
 
 def _infinitive(word: str) -> str:
-    """The verb of a gerund: "merge" of "merging"; any other word unchanged."""
+    """The verb of a gerund: "merge" of "merging"; other words are returned unchanged."""
     root = word.removesuffix("ing")
     forms = (root, f"{root}e", root[:-1])
     return next((form for form in forms if form in vocabulary.IMPERATIVES), word) if root != word else word
 
 
 _KEYS: dict[str, str] = {}
-for _group in vocabulary.SYNONYMS:
+for _group in synonyms.SYNONYMS:
     for _word in _group.split():
         _KEYS.setdefault(stem(_word), stem(_group.split()[0]))
 _KEYS |= {stem("deployments"): stem("deploy"), stem("indentation"): stem("indent"), stem("indenting"): stem("indent")}
@@ -417,13 +422,13 @@ _VERBS = {
     **dict.fromkeys("leads lead owns own".split(), "lead"),
     **dict.fromkeys("must should shall has have had needs need".split(), ""),
 }
-"""Verbs by the kind of what they say; "" says nothing of how many values there may be."""
+"""Verbs by kind; "" if the verb does not imply how many values there may be."""
 
 _LABELLED = frozenset(
     "case step phase item number issue ticket pr part section option variant shard v version line row rule test"
     " attempt example build run".split()
 )
-"""Words whose number is a label: "step 2" is another step than "step 1"."""
+"""Words followed by a label: "step 2" and "step 1" are different steps."""
 
 _AUXILIARIES = frozenset("is are was were be do does did must should will can".split())
 _NEGATIONS = frozenset("not never no don't doesn't avoid without nicht nie kein keine no nunca jamais pas não".split())
@@ -432,8 +437,8 @@ _LIMITS = frozenset(
     "for in of within inside if when unless except during while before after from by during für bei".split()
 )
 _PLACING = frozenset("at on in under".split())
-_GIVING = frozenset("at on to into from with under".split())
-"""Prepositions that are followed by the value, where no verb is more specific: "deploy from main"."""
+_BEFORE_VALUE = frozenset("at on to into from with under".split())
+"""Prepositions before the value if no verb is more specific: "deploy from main"."""
 
 _PREPOSITIONS = frozenset("on at to into onto from as via through over under out up auf zu".split())
 _STOPS = frozenset(", ; ( ) and und y et e".split())

@@ -1,7 +1,7 @@
 """Separates the prose in source code (comments, docstrings, long strings) from the code itself.
 
-What a program does stands in its code. Its comments may have been written by anybody, for whoever reads them. The
-patterns know no language: what looks like a comment in any common one counts as prose.
+The code shows what a program does; its comments may be written by anyone, for any reader. The patterns are
+independent of the programming language: anything that looks like a comment in a common language counts as prose.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 
 _PLACE = re.compile(r"\s*(?:[\w./@+-]{1,200}\.\w{1,8}[:-])?(?:\d{1,6}\s*[\u2192\t|:-])?")
-"""What a tool puts before a line: its file and its number."""
+"""The file name and line number that a tool prints before a line."""
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#(?=[\s!]|\w)|//|/\*|--(?=\s)|<!--).*")
 _WHOLE = re.compile(r"\s*(?:#|//|/\*|--|;|%|<!--|\*|\"\"\"|''')")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`")
 _FEWEST_WORDS = 4
-"""Words that make a string a sentence."""
+"""Words from which a string counts as a sentence."""
 
 _GLUE = re.compile(
     r"\b(?:the|a|an|is|are|was|were|be|has|have|of|to|for|with|by|from|that|this|which|when|if|it|you|not|must|should|use|run)\b",
     re.IGNORECASE,
 )
-"""Words that hold sentences together, and those that orders need."""
+"""Function words of English sentences and of instructions."""
 
 _GLUED = 2
 
@@ -33,40 +33,40 @@ _QUOTES = frozenset(('"""', "'''"))
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return the code of a text, and the prose that stands within it."""
+    """Return the code of a text, and the prose in it."""
     code: list[str] = []
     prose: list[str] = []
     closing = ""
     for line in text.splitlines():
         at = match.end() if (match := _PLACE.match(line)) else 0
-        place, body = line[:at], line[at:]
+        prefix, body = line[:at], line[at:]
         if closing:
             prose.append(body)
             closing = "" if closing in body else closing
             continue
-        closing = _left_open(body)
+        closing = _unclosed_mark(body)
         if closing or _WHOLE.match(body):
-            code.append(place)
+            code.append(prefix)
             prose.append(body)
             continue
-        said, kept = _parted(body)
-        code.append(place + kept)
-        prose += said
+        comments, rest = _split_line(body)
+        code.append(prefix + rest)
+        prose += comments
     return "\n".join(code), "\n".join(prose)
 
 
-def worded(text: str) -> str:
-    """Return the lines of a text in which words follow each other as they do in prose, and not in code or in lists."""
+def prose_lines(text: str) -> str:
+    """Return the lines of a text that read like prose rather than code or lists."""
     return "\n".join(line for line in text.splitlines() if _RUN.search(line))
 
 
 def has_sentences(text: str) -> bool:
-    """Whether a line of a text says something in English, and isn't just names and values."""
+    """Whether a line of a text is an English sentence, not just names and values."""
     return any(len(_GLUE.findall(line)) >= _GLUED and len(line.split()) >= _FEWEST_WORDS for line in text.splitlines())
 
 
-def _left_open(body: str) -> str:
-    """Return what closes the comment or docstring that a line opens and doesn't close."""
+def _unclosed_mark(body: str) -> str:
+    """Return the end mark of a comment or docstring that a line opens and doesn't close, or ""."""
     bare = _STRING.sub("", body)  # a glob in a string ("**/*.ts") opens no comment
     for opening, closing in _BLOCKS:
         _, found, rest = (body if opening in _QUOTES else bare).partition(opening)
@@ -75,11 +75,11 @@ def _left_open(body: str) -> str:
     return ""
 
 
-def _parted(body: str) -> tuple[list[str], str]:
-    """Return the prose within a line of code, and the line without it."""
-    said = [found[0] for found in _STRING.finditer(body) if len(found[0].split()) >= _FEWEST_WORDS]
-    kept = _STRING.sub(lambda found: "" if len(found[0].split()) >= _FEWEST_WORDS else found[0], body)
-    if comment := _COMMENT.search(kept):
-        said.append(comment[0])
-        kept = kept[: comment.start()]
-    return said, kept
+def _split_line(body: str) -> tuple[list[str], str]:
+    """Return the prose in a line of code, and the line without it."""
+    comments = [found[0] for found in _STRING.finditer(body) if len(found[0].split()) >= _FEWEST_WORDS]
+    rest = _STRING.sub(lambda found: "" if len(found[0].split()) >= _FEWEST_WORDS else found[0], body)
+    if comment := _COMMENT.search(rest):
+        comments.append(comment[0])
+        rest = rest[: comment.start()]
+    return comments, rest

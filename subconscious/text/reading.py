@@ -1,9 +1,9 @@
-"""Normalises the words of statements, to find out whether two of them say the same.
+"""Normalises the words of statements, to compare whether two of them say the same.
 
-The local model sees bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of 1, and another
-word in a sentence of ten still gives .95. So a cosine above .85 only makes candidates. The words decide: each word with
-a meaning occurs in both, in the same form, another form or as a synonym, and in the same order once "is kept" is read
-as "keep".
+Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
+tabs" have a cosine of 1, and one different word in ten still gives 0.95. So a cosine above 0.85 only makes candidates.
+The words decide: each word that carries meaning must occur in both, in the same form, another form or as a synonym, and
+in the same order once "is kept" is read as "keep".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LIGHT = frozenset(
     "a an the this that these those which we our i it its am is are be being do does please just really also very"
     " quite simply actually basically of so well ok okay".split()
 )
-"""Words without which a statement says the same."""
+"""Words that can be left out without a change of meaning."""
 
 _ALIKE = (
     "use utilise utilize employ",
@@ -51,9 +51,9 @@ _ALIKE = (
     "when whenever",
     "not never avoid no",
 )
-"""Synonyms; the first one represents them."""
+"""Synonyms; the first word of a group represents it."""
 
-_DONE = {
+_PARTICIPLES = {
     done: verb
     for pair in (
         "built build,chosen choose,done do,found find,given give,held hold,kept keep,made make,meant mean,put put,"
@@ -61,11 +61,11 @@ _DONE = {
     ).split(",")
     for done, verb in [pair.split()]
 }
-"""Irregular participles after "is"."""
+"""Irregular participles that may follow "is"."""
 
 _REWRITES = tuple(
-    (re.compile(pattern, re.IGNORECASE), instead)
-    for pattern, instead in (
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
         (
             r"^\W*+(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*+(?:(?:that|to)\b\s*+)?|"
             r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
@@ -93,25 +93,25 @@ _TOKEN = re.compile(r"`[^`\n]+`|!?[^\s,;!()\[\]{}\"\u201c\u201d`]+")
 _CODE = re.compile(r"[a-z][A-Z]")
 _AUXILIARY = frozenset("is are be being".split())
 _BEFORE_DOING = frozenset("not never avoid no before after when while without by".split())
-"""Behind these a word in "ing" is what somebody does; elsewhere it may be a thing of that name: "staging"."""
+"""After these a word in "ing" is a verb; elsewhere it may be a noun such as "staging"."""
 
 _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
-"""Three letters that were four: of "using" and "noting"; of a verb with three the last one is doubled ("running")."""
+"""Three letters that may have lost a silent "e": of "using" and "noting". Verbs without one double the last letter."""
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two statements say the same and nothing besides."""
-    first, second = read(one), read(other)
+    """Whether two statements have the same words, apart from words without meaning."""
+    first, second = normalised_words(one), normalised_words(other)
     return first == second and (bool(first) or one == other)
 
 
 @lru_cache(maxsize=4096)
-def read(text: str) -> tuple[str, ...]:
-    """What a statement is made of: its words that carry meaning, each in one form, in their order."""
-    for pattern, instead in _REWRITES:
-        text = pattern.sub(instead, text)
-    words = [word for sentence in _SENTENCE.split(text) for word in _actively(list(_forms(sentence)))]
-    # What holds, holds always; but what does not hold always may hold.
+def normalised_words(text: str) -> tuple[str, ...]:
+    """The normalised words of a statement, in order."""
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    words = [word for sentence in _SENTENCE.split(text) for word in _to_active(list(_forms(sentence)))]
+    # "always" adds nothing, except after "not": what does not apply always may apply.
     return tuple(word for word, _ in words if word != "alway" or any(one == "not" for one, _ in words))
 
 
@@ -119,13 +119,13 @@ Form = tuple[str, bool]
 """A word, and whether it is a participle that applies to the word before it."""
 
 
-def _actively(words: list[Form]) -> list[Form]:
+def _to_active(words: list[Form]) -> list[Form]:
     """A passive sentence as an instruction."""
-    at = next((place for place, (_, passive) in enumerate(words) if passive), 0)
+    at = next((index for index, (_, passive) in enumerate(words) if passive), 0)
     before, verb = words[:at], words[at : at + 1]
     must = [word for word in before if word[0] == "must"]
     if must and ("not", False) in before[: before.index(must[0])]:
-        return words  # what need not be done may be; what must not be done may not
+        return words  # "need not be done" is no prohibition, unlike "must not be done"
     return must + verb + [word for word in before if word[0] != "must"] + words[at + 1 :]
 
 
@@ -143,37 +143,39 @@ def _forms(sentence: str) -> Iterator[Form]:
 
 
 def _is_name(written: str, *, first: bool) -> bool:
-    """Whether its capitals make a name of it, as of "option A" and "the US region"."""
+    """Whether its capitals make it a name: "option A", "the US region"."""
     return written.isupper() and written != "I" and not (first and len(written) == 1)
 
 
 def _form(token: str, word: str, before: str) -> Form:
-    """A plain word as its representative synonym; other tokens unchanged."""
+    """A plain word as the representative of its synonyms; other tokens unchanged."""
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
-    passive = before in _AUXILIARY and (word in _DONE or (word.endswith("ed") and len(word) > 3))
-    verb = (_DONE.get(word) or _infinitive(word[:-2])) if passive else _NUMBERS.get(word, word)
+    passive = before in _AUXILIARY and (word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3))
+    verb = (_PARTICIPLES.get(word) or _infinitive(word[:-2])) if passive else _NUMBERS.get(word, word)
     doing = not before or before in _BEFORE_DOING
     stem = _stem(_infinitive(verb[:-3]) if doing and verb.endswith("ing") and len(verb) > 4 else verb)
     return _NAMES.get(stem, stem), passive
 
 
 def _stem(word: str) -> str:
-    """A word without the ending of number or person; the ending of tense stays, because past and present differ."""
+    """A word without the ending of number or person; the tense remains, because past and present differ."""
     if word in vocabulary.UNCHANGED:
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
-    return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)
+    return _without_silent_letter(
+        word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+    )
 
 
 def _infinitive(root: str) -> str:
-    """A verb without "ing" or "ed", with the silent letter that it may have lost: "fix" and "add" have none."""
+    """A verb without "ing" or "ed", with the silent "e" that it may have lost: "fix" and "add" have none."""
     return root if len(root) == 3 and not _CLIPPED.fullmatch(root) else root + "e"
 
 
-def _bare(word: str) -> str:
-    """Without a silent and a doubled letter at its end; a short word is another one without: "note", "not"."""
+def _without_silent_letter(word: str) -> str:
+    """Remove a silent or doubled letter at the end, except in short words: "note" is not "not"."""
     bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
     return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz" else bare
 

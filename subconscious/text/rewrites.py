@@ -1,7 +1,7 @@
-"""Rewrites of a statement before it is taken apart: many ways to say one thing become one.
+"""Rewrites statements before they are parsed, so that different phrasings of one meaning become the same.
 
-Each is a pattern and what replaces it, applied in order: a later one sees what an earlier one left. Words that begin
-with an underscore are marks for what comes after, such as ``_must`` for a duty.
+Each rewrite is a pattern and its replacement. They are applied in order: later ones see the result of earlier ones.
+Words that begin with an underscore are markers for later steps, such as ``_must`` for a duty.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Iterator
 
 
 def rewrite(text: str) -> str:
-    """Return a statement with its phrases put one way."""
+    """Return a statement with its phrases normalised."""
     lowered = text.lower()
-    for needed, pattern, instead in _REWRITES:
+    for needed, pattern, replacement in _REWRITES:
         if not needed or any(literal in lowered for literal in needed):
-            rewritten = pattern.sub(instead, text)
+            rewritten = pattern.sub(replacement, text)
             if rewritten != text:
                 text, lowered = rewritten, rewritten.lower()
     return text
 
 
 def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
-    return tuple((required(pattern), re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
+    return tuple((required(pattern), re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in pairs)
 
 
 def required(pattern: str) -> tuple[str, ...]:
-    """Return literals of which each match of a pattern contains one, in lower case; none if that is unknown.
+    """Return lower-case literals such that every match of a pattern contains one of them; () if unknown.
 
     Most patterns rarely match: searching for a literal first is several times faster than trying each of them.
     """
@@ -39,7 +39,7 @@ def required(pattern: str) -> tuple[str, ...]:
 
 
 def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
-    """For each part of a pattern without branches that must match: the literals of which it has one."""
+    """For each mandatory part of a pattern without branches: the literals of which it contains one."""
     run = ""
     for found in _PART.finditer(_without_groups(pattern)):
         if found["plain"] and not found["times"]:
@@ -58,11 +58,11 @@ def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
 _PART = re.compile(
     r"(?:\\.|\[(?:\\.|[^\]\\\[])*\]|(?P<plain>[^\\\[\](){}.^$*+?|\0])|.)(?P<times>[*?+]|\{[^}]*\})?\??", re.DOTALL
 )
-"""A part of a pattern: an escape, a class, a plain character or a sign, with how many times it comes."""
+"""A part of a pattern: an escape, a class, a plain character or another sign, with its quantifier."""
 
 
 def _spans(pattern: str) -> Iterator[tuple[int, int]]:
-    """Where the outermost groups of a pattern begin and end."""
+    """Start and end of each outermost group of a pattern."""
     depth = begin = 0
     for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|[()]", pattern):
         if found[0] == "(":
@@ -74,7 +74,7 @@ def _spans(pattern: str) -> Iterator[tuple[int, int]]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
-    """Return the outermost groups: the contents of each, and whether it is optional."""
+    """Return the contents of each outermost group, and whether the group is optional."""
     for begin, end in _spans(pattern):
         body = _HEAD.sub("", pattern[begin : end - 1])
         denied = pattern.startswith(("(?!", "(?<!"), begin)
@@ -91,13 +91,33 @@ def _without_groups(pattern: str) -> str:
 
 
 def _branches(pattern: str) -> list[str]:
-    """The pattern split at its outermost bars."""
+    """The pattern split at its top-level alternation bars."""
     groups = list(_spans(pattern))
     bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|\|", pattern) if found[0] == "|"]
     outer = [bar for bar in bars if not any(begin < bar < end for begin, end in groups)]
     return [
         pattern[begin:end] for begin, end in zip([0, *(bar + 1 for bar in outer)], [*outer, len(pattern)], strict=True)
     ]
+
+
+_REMINDER = (
+    r"^\W*(?:(?:(?:as|like) (?:(?:i|we) (?:already )?(?:said|mentioned)|said|mentioned|always)"
+    r"(?: (?:before|already|earlier))?|"
+    r"(?:i|we)(?:'ve| have)? (?:already )?(?:said|mentioned|told you)(?: (?:it|this|that|so))?"
+    r" (?:before|already|earlier|twice)|"
+    r"for the \w+ time|once (?:more|again)|one more time|wie (?:schon |bereits )?gesagt|nochmal|"
+    r"comme (?:je l'ai )?(?:déjà )?dit|como (?:ya )?(?:te )?dije|como (?:eu )?(?:já )?disse)\b\s*[,:!.-]+\s*|"
+    r"(?:again|hey|ok(?:ay)?|btw|pls|plz)\s*[,:!]+\s*)+"
+)
+"""Phrases such as "as I said", which are not part of the statement."""
+
+_COURTESY = r"(?:[,!]\s*(?:ok|ever|obv(?:iously)?|btw)|\s(?:pls|plz|please|obv|btw|thx|danke|bitte))\W*$"
+
+
+def without_reminder(text: str) -> str:
+    """Return a statement without "I said it before" at its start and "please" at its end."""
+    bare = re.sub(_COURTESY, "", re.sub(_REMINDER, "", text, flags=re.IGNORECASE), flags=re.IGNORECASE)
+    return bare if bare.strip() else text
 
 
 _REWRITES = _rewrites(
@@ -108,6 +128,8 @@ _REWRITES = _rewrites(
         r"(?:don't forget|be sure|(?:we|the team) (?:have |has )?(?:decided|agreed))\s+(?:that|to)\s+)+",
         "",
     ),
+    (_REMINDER, ""),
+    (_COURTESY, ""),
     (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
     (r"\b(?:the|this|our) (?:project|team|codebase|repo(?:sitory)?) (?=(?:uses?|runs? on)\b)", "we "),
     (
@@ -145,7 +167,7 @@ _REWRITES = _rewrites(
     (r"^(?:the user|i) (?:does not|do not|doesn't|don't) (?:want|like) (?!to\b)", "not need "),
     (r"^(?:the user|i) (?:wants?|would like) (?!to\b|you\b)", "_must need "),
     (r"\b(?:ask for|request|obtain) (?:an? |the |my |our )?(approval|permission|review)\b", r"get \1"),
-    # What is not to be done without being asked is asked first.
+    # "Don't X without asking" means: ask before X.
     (
         r"^\W*(?:do not|don't|never) ([^,;]+?) without (?:first )?asking( (?:me|us|the [^,;]+?))?(?: first)?\W*$",
         r"ask\2 before \1",
@@ -163,7 +185,7 @@ _REWRITES = _rewrites(
         r"ask before \1",
     ),
     (r"\bbefore you (?=[a-z])", "before "),
-    # What is missing, another thing goes without.
+    # "If X is missing" means: without X.
     (
         r"\b(?:if|when|whenever|because) (?:(?:there (?:is|are) no)|((?:[^\s,;]+ ){1,4}?)(?:is|are)"
         r" (?:missing|absent|unset|not (?:set|there|available|running|present|defined)))\b(?! for)",
@@ -178,6 +200,11 @@ _REWRITES = _rewrites(
     (r"\b(?:(?:that|which) )(?:lacks?|(?:have|has) no|(?:do not|does not|don't|doesn't) have)\b", "without"),
     (r"\b(?:lacking|with no)\b", "without"),
     (r"\blacks?\b", "has no"),
+    # "No X without Y" means: each X needs Y.
+    (
+        r"^\W*no ((?:[^\s,;]+ ){1,3}?)without (?:an? |its |the )?((?:[^\s,;.]+ ?){1,3}?)[.!\s]*$",
+        r"each \1needs \2",
+    ),
     # Prohibitions.
     (
         r"^\W*no (?=[^,;]*$)"
@@ -212,7 +239,7 @@ _REWRITES = _rewrites(
         "maximum",
     ),
     (r"^(?:use |only )?one ([a-z]+(?: [a-z]+)?) per ([a-z ]+?)[.!\s]*$", r"each \2 needs one \1"),
-    # Modality; what need not be done comes before what must be done.
+    # Modality; "need not" comes before "must".
     (
         r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
         r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
@@ -244,8 +271,8 @@ _REWRITES = _rewrites(
     (r"\blet(?:'s| us)\b", " "),
     (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
     (r",? (?:says the user|as (?:the team|the user|we) (?:agreed|decided)|according to the (?:team|user))\W*$", ""),
-    (r"(?<=,) we +_may +(?=\s*\w+ (?:it|that|them)\W*$)", " "),  # an aside, not what the statement allows
-    # What was chosen is what is used.
+    (r"(?<=,) we +_may +(?=\s*\w+ (?:it|that|them)\W*$)", " "),  # an aside, not a permission
+    # "X is what was chosen" means: X is used.
     (r"\b(?:is|are) what (?:was|were) (?:chosen|picked|selected)\b", " "),
     # Time.
     (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
@@ -286,7 +313,7 @@ _REWRITES = _rewrites(
         r"\1 \3match\4 \2",
     ),
     (r"\bmatchmatch\b", "match"),
-    # Causes, each behind what it causes.
+    # Causes, each moved after its effect.
     (
         r"\b(?:was|were) (?:caused|triggered) by\b|\b(?:came|resulted) from\b(?= (?:an?|the) [^,;]*\W*$)",
         "happened because",

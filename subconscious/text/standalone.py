@@ -1,20 +1,20 @@
-"""Decides whether a reader can understand a statement without its conversation."""
+"""Decides whether a statement can be understood without its conversation."""
 
 from __future__ import annotations
 
 import re
 
 FEWEST_WORDS = 3
-"""Words of a statement; with fewer it names something and says nothing of it."""
+"""Words of a complete statement; fewer only name something."""
 
 RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
-"""Words that refer to another part of the turn: an answer, a reply, a plan."""
+"""Insertions that supply the context: the question, the message replied to, the plan."""
 
 _PLACES = r"projects?|repos?|repository|codebase|code base|workspace|monorepo|machine|team|company|org(?:ani[sz]ation)?"
-"""Nouns behind "this" that a stranger understands, because the place of a memory determines them."""
+"""Nouns after "this" that are clear anywhere, because a memory belongs to a project."""
 
 _PERIODS = r"week(?:end)?|sprint|month|quarter|year"
-"""What "this" names by the date of the statement."""
+"""Nouns after "this" that the date of the statement makes clear."""
 
 _BEGINS_ELSEWHERE = re.compile(
     r"[\W_]*(?:it|its|it's|this|that|they|these|those|he|she|both|neither|same|there(?!(?:'s| is| are|\u2019s)\b)"
@@ -22,10 +22,10 @@ _BEGINS_ELSEWHERE = re.compile(
     rf"(?! (?:{_PLACES}|{_PERIODS})\b)",
     re.IGNORECASE,
 )
-"""A beginning that points at a sentence before it."""
+"""A beginning that refers to a sentence before it."""
 
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
-"""A contrast ("not X but Y") that names its subject."""
+"""A contrast ("it's not X, it's Y") that names its subject."""
 
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
@@ -41,13 +41,38 @@ _CONVERSATION = re.compile(
     r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
     re.IGNORECASE,
 )
-"""Words for parts of the conversation: a proposal, a change, an earlier statement."""
+"""References to parts of the conversation: a proposal, a change, an earlier statement."""
 
 _CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|to|of|with))\s*\Z", re.IGNORECASE)
 
 
+FEWEST_LEFT = 8
+"""Words of a statement from which it is understood without its announcement."""
+
+_CONNECTIVE = re.compile(
+    r"(?:so|but|and|also|thus|therefore|hence)(?:,| (?!that\b|far\b|long\b|much\b|many\b)) *", re.IGNORECASE
+)
+_ANNOUNCEMENT = re.compile(
+    r"(?:the (?:\w+ )?(?:fix|condition|problem|issue|bug|cause|reason|answer|flow|result|explanation|solution)"
+    r"|(?:this|that)(?:'s|\u2019s| (?:is|was|confirms|explains|means|shows|matches|reveals))"
+    r"|(?:why|how) (?:this|that|it))\b[^.:;`\n]{0,80}(?::|\.(?= [`A-Z])) +(?=\S)",
+    re.IGNORECASE,
+)
+"""A sentence or a lead that announces the next one and names nothing: "The fix:", "This confirms the cause."."""
+
+
+def without_announcement(text: str) -> str:
+    """Return a statement without words at its beginning that only lead from the text before it to what it says."""
+    rest = text
+    while found := _CONNECTIVE.match(rest) or _ANNOUNCEMENT.match(rest):
+        rest = rest[found.end() :]
+    if rest == text or len(rest.split()) < FEWEST_LEFT or _BEGINS_ELSEWHERE.match(rest):
+        return text
+    return rest[:1].upper() + rest[1:] if rest.split(" ", 1)[0].isalpha() else rest
+
+
 def unclear(text: str) -> str:
-    """Return why a statement is unclear without its conversation, to complete "it ..."; "" if it is clear alone."""
+    """Return why a statement is unclear on its own, to complete "it ..."; "" if it is clear."""
     if _CUT_SHORT.search(text) or text.count("`") % 2:
         return "is cut short"
     if RESOLVED.search(text):

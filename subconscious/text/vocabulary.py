@@ -1,8 +1,4 @@
-"""Word lists for comparing statements: synonyms, opposites, and words that name a place, an environment or a scope.
-
-A missing synonym costs a merge; a wrong one replaces a memory. So a group has only words that are interchangeable in
-any statement about software.
-"""
+"""Word lists for comparing statements: fillers, light words, verb forms, units, and words that name a place or time."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ FILLERS = frozenset(
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
     " respectively ever between against yourself ourselves themselves itself".split()
 )
-"""Words without which a statement says the same; a preposition among them still gives a word its role."""
+"""Words that can be left out without a change of meaning; prepositions among them still give a word its role."""
 
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
@@ -39,344 +35,9 @@ LIGHT: tuple[tuple[str, ...], ...] = (
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
-Where both statements have a pronoun (or a verb, or a noun) that the other lacks, the two are of one group: to use a
-lock is not to create one.
+If both statements have a pronoun (or a verb, or a noun) that the other lacks, these must be of one group: using a lock
+is not creating one.
 """
-
-SYNONYMS: tuple[str, ...] = tuple(
-    """
-    i me
-    they them
-    use utilise utilize employ
-    run execute exec
-    perform happen occur
-    fix repair correct mend solve
-    folder directory dir
-    repository repo
-    config configuration configure cfg conf
-    settings preferences
-    database db
-    environment env
-    document documentation doc docs
-    parameter param
-    argument arg
-    variable var
-    dependency dep
-    function func fn
-    application app
-    specification spec
-    package pkg
-    identifier id
-    information info
-    authentication authn
-    authorization authz
-    kubernetes k8s
-    javascript js
-    typescript ts
-    postgres postgresql pg
-    temporary temp tmp
-    minimum min
-    one single
-    average avg mean
-    message msg
-    delete remove erase strip
-    begin start launch startup
-    depend rely
-    respect honour honor obey
-    choose pick select
-    prefer favour favor like
-    ensure guarantee
-    big large huge
-    small little tiny short brief concise terse
-    quick fast rapid
-    error failure
-    edit modify change alter touch adjust
-    create generate produce
-    build compile
-    store save keep retain preserve persist live reside belong put locate
-    send transmit deliver ship
-    return answer respond reply
-    show display
-    reject refuse
-    need require mandatory necessary essential requirement
-    larger greater bigger above over exceed
-    smaller less fewer below under
-    talk connect
-    contain include
-    connection conn
-    fetch retrieve obtain pull
-    via through
-    reduce decrease lower
-    raise increase
-    verify check validate validation
-    purge wipe
-    guard protect
-    complain warn
-    halt stop
-    stall hang
-    secret credential
-    outdated stale obsolete
-    unused dead
-    enough sufficient
-    wrong incorrect
-    identical same
-    distinguish differentiate
-    expire lapse
-    lazy lazily
-    hand manual manually
-    describe explain
-    skip omit
-    split divide
-    combine merge
-    replace substitute
-    forbid prohibit disallow ban
-    permit allow let
-    crash abort
-    whole entire complete
-    method procedure
-    job task
-    repeat duplicate
-    cause trigger
-    bug defect
-    fail break broken defective choke
-    read load
-    define declare specify
-    direct straight
-    convert transform
-    calculate compute calc
-    limit restrict cap maximum max
-    discard drop
-    notify inform
-    match equal
-    monitor watch observe
-    evaluate eval assess
-    initialize initialise init
-    move relocate
-    redact mask
-    lint linter
-    login signin
-    logout signout
-    simple easy
-    hard difficult
-    expensive costly
-    empty blank
-    missing absent
-    safe secure
-    separate distinct
-    immediate immediately instant instantly
-    concurrent simultaneous parallel
-    slow sluggish
-    flaky unreliable
-    issue problem
-    goal purpose aim
-    machine computer
-    production prod
-    development dev
-    mac macos osx
-    admin administrator
-    organization organisation org
-    async asynchronous
-    sync synchronous
-    mongodb mongo
-    node nodejs
-    regex regexp
-    certificate cert
-    library lib
-    utility util
-    attribute attr
-    property prop
-    reference ref
-    implementation impl implement
-    statistics stats
-    command cmd
-    context ctx
-    index idx
-    timezone tz
-    extension ext
-    performance perf
-    language lang
-    picture photo
-    amount quantity
-    developer programmer
-    attempt try
-    detect discover notice spot
-    collect gather
-    delay defer postpone
-    pause suspend
-    quit exit
-    restore recover
-    revert undo
-    recommend suggest advise
-    assist help
-    hide conceal
-    improve enhance
-    provide supply offer
-    mention cite
-    inspect examine
-    important crucial
-    extra additional further
-    redundant superfluous
-    several multiple
-    similar alike
-    result outcome
-    comment remark
-    colleague teammate
-    plugin addon
-    example sample
-    option choice
-    website site
-    truncate shorten
-    cleanup tidy
-    swallow suppress
-    newest latest
-    prevent avert
-    pagination paging paginate
-    adhere follow
-    rare seldom
-    speed pace
-    expect assume
-    terminate kill
-    await wait
-    inactive idle
-    """.strip().splitlines()
-)
-"""Synonyms; the first word of a group represents it. Each word is in one group only."""
-
-NEAR: tuple[frozenset[str], ...] = tuple(
-    frozenset(group.split())
-    for group in """
-    exit finish end complete
-    kill stop terminate shutdown
-    handle support
-    support accept
-    support work
-    manage handle control
-    depend use
-    call talk contact query hit
-    contain hold
-    work run function
-    forward send relay
-    create open
-    create add introduce
-    clear flush purge wipe
-    clear delete
-    reset clear
-    record log
-    record document
-    inspect review
-    get receive
-    update refresh
-    bump upgrade
-    bump increase
-    set configure
-    set define
-    apply run
-    apply use
-    boot start
-    publish release
-    pin lock
-    pin freeze
-    gzip compress
-    accept allow
-    tolerate allow
-    reject deny
-    reject block
-    go belong put
-    own maintain
-    ask consult
-    tell inform
-    want need
-    want prefer
-    trigger start run
-    start run
-    error exception
-    ticket issue
-    approval signoff
-    request call
-    endpoint route
-    column field
-    row record
-    flag option switch
-    image picture
-    page screen view
-    price cost
-    speed performance
-    rule convention guideline
-    vendor provider supplier
-    fresh new
-    own separate dedicated
-    real actual
-    main primary
-    happen wrap run
-    wrap use
-    track use
-    manage use
-    handle use
-    host machine
-    look check
-    squash combine
-    folder path
-    reach access
-    connect access
-    test check
-    time duration
-    notice see
-    smaller limit
-    inherit extend
-    inherit derive
-    config settings
-    go send
-    hit use
-    follow use
-    adhere use
-    build use
-    appear happen
-    matter important
-    """.strip().splitlines()
-)
-"""Pairs of words that are interchangeable if all other words agree; this is not transitive.
-
-They are no synonyms in general, but exchanging one for the other does not change such a statement.
-"""
-
-WEAK = frozenset(
-    "environment work request appear occur step process system instance access logic mechanism functionality"
-    " section suite project module package library tool command folder flag pattern".split()
-)
-"""Words that one of two statements may have besides, where all others agree: "staging" is "the staging environment"."""
-
-OPPOSITES: tuple[frozenset[str], ...] = tuple(
-    frozenset(pair.split())
-    for line in (
-        "enable disable,enabled disabled,add remove,add delete,create delete,before after,allow deny,allow forbid",
-        "allow block,permit deny,sync async,synchronous asynchronous,synchronously asynchronously,public private",
-        "min max,minimum maximum,first last,upper lower,encode decode,encrypt decrypt,serialize deserialize",
-        "client server,read write,input output,left right,old new,always never,tabs spaces,tab space",
-        "sensitive insensitive,optional required,optional mandatory,manual automatic,manually automatically",
-        "float integer,local utc,local remote,push pull,safe unsafe,mutable immutable,frontend backend",
-        "start stop,open close,lock unlock,mount unmount,install uninstall,upload download,import export",
-        "accept reject,approve reject,include exclude,increase decrease,raise lower,ascending descending,asc desc",
-        "internal external,inside outside,inner outer,top bottom,high low,higher lower,large small,long short",
-        "longer shorter,greater less,more less,more fewer,single double,static dynamic,stateless stateful",
-        "online offline,source target,source destination,request response,get set,push pop,head tail,begin end",
-        "start end,early late,earlier later,eager lazy,eagerly lazily,pass fail,succeed fail,success failure",
-        "strict lenient,strict loose,hot cold,warm cold,fast slow,oldest newest,latest oldest,upstream downstream",
-        "producer consumer,publisher subscriber,publish subscribe,sender receiver,send receive,parent child",
-        "primary secondary,primary replica,leader follower,master replica,upgrade downgrade,expand shrink",
-        "show hide,visible hidden,inclusive exclusive,inbound outbound,ingress egress,incoming outgoing,on off",
-        "true false,yes no,positive negative,valid invalid,known unknown,signed unsigned,ordered unordered",
-        "blocking nonblocking,parallel sequential,concurrent sequential,parallel serial,horizontal vertical",
-        "row column,rows columns,attach detach,connect disconnect,login logout,register unregister",
-        "subscribe unsubscribe",
-        "stage production,light dark,black white,big small,up down,in out,with without,over under,above below",
-        "whitelist blacklist,allowlist denylist,stable unstable,supported deprecated,supported unsupported",
-        "keep delete,keep remove,keep drop,add drop,commit rollback,migrate rollback,direct indirect,explicit implicit",
-        "absolute relative,global local,shared exclusive,full partial,shallow deep,soft hard,even odd,major minor",
-        "prefix suffix,forward backward,next previous,wrap unwrap,compress decompress,pack unpack,freeze thaw",
-    )
-    for pair in line.split(",")
-)
-"""Opposites: exchanging one for the other makes a different statement."""
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday weekday weekend"
 _MONTHS = "january february march april june july august september october november december"
@@ -391,7 +52,7 @@ _PLACES = {
     "direction": "left right top bottom north south east west europe america asia",
 }
 PLACES: dict[str, str] = {word: sort for sort, words in _PLACES.items() for word in words.split()}
-"""Words that say where or when a statement holds, by sort."""
+"""Words for the place or time that a statement applies to, by sort."""
 
 UNITS: dict[str, str] = {
     form: forms.split()[0]
@@ -424,6 +85,9 @@ SECONDS = {"us": 1e-6, "ms": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day
 NUMBERS = {
     word: str(value)
     for value, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
+} | {
+    word: str(10 * value)
+    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
 }
 
 IMPERATIVES = frozenset(
@@ -435,7 +99,7 @@ IMPERATIVES = frozenset(
     " retry return review rotate round run save schedule send set show sign skip sort specify split squash start stop"
     " store strip tag test throw track treat turn update upgrade use validate verify wait wrap write".split()
 )
-"""Verbs that open an instruction, which is a duty as "must" is."""
+"""Verbs that open an instruction, which is a duty like "must"."""
 
 IRREGULAR = {
     form: forms.split()[0]
@@ -462,16 +126,16 @@ IRREGULAR = {
     for forms in line.split(",")
     for form in forms.split()[1:]
 }
-"""Irregular forms and their words."""
+"""Irregular forms and their base words."""
 
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
-"""Words whose last letter is no ending."""
+"""Words whose final "s" is not an ending."""
 
 NO_ADVERBS = frozenset(
     "hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly shortly"
     " lately hardly nearly barely".split()
 )
-"""Words in "ly" that are not made of an adjective, or mean something else."""
+"""Words in "ly" that are not derived from an adjective, or have another meaning."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
 """Participles that look like their verb, or have no regular ending."""
@@ -480,4 +144,4 @@ PAST = frozenset(
     "was were had did broke ran chose came went took wrote threw began fell brought said told knew lost gave"
     " previously formerly originally".split()
 )
-"""Words that say that something was so."""
+"""Words that put a statement in the past."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-_STOP_WORDS = frozenset(  # quoted one by one they would fill a page
+PLAIN_LENGTH = 400
+"""Characters of a sentence that the trained models read."""
+
+_STOP_WORDS = frozenset(  # one string per word would fill a page
     """
     a about actually after again all also always am an and any are as at be because been before being but by can could
     did do does doing don don't down for from get go going had has have he her here him his how i if in into is it
@@ -24,12 +28,18 @@ def content_words(text: str) -> list[str]:
 
 
 def is_name(word: str) -> bool:
-    """Whether a word names something: code, a path, a number, a proper name."""
+    """Whether a word is a name: code, a path, a number, a proper name."""
     return bool(_NAME.search(word))
 
 
 def cut(text: str, length: int) -> str:
-    """At most ``length`` characters, cut at a word."""
+    """``text`` cut to ``length`` characters at a word boundary."""
     if len(text) <= length:
         return text
     return text[: length - 1].rsplit(" ", 1)[0].rstrip(",;:") + "\u2026"
+
+
+def plain(text: str) -> str:
+    """Return a sentence without what only tells how carefully it was typed: capitals, the last full stop."""
+    text = unicodedata.normalize("NFKC", text[:PLAIN_LENGTH]).lower().replace("\u2019", "'").strip()
+    return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text

@@ -1,4 +1,4 @@
-"""Claude Code's transcripts: JSONL lines in, turns with the origin of their words out."""
+"""Claude Code's transcripts: reads JSONL lines and returns turns with the origin of their words."""
 
 from subconscious.transcripts.reading import BATCH_BYTES, Reading, read_turns
 from subconscious.transcripts.state import State

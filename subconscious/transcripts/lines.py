@@ -1,4 +1,4 @@
-"""Whole lines of a growing file, from an offset, one in memory at a time."""
+"""Complete lines of a growing file, from an offset, with one line in memory at a time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 LONGEST_LINE = 32 << 20
-"""Bytes of one line beyond which it is skipped: no request to the model may be larger, so no line of a turn is."""
+"""Bytes of one line beyond which it is skipped: requests to the model are smaller, so lines of turns are too."""
 
 _HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line's bytes and where they stand.
+    """One line's bytes and its position.
 
-    ``raw`` is None for a line beyond LONGEST_LINE. ``open`` says that no line feed ends it yet.
+    ``raw`` is None for a line beyond LONGEST_LINE. ``open``: it does not end with a line feed yet.
     """
 
     start: int
@@ -28,7 +28,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What tells a file from another that took its name: its inode and the hash of its first bytes."""
+    """A fingerprint that distinguishes files with the same name: the inode and a hash of the first bytes."""
 
     inode: int
     length: int
@@ -36,14 +36,14 @@ class Head:
 
 
 def read_head(file: BinaryIO, inode: int, length: int = _HEAD_BYTES) -> Head:
-    """Fingerprint at most ``length`` first bytes; a file that grows is compared by the bytes known before."""
+    """Fingerprint at most ``length`` first bytes; a growing file is compared by the bytes known before."""
     file.seek(0)
     first = file.read(min(length, _HEAD_BYTES))
     return Head(inode, len(first), hashlib.sha256(first).hexdigest())
 
 
 def whole_lines(file: BinaryIO, offset: int, *, final: bool) -> Iterator[Line]:
-    """Give the lines from ``offset`` on; one without its line feed only when ``final``."""
+    """Yield the lines from ``offset`` on; a last line without line feed only if ``final``."""
     file.seek(offset)
     while raw := file.readline(LONGEST_LINE):
         start, offset = offset, offset + len(raw)
@@ -61,12 +61,12 @@ def whole_lines(file: BinaryIO, offset: int, *, final: bool) -> Iterator[Line]:
 
 
 def skip_line(file: BinaryIO, offset: int) -> int:
-    """Return the offset behind the line that goes on at the file's position, without holding it in memory."""
+    """Return the offset after the line at the file's position, without loading the line into memory."""
     return _skip_rest(file, offset)[1]
 
 
 def _skip_rest(file: BinaryIO, offset: int) -> tuple[bool, int]:
-    """Read on to the line's end; whether there is one, and the offset behind it."""
+    """Read to the end of the line; return whether a line feed was found, and the offset after it."""
     while chunk := file.readline(1 << 20):
         offset += len(chunk)
         if chunk.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Reads a transcript on from where the last reading stopped."""
+"""Reads a transcript from the position where the last reading stopped."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from subconscious.errors import TranscriptError
-from subconscious.model import Turn
-from subconscious.safe_files import NotRegularError, open_regular
+from subconscious.domain.errors import TranscriptError
+from subconscious.domain.model import Turn
+from subconscious.system.safe_files import NotRegularError, open_regular
 from subconscious.transcripts.lines import Line, read_head, whole_lines
 from subconscious.transcripts.records import Record, parse
-from subconscious.transcripts.scribe import KNOWN_TYPES, Scribe
 from subconscious.transcripts.state import State
+from subconscious.transcripts.turn_builder import KNOWN_TYPES, TurnBuilder
 
 BATCH_BYTES = 16 << 20
-"""Bytes one call reads, by default, so that a long transcript never fills the memory."""
+"""Bytes one call reads by default, so that a long transcript never fills the memory."""
 
 MOST_BYTES = 4 << 30
-"""Bytes of a whole transcript. A sparse file of a terabyte would be one endless line to skip."""
+"""Bytes of a transcript. A sparse file of a terabyte would be one endless line to skip."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one call of ``read_turns`` found.
+    """The result of ``read_turns``.
 
-    ``offset`` is the end of the last whole line consumed, ``more`` whether another call would find lines now.
-    ``restarted`` says that the file was another one than before. ``foreign`` says that it is no transcript of
-    the client's, and ``reason`` why; nothing is consumed then. ``skipped`` counts lines that gave no turn, out of
-    all the ``lines`` that were consumed.
+    ``offset`` is the end of the last complete line consumed, ``more`` whether another call would find lines now.
+    ``restarted``: the file was replaced by another one. ``foreign``: it is not a transcript of the client, for
+    ``reason``; nothing is consumed then. ``skipped`` counts lines without a turn, of the ``lines`` that were consumed.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -59,16 +58,15 @@ def read_turns(
     final: bool = False,
     max_bytes: int = BATCH_BYTES,
     clean: Callable[[str], str] = _unchanged,
-    glimpses: bool = False,
+    tool_excerpts: bool = False,
 ) -> Reading:
     """Read the turns of a transcript from ``offset`` on.
 
-    ``clean`` is applied to every text before anything else sees it; the flow passes the cutting of private
-    spans, of our own injected text and of secrets, which this room does not know. A turn that is empty
-    afterwards is dropped. ``glimpses`` of what tools did are added to the turns where they are asked for. ``final``
-    also takes a last line without line feed, if it is whole JSON. Lines may come again after a restart, a fork or a
-    resume: turns are keyed by their id. A file that is not there yet gives an empty reading. Raises TranscriptError
-    when the file can't be read.
+    ``clean`` is applied to every text first; the caller passes a function that removes private spans, our own injected
+    text and secrets. A turn that is empty afterwards is dropped. ``tool_excerpts``: add excerpts of tool calls to the
+    turns. ``final``: also read a last line without line feed, if it is complete JSON. Lines may come again after a
+    restart, a fork or a resume: turns are keyed by their id. A missing file gives an empty reading. Raises
+    TranscriptError if the file can't be read.
     """
     state = state or State()
     try:
@@ -76,7 +74,7 @@ def read_turns(
             if os.fstat(file.fileno()).st_size > MOST_BYTES:
                 reason = f"{path} is larger than {MOST_BYTES >> 30} GB"
                 return Reading(offset=offset, state=state, foreign=True, reason=reason)
-            return _Batch(path, file, clean, final, max_bytes, glimpses).read(offset, state)
+            return _Batch(path, file, clean, final, max_bytes, tool_excerpts).read(offset, state)
     except NotRegularError as error:
         return Reading(offset=offset, state=state, foreign=True, reason=f"{path} is {error.strerror}")
     except FileNotFoundError:
@@ -94,28 +92,28 @@ class _Batch:
     clean: Callable[[str], str]
     final: bool
     max_bytes: int
-    glimpses: bool = False
+    tool_excerpts: bool = False
 
     def read(self, offset: int, state: State) -> Reading:
         status = os.fstat(self.file.fileno())
         restarted = offset > 0 and self._is_other_file(offset, state, status)
         begin = 0 if restarted else offset
         known = State() if restarted else state
-        scribe = Scribe(str(self.path), known, status.st_mtime, self.clean, glimpses=self.glimpses)
-        end = self._write(scribe, begin)
-        if begin == 0 and (reason := self._why_foreign(scribe)):
+        builder = TurnBuilder(str(self.path), known, status.st_mtime, self.clean, tool_excerpts=self.tool_excerpts)
+        end = self._write(builder, begin)
+        if begin == 0 and (reason := self._why_foreign(builder)):
             return Reading(offset=offset, state=state, foreign=True, reason=f"{self.path} {reason}")
         return Reading(
-            turns=tuple(scribe.turns),
+            turns=tuple(builder.turns),
             offset=end,
-            state=replace(scribe.state(), head=read_head(self.file, status.st_ino)),
+            state=replace(builder.state(), head=read_head(self.file, status.st_ino)),
             more=end - begin >= self.max_bytes and end < status.st_size,
             restarted=restarted,
-            lines=scribe.lines_seen,
-            skipped=dict(scribe.skipped),
-            sessions=tuple(scribe.sessions),
-            cwd=scribe.cwd,
-            branch=scribe.branch,
+            lines=builder.lines_seen,
+            skipped=dict(builder.skipped),
+            sessions=tuple(builder.sessions),
+            cwd=builder.cwd,
+            branch=builder.branch,
         )
 
     def _is_other_file(self, offset: int, state: State, status: os.stat_result) -> bool:
@@ -123,13 +121,13 @@ class _Batch:
             return True
         return state.head is not None and read_head(self.file, status.st_ino, state.head.length) != state.head
 
-    def _write(self, scribe: Scribe, begin: int) -> int:
-        """Give the batch's lines to the scribe; the end of the last one taken."""
+    def _write(self, builder: TurnBuilder, begin: int) -> int:
+        """Pass the batch's lines to the builder; return the end of the last one taken."""
         end = begin
         for line, record in self._records(begin):
             if record is None and line.open:
                 break
-            scribe.write(line, record)
+            builder.write(line, record)
             end = line.end
             if end - begin >= self.max_bytes:
                 break
@@ -139,9 +137,9 @@ class _Batch:
         for line in whole_lines(self.file, begin, final=self.final):
             yield line, parse(line.raw) if line.raw is not None else None
 
-    def _why_foreign(self, scribe: Scribe) -> str:
-        """Say why a file is no transcript, judged by its first batch, or ""."""
-        if scribe.recognised or not os.fstat(self.file.fileno()).st_size:
+    def _why_foreign(self, builder: TurnBuilder) -> str:
+        """Return why a file is not a transcript, judged by its first batch, or ""."""
+        if builder.recognised or not os.fstat(self.file.fileno()).st_size:
             return ""
         self.file.seek(0)
         first = self.file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -149,7 +147,7 @@ class _Batch:
             return "is markup, not a transcript"
         if b"\0" in first:
             return "is a binary file, not a transcript"
-        if not scribe.lines_seen and first.startswith((b"{", b"[")) and not self.final:
+        if not builder.lines_seen and first.startswith((b"{", b"[")) and not self.final:
             return ""
         if first.startswith((b"{\n", b"{\r", b"{ ", b"[")):
             return "is a single JSON document, not a transcript of one record a line"

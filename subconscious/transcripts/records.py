@@ -1,4 +1,4 @@
-"""One line's JSON, read without trusting any of its shape."""
+"""The JSON of one line, read without assumptions about its structure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from subconscious.json_bounds import has_too_many_values
+from subconscious.system.json_bounds import has_too_many_values
 
 Record = Mapping[str, Any]
 
+AGENT_FILE = "agent-"
+"""How the names of sub-agents' transcripts begin."""
+
 
 def parse(raw: bytes) -> Record | None:
-    """Return the JSON object a line holds, or None: torn, padded with NULs, no object, nested too deep, too large."""
+    """Return the JSON object in a line; None if it is incomplete, not an object, nested too deep, or too large."""
     if has_too_many_values(raw):
         return None
     text = raw.strip(b" \t\r\n\0").decode("utf-8", "replace").lstrip("\ufeff")
@@ -25,14 +28,14 @@ def parse(raw: bytes) -> Record | None:
 
 
 def storable(text: str) -> str:
-    """Return ``text`` as UTF-8 and SQLite can hold it: without NULs and lone surrogates."""
+    """Return ``text`` without NULs and lone surrogates, which UTF-8 and SQLite can't store."""
     if text.isascii() and "\0" not in text:
         return text
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def string(record: object, *keys: str) -> str:
-    """Return the string at a path of keys, or "" where there is none."""
+    """Return the string at a path of keys, or "" if there is none."""
     for key in keys:
         record = record.get(key) if isinstance(record, Mapping) else None
     return storable(record) if isinstance(record, str) else ""
@@ -58,12 +61,12 @@ def message_blocks(record: Record) -> list[Record]:
 
 
 def joined_text(content: list[Record]) -> str:
-    """Return what the text blocks say, one below the other."""
+    """Return the text of all text blocks, separated by line feeds."""
     return "\n".join(string(block, "text") for block in content if block.get("type") == "text")
 
 
 def timestamp(record: Record, fallback: float) -> float:
-    """Return a record's time in seconds since the epoch; ``fallback`` where it has none that makes sense."""
+    """Return a record's time in seconds since the epoch; ``fallback`` if it has no valid one."""
     try:
         time = datetime.fromisoformat(string(record, "timestamp"))
     except ValueError:

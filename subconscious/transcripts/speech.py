@@ -1,7 +1,7 @@
-"""Which words of a user line a person typed, and which the client wrote in the user's name.
+"""Separates words that the user typed from text that the client wrote in the user's name.
 
-The shapes are those of real transcripts of clients 2.0 to 2.1. In doubt a text is not the person's: a missed
-statement can be said again, a planted one would be believed.
+The formats are those of transcripts of clients 2.0 to 2.1. In doubt a text does not count as typed: a missed statement
+can be repeated, but a planted one would be believed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CLIENT_TAGS = (
 _OPENING = re.compile(rf"<({_CLIENT_TAGS})(?:\s[^<>]{{0,400}})?>")
 
 _ROUNDS = 8
-"""Tags within tags that are taken apart; whoever nests deeper has the rest cut."""
+"""Passes that remove nested tags; if any remain, the rest of the text is cut."""
 
 _CLIENT_OPENINGS = re.compile(
     r"Caveat: The messages below were generated"
@@ -35,13 +35,13 @@ _CLIENT_OPENINGS = re.compile(
 _SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
 _INTERRUPT = "[Request interrupted by user"
 PLAN = "Implement the following plan:"
-"""How the client begins the prompt that is a plan of the assistant's, once a person has approved it."""
+"""The client begins a prompt with this if it is a plan of the assistant that the user approved."""
 
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
 QUESTION_TOOL = "AskUserQuestion"
 ANSWERS = " \u2192 "
-"""Stands between a question and its answer: a question mark does not, for a question may have two."""
+"""Separates a question from its answer; a question mark is no separator, because a question may have two."""
 _CLARIFY = "The user wants to clarify these questions"
 _CLIENT_NOTE = "\n\nNote: The user's next message"
 
@@ -56,22 +56,22 @@ def written_by_client(record: Record) -> bool:
 
 
 def is_compaction(record: Record, text: str) -> bool:
-    """Whether a user line is the summary that a compaction left."""
+    """Whether a user line is the summary of a compaction."""
     return bool(record.get("isCompactSummary")) or text.startswith("This session is being continued from")
 
 
 def is_plan(record: Record, text: str) -> bool:
-    """Whether a user line is a plan of the assistant's that a person approved."""
+    """Whether a user line is a plan of the assistant that the user approved."""
     return "planContent" in record or text.startswith(PLAN)
 
 
 def is_interrupt(text: str) -> bool:
-    """Whether a text is the client's mark of an interrupt."""
+    """Whether a text is the client's note of an interruption."""
     return text.startswith(_INTERRUPT)
 
 
 def typed(text: str) -> str:
-    """Return what of a prompt's text a person typed: neither the client's blocks nor commands."""
+    """Return the part of a prompt that the user typed, without the client's blocks; "" for commands."""
     text = _cut_client_blocks(text).strip()
     if _CLIENT_OPENINGS.match(text) or _SLASH_COMMAND.match(text) or is_interrupt(text):
         return ""
@@ -79,12 +79,12 @@ def typed(text: str) -> str:
 
 
 def _cut_client_blocks(text: str) -> str:
-    """Cut each block up to its *last* closing tag: a closing tag quoted inside must not set the rest free.
+    """Cut each block up to its *last* closing tag, because an inner closing tag may be quoted text.
 
-    What is cut may bring the halves of another tag together, so the text is looked through again.
+    Removing a block may join the halves of another tag, so the text is scanned again.
     """
     for _ in range(_ROUNDS):
-        cut = _cut_once(text)
+        cut = _without_blocks(text)
         if cut == text:
             return text
         text = cut
@@ -92,35 +92,35 @@ def _cut_client_blocks(text: str) -> str:
     return text[: opening.start()] if opening else text
 
 
-def _cut_once(text: str) -> str:
-    kept: list[str] = []
+def _without_blocks(text: str) -> str:
+    parts: list[str] = []
     at = 0
     while opening := _OPENING.search(text, at):
-        kept.append(text[at : opening.start()])
+        parts.append(text[at : opening.start()])
         closing = f"</{opening[1]}>"
         end = text.rfind(closing, opening.end())
         if end < 0:
-            return "".join(kept)
+            return "".join(parts)
         at = end + len(closing)
-    return "".join(kept) + text[at:]
+    return "".join(parts) + text[at:]
 
 
 def is_rejection(block: Record) -> bool:
-    """Whether a tool result says that the person refused the tool."""
+    """Whether a tool result is the user's refusal of the call."""
     return block.get("is_error") is True and joined_text(blocks(block.get("content"))).startswith(_REJECTION)
 
 
 def rejection_reason(block: Record) -> str:
-    """Return what the person typed on refusing a tool, or ""."""
-    said = _REASON.search(joined_text(blocks(block.get("content"))))
-    if said is None:
+    """Return the text that the user typed when refusing a tool, or ""."""
+    match = _REASON.search(joined_text(blocks(block.get("content"))))
+    if match is None:
         return ""
-    reason = said.string[said.end() :].partition(_CLIENT_NOTE)[0]
+    reason = match.string[match.end() :].partition(_CLIENT_NOTE)[0]
     return "" if reason.startswith(_CLARIFY) else reason
 
 
 def queued_prompt(record: Record) -> str:
-    """Return the prompt typed while the model worked, as newer clients attach it, or ""."""
+    """Return a prompt typed while the model worked, from the attachment of newer clients, or ""."""
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping) or attachment.get("commandMode") != "prompt":
         return ""
@@ -130,14 +130,14 @@ def queued_prompt(record: Record) -> str:
 
 
 def is_builtin(tool: str | None) -> bool:
-    """Whether a tool is the client's own: a server's tool could imitate the words of a refusal."""
+    """Return whether a tool belongs to the client; other tools' results could imitate a refusal."""
     return bool(tool) and not str(tool).startswith("mcp__")
 
 
 def answers(record: Record, names: list[str]) -> str:
-    """Return the questions that a person answered and what they chose, one pair a line, or "".
+    """Return the questions that the user answered with the answers, one pair per line, or "".
 
-    The client keeps them beside the result of its own tool; the words of a server's tool are never looked at.
+    The client stores them beside the result of its own tool; results of MCP tools are ignored.
     """
     result = record.get("toolUseResult")
     if names != [QUESTION_TOOL] or not isinstance(result, Mapping):
@@ -146,17 +146,19 @@ def answers(record: Record, names: list[str]) -> str:
     if not isinstance(chosen, Mapping) or not isinstance(asked, list):
         return ""
     pairs = ((string(question, "question"), string(chosen, string(question, "question"))) for question in asked)
-    told = (f"{_asked(question)}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
-    return "\n".join(" ".join(line.split()) for line in told)
+    pairs_text = (
+        f"{_asked(question)}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer
+    )
+    return "\n".join(" ".join(line.split()) for line in pairs_text)
 
 
 def _asked(question: str) -> str:
-    """Return a question without the sign that separates it from its answer: questions draw arrows, too."""
+    """Return a question without the separator, which questions may contain too."""
     return " ".join(question.split()).replace(ANSWERS, " -> ")
 
 
 def _chosen(answer: str, asked: list[object]) -> str:
-    """Return an answer with the meaning of the option that it names."""
+    """Return an answer with the description of the option that it names."""
     for question in asked:
         options = question.get("options") if isinstance(question, Mapping) else None
         for option in options if isinstance(options, list) else []:

@@ -1,4 +1,4 @@
-"""What one reading of a transcript hands to the next: small, and kept as JSON beside the offset."""
+"""State passed from one reading of a transcript to the next: small, stored as JSON beside the offset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subconscious.transcripts.lines import Head
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A prompt typed while the model worked, until the client says what became of it. "" was used already."""
+    """A prompt typed while the model worked, until the client records its use; "" if it was used already."""
 
     text: str
     time: float
@@ -25,9 +25,9 @@ class Queued:
 class State:
     """The carried state of one transcript.
 
-    ``tool_seen``: tool output came since the last prompt. ``interrupted``: the next prompt follows
-    an interrupt. ``tools``: names of tool uses that have no result yet, by id, and ``aims`` what they were about: a
-    command, a file. ``queue``: prompts that wait. ``said``: the end of what the assistant said last.
+    ``tool_seen``: there was tool output since the last prompt. ``interrupted``: the next prompt follows an
+    interruption. ``tools``: names of tool calls without a result yet, by id, and ``aims`` their commands or files.
+    ``queue``: waiting prompts. ``said``: the end of the assistant's last message.
     """
 
     head: Head | None = None
@@ -43,13 +43,13 @@ class State:
     said: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state as JSON can hold it."""
+        """Return the state as JSON values."""
         dumped: dict[str, Any] = _STATE.dump_python(self, mode="json")
         return dumped
 
     @classmethod
     def from_json(cls, value: object) -> State:
-        """Read what ``to_json`` gave; of anything else make a fresh state: lines come again, no harm done."""
+        """Read the result of ``to_json``; anything else gives a fresh state, and lines are read again without harm."""
         try:
             return _STATE.validate_python(value)
         except ValidationError:

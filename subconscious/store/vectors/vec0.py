@@ -1,4 +1,4 @@
-"""The index in a file: sqlite-vec's vec0 table."""
+"""The vector index in a file: sqlite-vec's vec0 table."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
 import aiosqlite
 
-from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.store.connect import SHRINK, Database
-from subconscious.store.vectors.shelf import SPARE, STORED, Row, Scored, Shelf, Vector
+from subconscious.store.vectors.array import SPARE, STORED, Row, Scored, Vector, VectorArray
 from subconscious.store.vectors.table import Table
+from subconscious.system.safe_files import NotRegularError, require_regular
 
 MOST = 4096
-"""Neighbours sqlite-vec gives at most."""
+"""The most neighbours that sqlite-vec returns."""
 
 PORTION = 500
-"""Memories refreshed in one statement."""
+"""Memories refreshed per statement."""
 
 NEAREST = "SELECT memory_id FROM nearest WHERE vector MATCH ? AND k = ?"
 
 LAYOUT = 1
-"""Rises when the tables below change; a file of another layout is made anew."""
+"""Increased when the tables below change; a file with another layout is rebuilt."""
 
 ANEW = """
 DELETE FROM about;
@@ -42,10 +43,10 @@ CREATE VIRTUAL TABLE nearest USING vec0 (
 
 
 class SqliteVecIndex:
-    """A vec0 table, partitioned by project, in a file of its own beside the database.
+    """A vec0 table, partitioned by project, in a separate file beside the database.
 
-    Of its own, so that the database never depends on an extension, and because what is derived needs no backup: a
-    file that is missing or broken is made anew.
+    A separate file, so that the database never depends on an extension, and because derived data needs no backup: a
+    file that is missing or broken is rebuilt.
     """
 
     name = "sqlite-vec"
@@ -59,9 +60,9 @@ class SqliteVecIndex:
     async def open(
         cls, database: Database, model: str, dim: int, connector: Callable[..., sqlite3.Connection] = sqlite3.connect
     ) -> Self:
-        """Open the file and bring it up to date, for a run without the extension may have changed the table.
+        """Open and update the file, because a run without the extension may have changed the table.
 
-        Raises ImportError, AttributeError or sqlite3.Error where the extension can't be loaded.
+        Raises ImportError, AttributeError or sqlite3.Error if the extension can't be loaded.
         """
         path = file_of(database, model)
         try:
@@ -73,15 +74,21 @@ class SqliteVecIndex:
         try:
             await index._reconcile()
         except BaseException:
-            # Also when cancelled: an index that nobody holds would keep its file.
+            # Also when cancelled: an abandoned index would keep its file open.
             await index.close()
             raise
         return index
 
+    def on(self, database: Database) -> Self:
+        """Return the same index on another view of the database (see VectorIndex)."""
+        same = copy(self)  # shares what is cached and locked
+        same._table = self._table.on(database)
+        return same
+
     async def search(
         self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
     ) -> list[Scored]:
-        """The k nearest memories (see VectorIndex)."""
+        """Return the k nearest memories (see VectorIndex)."""
         wanted: list[Any] = [vector.astype(STORED).tobytes(), min(k + SPARE, MOST)]
         nearest = NEAREST
         if among is not None:
@@ -92,25 +99,25 @@ class SqliteVecIndex:
             near += await self._ids(f"{nearest} AND project = ?", *wanted, project)
         if not projects:
             near = await self._ids(nearest, *wanted)
-        # From the table and not from vec0, which takes half a millisecond to read one vector back.
-        return Shelf.of(await self._table.vectors(near)).nearest(vector, k)
+        # Read from the table, because vec0 takes half a millisecond to return one vector.
+        return VectorArray.of(await self._table.vectors(near)).nearest(vector, k)
 
     async def vectors(self, ids: Sequence[int]) -> dict[int, Vector]:
-        """The vectors of these memories (see VectorIndex)."""
+        """Return the vectors of these memories (see VectorIndex)."""
         return await self._table.by_id(ids)
 
     async def _ids(self, sql: str, *values: Any) -> list[int]:
         return [row[0] for row in await self._connection.execute_fetchall(sql, values)]
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Take over what the table says of these memories (see VectorIndex)."""
+        """Update these memories from the table (see VectorIndex)."""
         async with self._turn:
             for start in range(0, len(ids), PORTION):
                 portion = ids[start : start + PORTION]
                 await self._replace(portion, await self._table.rows(portion))
 
     async def shrink(self) -> None:
-        """Free the pages that are kept for the next question (see VectorIndex)."""
+        """Free the page cache (see VectorIndex)."""
         await self._connection.execute(SHRINK)
 
     async def close(self) -> None:
@@ -133,24 +140,24 @@ class SqliteVecIndex:
             await self._connection.executemany("INSERT INTO nearest VALUES (?, ?, ?)", vectors)
             await self._connection.executemany("INSERT INTO held VALUES (?, ?)", stamps)
         except BaseException:
-            # Also when cancelled: the next write must not find this one half done.
+            # Also when cancelled: the next write must not include half of this one.
             await self._connection.rollback()
             raise
         await self._connection.commit()
 
 
 def file_of(database: Database, model: str) -> Path:
-    """Where the index over a model's vectors lies: one may serve while another is filled."""
+    """Return the path of a model's index: one can be in use while another is filled."""
     return index_path(database.path, model)
 
 
 def index_path(path: Path, model: str) -> Path:
-    """The same, by the database's path."""
+    """Return the same, by the database's path."""
     return path.with_name(f"vectors-{hashlib.sha256(model.encode()).hexdigest()[:8]}.db")
 
 
 def sweep(database: Database, models: Sequence[str]) -> None:
-    """Delete the indexes of all other models: they would keep the vectors of memories that are purged from now on."""
+    """Delete the indexes of all other models: they would keep vectors of memories that are purged later."""
     kept = {file_of(database, model).name for model in models}
     for file in database.path.parent.glob("vectors*.db"):
         if file.name not in kept:
@@ -158,7 +165,7 @@ def sweep(database: Database, models: Sequence[str]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete an index, and what SQLite keeps beside it."""
+    """Delete an index and SQLite's files beside it."""
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink(missing_ok=True)
 
@@ -166,22 +173,22 @@ def remove(path: Path) -> None:
 async def _open_file(
     path: Path, connector: Callable[..., sqlite3.Connection], shape: str, dim: int
 ) -> aiosqlite.Connection:
-    """Open the index's file and see to its tables; ``shape`` says what they must have been made for."""
+    """Open the index file and create its tables; a file with another ``shape`` is rebuilt."""
     path.touch(mode=0o600)
     try:
         require_regular(path)
     except NotRegularError:
-        remove(path)  # it is derived, so whatever lies in its place makes room
+        remove(path)  # the index is derived data: replace the other file
     connection = await aiosqlite.Connection(lambda: _connect(connector, path), iter_chunk_size=64)
     try:
         await connection.execute("CREATE TABLE IF NOT EXISTS about (shape TEXT NOT NULL)")
         about = await connection.execute_fetchall("SELECT shape FROM about")
         if [row[0] for row in about] != [shape]:
             await connection.executescript(ANEW.format(dim=dim))
-            # Last, so that tables whose making was cut short are made again.
+            # Last, so that an interrupted rebuild is repeated.
             await connection.execute("INSERT INTO about VALUES (?)", (shape,))
     except BaseException:
-        # Also when cancelled: a connection that nobody holds would keep its file.
+        # Also when cancelled: an abandoned connection would keep its file open.
         await connection.close()
         raise
     return connection
@@ -198,7 +205,7 @@ def _connect(connector: Callable[..., sqlite3.Connection], path: Path) -> sqlite
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
-        # Also when cancelled: a connection that nobody holds would keep its file.
+        # Also when cancelled: an abandoned connection would keep its file open.
         connection.close()
         raise
     return connection

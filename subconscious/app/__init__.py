@@ -1,0 +1,177 @@
+"""The services and the state that the daemon's features share, and the base of their request handlers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from time import time
+from typing import Any
+
+from subconscious.app.active_settings import ActiveSettings
+from subconscious.app.sessions import Sessions
+from subconscious.calibration.curves import UNCALIBRATED, Calibration
+from subconscious.calibration.decisions import calibrate
+from subconscious.claude_notes import ClaudeNotes
+from subconscious.context.damage import Damage
+from subconscious.context.disk import Disk
+from subconscious.context.hook_times import AnswerTimes
+from subconscious.context.signals import Signals
+from subconscious.embeddings.background import Embedding
+from subconscious.llm.client import LLMClient
+from subconscious.llm.deferred import DeferredRequests
+from subconscious.recall.marks import UNKNOWN, WorktreeState
+from subconscious.recall.recall_context import RecallContext
+from subconscious.recall.rewording import Rewording
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project, find_or_create, project_at
+from subconscious.system.programs import choose_program
+from subconscious.system.projects import identify
+
+
+class Worktrees:
+    """The known state of the files and branches that memories are bound to, and the folders to examine next."""
+
+    def __init__(self) -> None:
+        self.known: WorktreeState = UNKNOWN
+        self.wanted: dict[str, str] = {}
+        self.woken = asyncio.Event()
+
+    def want(self, project_id: str, folder: str) -> None:
+        """Request the examination of a folder, because a session works in it."""
+        self.wanted[project_id] = folder
+        self.woken.set()
+
+
+IDENTIFY_SECONDS = 0.3
+"""Time that the lookup of a project's history may take while a request waits for it."""
+
+
+class App:
+    """The composition root: one instance for the whole daemon."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        database: Database,
+        embedding: Embedding,
+        accepted: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.home = home
+        self.database = database
+        self.embedding = embedding
+        self.config = ActiveSettings(home, settings, accepted or {})
+        self.signals = Signals()
+        self.sessions = Sessions()
+        self.started_at = time()
+        self.calibration: Calibration = UNCALIBRATED
+        self.disk = Disk()
+        self.answer_times = AnswerTimes()
+        self.damage = Damage()
+        self.worktrees = Worktrees()
+        self.notes = ClaudeNotes(database, self.disk, embedding, lambda: self.config.current)
+        choose_program("git", self.config.current.git_command)
+        # One client for all sessions; it opens nothing before the first request.
+        self.llm = LLMClient(database, self.config.current, own_keys=self._keys_of)
+        self.later = DeferredRequests(database, self.llm)
+        self.rewording = Rewording(self.llm, self.sessions.recent_turns)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as loaded. Guarded settings are read from ``config.current`` or a RecallContext instead."""
+        return self.config.loaded
+
+    @settings.setter
+    def settings(self, loaded: Settings) -> None:
+        self.config.loaded = loaded
+
+    def on(self, database: Database) -> App:
+        """Return the app for one kind of request, which reads through ``database``, a view of the app's own."""
+        return _View(self, database)
+
+    def recall_context(
+        self, options: Mapping[str, str] | None = None, *, asked: bool = False, hurried: bool = False
+    ) -> RecallContext:
+        """Return the context for remembering and recalling, under the settings in force for one caller.
+
+        ``asked``: a person or the model searches and waits for the result, unless ``hurried``. Otherwise the query
+        consists of words of a session, which are not sent away without permission and must be embedded quickly.
+        """
+        embedder = self.embedding.current
+        return RecallContext(
+            self.database,
+            embedder.index and embedder.index.on(self.database),
+            self.config.with_options(options or {}),
+            embedder.prompt_vector if not asked else embedder.hook_search_vector if hurried else embedder.search_vector,
+            self.calibration,
+            self.worktrees.known,
+            embedder.local_vector,
+            embedder.found,
+            relate=embedder.relate,
+        )
+
+    async def calibrate(self) -> None:
+        """Learn the calibration from the decisions on record: at the start and after every decision."""
+        self.calibration = await calibrate(self.database, self.config.current)
+
+    def adopt(self, options: Mapping[str, str]) -> None:
+        """Adopt the providers and keys in a session's plugin options."""
+        if not self.config.adopt(options):
+            return
+        embedder_key = self.config.adopted.get("embedder_key", "")
+        if embedder_key and not self.settings.embedder_key.get_secret_value():
+            self.embedding.use_key(embedder_key)
+        self.reconfigure()
+
+    def hear_keys(self, session_id: str, secrets: Mapping[str, str]) -> None:
+        """Store the keys of a session's environment, for requests made on its behalf."""
+        if not self.sessions.keys.put(session_id, secrets):
+            return
+        self.llm.keep_accounts(self.sessions.keys.all)
+        self.later.retry_session(session_id)
+        self._retry_requests(session_id)
+
+    def _retry_requests(self, session_id: str = "") -> None:
+        self.sessions.rekeyed.add(session_id)
+        self.signals.questioned.set()
+        self.signals.gathered.set()
+
+    def _keys_of(self, session_id: str) -> Mapping[str, str]:
+        """Return the keys that a session brought, without those that config.toml sets."""
+        own = self.sessions.keys.of(session_id)
+        return {name: key for name, key in own.items() if name not in self.config.keys_in_config}
+
+    def key_source(self, provider: str, session_id: str = "") -> str:
+        """Return where the key for requests of a session, or of none, comes from; "" if there is no key."""
+        return self.config.key_source(provider, self._keys_of(session_id))
+
+    def reconfigure(self) -> None:
+        """Apply the settings in force, which have changed, to Git and to the model."""
+        self.config.reload()
+        choose_program("git", self.config.current.git_command)
+        self.llm.reconfigure(self.config.for_providers())
+        self.later.retry_all()
+        self._retry_requests()
+
+    async def project_of(self, folder: str) -> Project:
+        """Return the project of a folder. A new one is identified in a hurry, and confirmed by a job later."""
+        known = await project_at(self.database, folder)
+        if known is not None:
+            return known
+        identity = await asyncio.to_thread(identify, folder, IDENTIFY_SECONDS)
+        return await find_or_create(self.database, identity, alias=folder)
+
+
+class _View(App):
+    """An app with another view of the database. Everything else is the app's own, also what is assigned."""
+
+    def __init__(self, app: App, database: Database) -> None:
+        self.__dict__.update(_app=app, database=database)  # not by assignment, which goes to the app
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_app"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["_app"], name, value)

@@ -1,0 +1,24 @@
+"""Applies the guarded settings that a person accepted or withdrew, in every part of the daemon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from subconscious.app import App
+from subconscious.redaction.active_policy import load_policy
+from subconscious.store import model_readings
+
+
+async def put_in_force(app: App, accepted: dict[str, Any]) -> dict[str, list[Any]]:
+    """Store these values as accepted; return the changed ones as [before, after]."""
+    before, app.config.accepted = app.config.accepted, accepted
+    await load_policy(app.home, app.database, app.config.current)
+    await app.calibrate()
+    # Sessions that wait, for tomorrow's budget for example, may be readable under these settings.
+    async with app.database.write() as tx:
+        await model_readings.retry_now(tx)
+    app.reconfigure()
+    changed = {name: [before.get(name), accepted[name]] for name in accepted if accepted[name] != before.get(name)}
+    if any(name.startswith("embedder") for name in changed):
+        app.signals.stopping.set()  # embedders are opened by the next daemon, which the next hook or command starts
+    return changed

@@ -1,0 +1,99 @@
+"""The base class of request handlers, and what several of them return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from time import time
+from typing import ClassVar, cast
+
+from subconscious.app import App
+from subconscious.context.arguments import Args
+from subconscious.domain.errors import RequestError
+from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.poisoning.suspicions import noted, of_memories
+from subconscious.recall.promotion_status import standings
+from subconscious.recall.trust_notes import reputes
+from subconscious.store.projects import Project
+from subconscious.store.rows import field_values
+from subconscious.system.projects import head
+from subconscious.wire import memories as wire
+from subconscious.wire.fields import fields_of
+
+
+class Handler:
+    """A group of requests, a ``cmd_*`` method each, that take ``arguments``."""
+
+    arguments: ClassVar[type[Args]] = Args
+    personal: ClassVar[frozenset[str]] = frozenset()
+    """Requests that only a person may make."""
+    at_terminal: ClassVar[frozenset[str]] = frozenset()
+    """Requests for which a person is believed only at a terminal; for others, a script of theirs is enough."""
+    decides_on: ClassVar[str] = "what is deleted and what is let pass"
+    """The decision that is reserved to a person, for the message of a refusal."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def here(self, args: Args) -> Project:
+        """The project that a request is about. Raises RequestError if it names no folder."""
+        project = await self.project(args)
+        if project is None:
+            raise RequestError("the request does not say for which folder it is", "run it inside your project")
+        return project
+
+    async def project(self, args: Args) -> Project | None:
+        """The project that a request is about, if it names a folder."""
+        return await self.app.project_of(args.cwd) if args.cwd.startswith("/") else None
+
+
+def refuse_forgery(args: Args) -> None:
+    """Raise RequestError unless a person asks: a file could claim anybody's words."""
+    if args.origin is not Origin.USER:
+        raise RequestError(
+            "a person imports, not the assistant: a file could claim anybody's words",
+            "run it in a terminal outside of Claude Code",
+        )
+
+
+def checked_out(folder: str) -> str:
+    """The branch checked out in ``folder``. Raises RequestError where there is none."""
+    branch, commit = head(folder)
+    if not branch:
+        what = "a commit, not a branch, is checked out here" if commit else "there is no Git repository here"
+        raise RequestError(what, "name the branch: subconscious show --branch NAME")
+    return branch
+
+
+def hit_results(hits: Sequence[Hit]) -> list[wire.Hit]:
+    """Return hits as a result has them."""
+    return [_hit_result(hit) for hit in hits]
+
+
+def _hit_result(hit: Hit) -> wire.Hit:
+    repute = field_values(hit.repute) if hit.repute else {}
+    trust = {"trust": repute["trust"]} if repute else {}
+    values = field_values(hit) | {
+        "memory": field_values(hit.memory) | repute,
+        "engines": [field_values(one) for one in hit.engines],
+    }
+    del values["repute"]
+    return cast("wire.Hit", values | {"score": hit.score} | trust)
+
+
+async def memory_results(app: App, found: Sequence[Memory], project_id: str | None) -> list[wire.Memory]:
+    """Return memories as a result has them, with trust, promotion status and suspicion."""
+    settings = app.recall_context().settings
+    known = await reputes(app.database, found, settings, time(), project_id)
+    weighed = await standings(app.database, found, settings)
+    suspected = await of_memories(app.database, found)
+    return [
+        fields_of(
+            wire.Memory,
+            one,
+            **(asdict(known[one.id]) if one.id in known else {}),
+            standing=asdict(weighed[one.id]),
+            **noted(suspected.get(one.id)),
+        )
+        for one in found
+    ]

@@ -1,0 +1,177 @@
+"""Attests that a person typed a prompt: the client's own hook handed it over, or the client wrote it to its transcript.
+
+An entry in the spool proves nothing: any command of the model can put it there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from subconscious.authorship.peers import doubt_of_decision, doubt_of_hook
+from subconscious.redaction import ledger
+from subconscious.redaction.cleaning import clean
+from subconscious.store import events
+from subconscious.store.rows import content_hash
+from subconscious.system.safe_files import open_regular
+from subconscious.transcripts.lines import whole_lines
+from subconscious.transcripts.records import parse
+
+if TYPE_CHECKING:
+    from subconscious.app import App
+    from subconscious.context.entry import Entry
+
+VOUCHED = "vouched"
+"""The event that marks a prompt as a person's, for this daemon and later ones."""
+
+KNOWN = "known"
+"""The event that marks a session as one of the client's."""
+
+COMMANDED = "a command"
+"""The event's reason for a vouched prompt that the transcript will not repeat as a person's words."""
+
+NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
+"""Beginnings of such prompts: commands, and texts that the client itself inserts."""
+
+WRITTEN_SECONDS = 5.0
+"""Time that the client may take to write a prompt into its transcript."""
+
+SLACK_SECONDS = 60.0
+"""How far a transcript's time may precede the hook's."""
+
+REVIEW = "/subconscious:review"
+JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
+"""The other commands that take a decision of a person's."""
+
+MARK = b"/subconscious:"
+"""A mark in transcript lines of our commands."""
+
+_COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>")
+
+
+async def vouch(app: App, entry: Entry, caller: int) -> str:
+    """Check the hook that hands a prompt over; return why it is doubted, or vouch for the prompt and return ""."""
+    doubt = await asyncio.to_thread(doubt_of_hook, caller, app.home.root)
+    if not doubt:
+        app.sessions.vouched.add(entry)
+        if _may_decide(entry.payload.prompt):
+            app.sessions.vouched.add_decision(entry, await asyncio.to_thread(doubt_of_decision, caller, app.home.root))
+    return doubt
+
+
+def _may_decide(prompt: str) -> bool:
+    """Whether a prompt carries a decision, and does not only ask for the list."""
+    words = prompt.strip()
+    return bool(JUDGES.match(words)) or (words.startswith(REVIEW) and words != REVIEW)
+
+
+async def record_session(app: App, session_id: str) -> None:
+    """Record that a session is one of the client's, and of which client, for this daemon and later ones."""
+    if not app.sessions.vouched.knows_session(session_id):
+        return
+    client = app.sessions.vouched.client_of(session_id)
+    if any(event["reason"] == client for event in await events.history(app.database, "prompt", session_id)):
+        return
+    async with app.database.write() as tx:
+        await events.record(tx, KNOWN, "prompt", session_id, reason=client)
+
+
+async def knows_session(app: App, session_id: str) -> bool:
+    """Whether hooks of the client ran for a session, also at its start when no daemon was running.
+
+    A transcript, and a spool entry that names it, prove nothing: any process can write them.
+    """
+    return app.sessions.vouched.knows_session(session_id) or await _is_on_record(app, session_id)
+
+
+async def _is_on_record(app: App, session_id: str) -> bool:
+    return bool(await events.history(app.database, "prompt", session_id))
+
+
+async def record_prompt(app: App, entry: Entry) -> None:
+    """Record that a prompt was vouched for, by the digest of its stored text.
+
+    Another daemon may be the one that captures from it.
+    """
+    if entry not in app.sessions.vouched or not app.recall_context(entry.options).settings.capture:
+        return
+    with ledger.reading(f"session/{entry.payload.session_id}"):
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    if not text or not entry.payload.prompt_id:
+        return
+    app.sessions.vouched.add_stored(entry, text)
+    number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
+    async with app.database.write() as tx:
+        unwritten = text.startswith(NOT_TYPED) or app.sessions.questions.is_answer(entry)
+        reason = COMMANDED if unwritten else content_hash(text)
+        await events.record(tx, VOUCHED, "prompt", number, reason=reason)
+
+
+async def was_handed_over(app: App, entry: Entry) -> bool:
+    """Whether a hook of a person's client handed a prompt over; False as soon as the hook was refused.
+
+    The entry is in the spool before its hook asks the daemon, so its job may start while the hook is still being
+    checked. A negative answer at that moment would drop the decision that the hook brings, so this waits.
+    """
+    deadline = monotonic() + WRITTEN_SECONDS
+    while entry not in app.sessions.vouched and monotonic() < deadline:
+        if await events.history(app.database, "typed", entry.name):
+            return False
+        await asyncio.sleep(0.1)
+    return entry in app.sessions.vouched
+
+
+async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bool | None:
+    """Whether a person typed a command: True as soon as it is attested, None if its hook was refused meanwhile.
+
+    The transcript counts only if no daemon was running when the hook asked: any process can write both files.
+    """
+    deadline = monotonic() + WRITTEN_SECONDS
+    while True:
+        if entry in app.sessions.vouched:
+            return True
+        if await events.history(app.database, "typed", entry.name):
+            return None
+        if entry.name in app.sessions.unheard and await asyncio.to_thread(is_in_transcript, entry, verb, text):
+            return True
+        if monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.1)
+
+
+def is_in_transcript(entry: Entry, verb: str, text: str) -> bool:
+    """Whether the transcript has this command as typed, in a session that is not driven by a program."""
+    try:
+        with open_regular(entry.payload.transcript_path) as file:
+            lines = (line.raw for line in whole_lines(file, 0, final=True) if line.raw and MARK in line.raw)
+            return any(_is_typed(line, entry, verb, text) for line in lines)
+    except (OSError, ValueError):
+        return False
+
+
+def command_line(content: str) -> tuple[str, str] | None:
+    """Return the verb and the arguments of our command in a line of the client's transcript; None for other lines."""
+    name = _COMMAND_NAME.search(content)
+    if name is None:
+        return None
+    _, opened, rest = content[name.end() :].partition("<command-args>")
+    arguments, closed, _ = rest.partition("</command-args>")
+    return (name[1], arguments.strip()) if opened and closed else None
+
+
+def _is_typed(line: bytes, entry: Entry, verb: str, text: str) -> bool:
+    try:
+        record = parse(line) or {}
+        written = command_line(record["message"]["content"])
+        at = datetime.fromisoformat(record["timestamp"]).timestamp()
+    except (ValueError, TypeError, KeyError):
+        return False
+    typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
+    by_program = str(record.get("entrypoint", "")).startswith("sdk")
+    same = written == (verb, text)
+    number = record.get("promptId") or entry.payload.prompt_id
+    right = number == (entry.payload.prompt_id or number)
+    return typed and same and right and not by_program and at > entry.at - SLACK_SECONDS

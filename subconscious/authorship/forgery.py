@@ -1,0 +1,84 @@
+"""Finds transcript lines that are marked as typed, although no hook of the client handed them over.
+
+Any command can write such a line. In sessions whose hooks hand prompts over, the other typed lines wait for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from time import time
+
+from subconscious.app import App
+from subconscious.authorship.attestation import COMMANDED, VOUCHED, knows_session
+from subconscious.domain.model import Act, Decision, Judged, Origin, Turn
+from subconscious.store import events
+from subconscious.store.rows import content_hash
+
+HOOK_SECONDS = 2.0
+"""Time for a prompt's hook to hand over a line that the client has just written: longer than any hook takes."""
+
+UNTYPED = "no hook of the client handed its prompt over"
+"""The reason why such words wait."""
+
+
+async def may_be_forged(app: App, session_id: str) -> bool:
+    """Whether lines of a session need a hook that vouches for them. To be called before its transcript is read.
+
+    A prompt that is vouched for afterwards says nothing about the lines that were read before it.
+    """
+    return not await knows_session(app, session_id) or bool(await _vouched_texts(app, session_id))
+
+
+async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
+    """Return the ids of the turns that nothing vouches for.
+
+    In a session without hooks these are all turns; where hooks vouch for prompts, those that no hook handed over. Of
+    the ``first`` turns that are read of a session, those before the first attested prompt are accepted, because no
+    daemon was running yet; unless that prompt was a command, whose position no line shows. Choices in a dialog are no
+    prompts, and run no hook.
+    """
+    if not await knows_session(app, session_id):
+        return {turn.id for turn in turns}
+    vouched = await _vouched_texts(app, session_id)
+    typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
+    known = [at for at, turn in enumerate(typed) if _is_vouched(app, session_id, turn, vouched)]
+    if not (vouched or known):
+        return set()
+    begin = known[0] if first and known and COMMANDED not in vouched else 0
+    return {turn.id for at, turn in enumerate(typed) if at >= begin and at not in known}
+
+
+async def vouched_for(app: App, session_id: str, turns: Sequence[Turn]) -> set[str]:
+    """Return the ids of the turns that a hook handed over."""
+    vouched = await _vouched_texts(app, session_id)
+    return {turn.id for turn in turns if _is_vouched(app, session_id, turn, vouched)}
+
+
+def _is_vouched(app: App, session_id: str, turn: Turn, vouched: Collection[str]) -> bool:
+    return content_hash(turn.text) in vouched or app.sessions.vouched.stored(session_id, turn.prompt_id, turn.text)
+
+
+def fresh(turns: Sequence[Turn]) -> set[str]:
+    """Return the ids of the turns that were typed a moment ago: their hook may still be running."""
+    now = time()
+    return {turn.id for turn in turns if now - HOOK_SECONDS < turn.time <= now}
+
+
+async def _vouched_texts(app: App, session_id: str) -> set[str]:
+    """Return the digests of the session's vouched texts, recorded by this daemon or earlier ones."""
+    return await events.reasons_of(app.database, VOUCHED, "prompt", f"{session_id}/")
+
+
+def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:
+    """Return the candidates, with those of doubtful turns held back for a person."""
+    return [hold(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
+
+
+def hold(judged: Judged, reason: str) -> Judged:
+    """Return a candidate that requires a review instead of being stored at once."""
+    candidate, admission = judged
+    admission = replace(admission, reservation=reason, doubtful=True)
+    if admission.decision is not Decision.AUTO:
+        return candidate, admission
+    return candidate, replace(admission, decision=Decision.REVIEW, reason=reason)

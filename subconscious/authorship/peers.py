@@ -1,0 +1,299 @@
+"""Identifies the process at the other end of the socket: a person's terminal, or something inside Claude Code.
+
+The origin in a request is only a claim. On Linux the kernel names the connected process, and /proc shows where it comes
+from. A detached process can shed its ancestors and environment, but not change the time at which it started. So a
+terminal counts as a person's only if it was opened before every running Claude Code: then no command of a session can
+have opened it. Other systems have no /proc: there the claim counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from subconscious.authorship import stream_ends
+
+PROC = Path("/proc")
+MARK = re.compile(rb"(?:^|\0)(?:CLAUDECODE|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_CHILD_SESSION)=[^\0]")
+"""Variables that the client sets for everything that its model or its hooks run."""
+
+HOME = re.compile(rb"(?:^|\0)HOME=([^\0]+)")
+STATE_FOLDER = re.compile(rb"(?:^|\0)SUBCONSCIOUS_HOME=([^\0]+)")
+
+RUNTIMES = frozenset({b"node", b"bun", b"deno"})
+REAPERS = frozenset(
+    {
+        *(b"systemd", b"init", b"SessionLeader", b"tini", b"dumb-init", b"docker-init", b"catatonit", b"s6-svscan"),
+        *(b"conmon", b"containerd-shim"),
+    }
+)
+"""Programs besides process 1 that adopt processes whose parents have ended (names of at most 15 characters).
+
+The kernel does not show which programs adopt (PR_SET_CHILD_SUBREAPER), so these are known by name.
+"""
+
+ENDED = (b"Z", b"X")
+"""States of a process that has ended, but was not yet reaped by its parent."""
+
+STARTED = 19
+"""Index of the start time in /proc/PID/stat, counted after the name."""
+
+LONGEST_LINE = 64
+"""Ancestors that are read; a longer chain means a process that forks to hide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process as /proc shows it; ``started`` in clock ticks since boot.
+
+    ``readable`` is False if its environment can't be read.
+    """
+
+    pid: int
+    parent: int
+    session: int
+    terminal: int
+    started: int
+    uid: int
+    name: bytes
+    script: bytes
+    client: bool
+    marked: bool
+    readable: bool
+
+
+def peer_of(link: socket.socket) -> int:
+    """Return the id of the connected process; 0 if the system does not provide it."""
+    return _credentials(link)[0]
+
+
+def is_ours(link: socket.socket) -> bool:
+    """Whether the connected process is of the daemon's own user. Systems that don't show it rely on file modes."""
+    return _credentials(link)[1] == os.getuid()
+
+
+def _credentials(link: socket.socket) -> tuple[int, int]:
+    """Return the process and user at the other end, as the kernel recorded them when it connected."""
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        pid, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return int(pid), int(user)
+    if sys.platform == "darwin":
+        local, xucred = 0, link.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, user, groups
+        return local, int.from_bytes(xucred[4:8], sys.byteorder)
+    return 0, os.getuid()
+
+
+def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = None) -> str:
+    """Return why a process is not taken for a person at a terminal; "" if it is.
+
+    Without ``at_terminal`` it may also be something that a person set up outside of Claude Code, such as a script.
+    ``root`` is the state folder in question: sessions that use another one are ignored.
+    """
+    if sys.platform != "linux":
+        return ""
+    line = list(_line(pid))
+    if not line or line[0].uid != os.getuid() or not line[0].readable:
+        return "it can't be seen who asks"
+    if any(map(_inside, line)):
+        return "it was asked from inside Claude Code"
+    if not at_terminal:
+        return ""
+    return "it was asked without a terminal" if not line[0].terminal else _doubt_of_terminal(line, root)
+
+
+def doubt_of_hook(pid: int, root: Path | None = None) -> str:
+    """Return why a process that hands a prompt over is not taken for a hook of a person's session; "" if it is."""
+    if sys.platform != "linux":
+        return ""
+    # The client runs `sh hooks/run`, which runs the hook; both have its variables, and no process above them has.
+    whole = list(_line(pid))
+    line = [process for process in whole if not process.script.endswith(b"/hooks/run")]
+    if not line:
+        return "it can't be seen who asks"
+    above = line[1:]
+    if any(process.marked for process in above):
+        return "the prompt was handed over by a command that ran inside Claude Code"
+    if not above or not above[0].client or line[0].uid != os.getuid():
+        return "the prompt was not handed over by Claude Code"
+    # A client within a client was started by the model; a launcher and its client share their session.
+    if len({process.session for process in above if process.client}) > 1:
+        return "the prompt was typed by Claude Code itself"
+    # A command that replaced its shell has the same parent as a hook, but the client does not read its output.
+    if not stream_ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
+        return "the prompt was handed over by a command that ran inside Claude Code"
+    # Without a terminal, the process that started the client must be older than the other sessions.
+    if not above[0].terminal and _began_during_a_session(_oldest(above), above, root):
+        return "another session of Claude Code may have started this one"
+    return ""
+
+
+def doubt_of_decision(pid: int, root: Path | None = None) -> str:
+    """Return why a decision that a hook hands over needs a code; "" if the session's terminal shows a person.
+
+    The hook itself must have been checked (``doubt_of_hook``).
+    """
+    if sys.platform != "linux":
+        return ""
+    line = list(_line(pid))
+    client = next((at for at, process in enumerate(line) if process.client), None)
+    if client is None:
+        return "it can't be seen who asks"
+    if not line[client].terminal:
+        return "this session has no terminal"
+    return _doubt_of_terminal(line[client:], root)
+
+
+def client_of(pid: int) -> str:
+    """Return the name of the client that a process runs for, unique until the machine restarts; "" without a client."""
+    return next((_name(process) for process in _line(pid) if process.client), "")
+
+
+def running_clients(root: Path | None = None) -> dict[str, float]:
+    """Return the running clients that may share a state folder: their names and start times."""
+    if sys.platform != "linux":
+        return {}
+    return {_name(client): _time_of(client) for client in _clients(root)}
+
+
+def _time_of(process: Process) -> float:
+    """Return the start time of a process by the wall clock."""
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return booted + process.started / os.sysconf("SC_CLK_TCK")
+
+
+def _name(client: Process) -> str:
+    return f"{client.pid}-{client.started}"
+
+
+def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
+    """Return why a command of a session may have opened the terminal of a process; ``line`` has its ancestors too.
+
+    The leader of a terminal's session opened it. A process on a terminal whose leader is not among its ancestors was
+    detached there.
+    """
+    leader = next((process for process in line if process.pid == line[0].session), None)
+    if leader is None:
+        return "it was detached from its terminal"
+    if _began_during_a_session(leader, line, root):
+        return "its terminal was opened while Claude Code was running, so a command of Claude's may have opened it"
+    return ""
+
+
+def _began_during_a_session(process: Process, line: list[Process], root: Path | None) -> bool:
+    """Whether a process is younger than a running client that is not in its own ``line``."""
+    own = {one.pid for one in line}
+    return any(client.started < process.started for client in _clients(root) if client.pid not in own)
+
+
+def _oldest(line: list[Process]) -> Process:
+    """Return the oldest known ancestor. A program that adopts orphans does not count, because it did not start them."""
+    return next(process for process in reversed(line) if process.name not in REAPERS)
+
+
+def _clients(root: Path | None) -> Iterator[Process]:
+    """Yield the running clients of this user that may share the state folder."""
+    for folder in PROC.iterdir():
+        if not folder.name.isdigit() or not _looks_like_client(folder):
+            continue
+        process = _read(int(folder.name))
+        if process is not None and process.client and process.uid == os.getuid() and _may_use(folder, root):
+            yield process
+
+
+def _looks_like_client(folder: Path) -> bool:
+    """Whether a process has the name or arguments of a client.
+
+    Every prompt looks through all processes, and these two files take the kernel half the time of those that ``_read``
+    reads.
+    """
+    try:
+        words = _contents(folder / "cmdline").split(b"\0")
+        return words != [b""] and _is_client(_contents(folder / "comm").removesuffix(b"\n"), words)
+    except OSError:
+        return False
+
+
+def _contents(file: Path) -> bytes:
+    with file.open("rb", buffering=0) as opened:
+        return opened.read()
+
+
+def _may_use(folder: Path, root: Path | None) -> bool:
+    """Whether a process may use a state folder; False only if its environment names another one."""
+    environment = _environment(folder)
+    if root is None or environment is None:
+        return True
+    if chosen := STATE_FOLDER.search(environment):
+        return _is_same(Path(os.fsdecode(chosen[1])), root)
+    home = HOME.search(environment)
+    return home is None or _is_same(Path(os.fsdecode(home[1]), ".subconscious"), root)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _inside(process: Process) -> bool:
+    return process.client or process.marked
+
+
+def _line(pid: int) -> Iterator[Process]:
+    """Yield a process and its ancestors, as far as they can be read."""
+    for _ in range(LONGEST_LINE):
+        process = _read(pid)
+        if process is None:
+            return
+        yield process
+        if process.parent <= 1:
+            return
+        pid = process.parent
+
+
+def _read(pid: int) -> Process | None:
+    folder = PROC / str(pid)
+    try:
+        status = _contents(folder / "stat")
+        uid = folder.stat().st_uid
+        words = _contents(folder / "cmdline").split(b"\0")
+    except OSError:
+        return None
+    # The name in parentheses may contain anything, so count after it: state, parent, group, session, terminal.
+    name, _, rest = status.partition(b"(")[2].rpartition(b")")
+    fields = rest.split()
+    environment = _environment(folder)
+    return Process(
+        pid=pid,
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        terminal=int(fields[4]),
+        started=int(fields[STARTED]),
+        uid=uid,
+        name=name,
+        script=words[1] if len(words) > 1 else b"",
+        # A process that ends loses its arguments and environment shortly before its state shows it.
+        client=fields[0] not in ENDED and words != [b""] and _is_client(name, words),
+        marked=environment is not None and MARK.search(environment) is not None,
+        readable=environment is not None,
+    )
+
+
+def _environment(folder: Path) -> bytes | None:
+    try:
+        return _contents(folder / "environ")
+    except OSError:
+        return None
+
+
+def _is_client(name: bytes, words: list[bytes]) -> bool:
+    program = words[0].rpartition(b"/")[2]
+    if b"claude" in (name, program):
+        return True
+    return program in RUNTIMES and len(words) > 1 and (b"claude-code" in words[1] or words[1].endswith(b"/claude"))

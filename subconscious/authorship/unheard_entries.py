@@ -1,0 +1,77 @@
+"""Finds spool entries, written while no daemon was running, that a command of another session may have forged.
+
+Without a daemon nothing vouches for a hook, and a command can forge a whole session: its transcript and its entries, in
+the right order and over time. But it can't set back the kernel's change time of a file, and it can't undo that hooks
+have run for its own session. So an entry is doubted if another session, for which hooks ran before, is still running
+or has entries in the spool too, unless hooks ran for the entry's session as well. Nothing is lost: statements of the
+doubted session wait for a review, and once a hook runs for it, it is trusted like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from subconscious.app import App
+from subconscious.authorship.attestation import KNOWN
+from subconscious.authorship.peers import running_clients
+from subconscious.context.entry import BrokenEntryError, read_entry
+from subconscious.store import events
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolEntry:
+    """An entry in the spool: the session that it claims, and its change time by the kernel's clock.
+
+    The change time is no earlier than the writing, and later if the mode was changed, as the daemon does to open files.
+    """
+
+    name: str
+    session_id: str
+    changed: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSessions:
+    """The sessions of a client for which hooks ran, and the time since when its commands could write entries."""
+
+    since: float
+    sessions: frozenset[str]
+
+
+async def doubted(app: App, names: Iterable[str], folder: Path) -> set[str]:
+    """Return the names of the entries that a command of another session may have written."""
+    entries = await asyncio.to_thread(_read, [folder / name for name in names])
+    if not entries:
+        return set()
+    history = {one: await events.history(app.database, "prompt", one) for one in {one.session_id for one in entries}}
+    others = await _running(app)
+    for session_id, known in history.items():
+        if since := [event["at"] for event in known if event["action"] == KNOWN and event["reason"]]:
+            others.append(ClientSessions(min(since), frozenset({session_id})))
+    return {one.name for one in entries if not history[one.session_id] and _may_be_anothers(one, others)}
+
+
+async def _running(app: App) -> list[ClientSessions]:
+    """Return the running clients whose hooks ran; any other client may be the one of the entry itself."""
+    clients = await asyncio.to_thread(running_clients, app.home.root)
+    spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
+    return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]
+
+
+def _may_be_anothers(entry: SpoolEntry, others: Collection[ClientSessions]) -> bool:
+    return any(one.since < entry.changed and entry.session_id not in one.sessions for one in others)
+
+
+def _read(paths: Sequence[Path]) -> list[SpoolEntry]:
+    """Return the readable entries; unreadable ones name no session."""
+    found = []
+    for path in paths:
+        try:
+            changed = path.lstat().st_ctime
+            found.append(SpoolEntry(path.name, read_entry(path).payload.session_id, changed))
+        except (OSError, BrokenEntryError):
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""Calibration: how often captures of a stated confidence were right, learned from decisions."""

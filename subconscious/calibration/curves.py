@@ -1,0 +1,211 @@
+"""Maps a stated confidence to the rate at which captures like it were right, learned from what people decided.
+
+Each tenth of stated confidence has the rate at which captures were right, drawn towards a prior, so that three
+decisions change little and a hundred much. The rates are then made monotone (pool adjacent violators): more confidence
+must never mean less. Between the tenths the curve is interpolated; without any outcome it is the identity.
+
+Each kind has a curve of its own, whose prior is the curve of the extractor's other kinds. Two rules keep automatic
+capture from collapsing: one act of a person counts as one outcome at most, however many captures it decides on
+(`shared`); and a confidence never falls below a threshold by a single outcome (`Curve.at`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+TENTHS = 10
+
+SINGLE = 1.0
+"""The largest weight of an act, and the weight against a tenth that never takes it below a threshold."""
+
+Knot = tuple[float, float]
+"""A stated confidence and its calibrated value."""
+
+Prior = Callable[[float], float]
+"""The calibrated value of a stated confidence before there are outcomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The decision on one capture.
+
+    ``weight`` is below 1 for old decisions and for silence. Outcomes with the same ``act`` were decided together.
+    """
+
+    extractor: str
+    stated: float
+    right: bool
+    weight: float = 1.0
+    kind: str = ""
+    act: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tenth:
+    """The outcomes of one tenth of stated confidence, and its calibrated value."""
+
+    low: float
+    samples: float
+    right: float
+    stated: float
+    worth: float
+
+    @property
+    def observed(self) -> float | None:
+        """The share that was right, where there is any outcome."""
+        return self.right / self.samples if self.samples else None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A monotone mapping within 0..1. ``lenient`` is the same without a single outcome against each tenth."""
+
+    tenths: tuple[Tenth, ...]
+    lenient: tuple[Knot, ...] = ()
+    thresholds: tuple[float, ...] = ()
+
+    def at(self, stated: float) -> float:
+        """The calibrated confidence for a stated one.
+
+        A confidence that reaches a threshold as stated stays there as long as it would with one outcome less against
+        it: what is captured automatically must not depend on a single decision.
+        """
+        lenient = min(stated, self.lenient_at(stated))
+        held = [min(limit, lenient) for limit in self.thresholds if stated >= limit]
+        return max([self.plain_at(stated), *held])
+
+    def plain_at(self, stated: float) -> float:
+        """The calibrated confidence by all outcomes, without regard to the thresholds."""
+        return _interpolated([(tenth.stated, tenth.worth) for tenth in self.tenths], stated)
+
+    def lenient_at(self, stated: float) -> float:
+        """The calibrated confidence without the single outcomes against it."""
+        return _interpolated(self.lenient, stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The curves of all extractors and kinds with outcomes; others keep their stated confidence."""
+
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    kinds: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
+
+    def at(self, extractor: str, stated: float, kind: str = "") -> float:
+        """The calibrated confidence of an extractor, for the kind if that has outcomes."""
+        curve = self.kinds.get((extractor, kind)) or self.curves.get(extractor)
+        return stated if curve is None else curve.at(stated)
+
+
+UNCALIBRATED = Calibration()
+"""Before any decision: stated confidences are used as they are."""
+
+
+def fit(outcomes: Iterable[Outcome], prior: float, thresholds: Sequence[float] = ()) -> Calibration:
+    """Fit the curves of all extractors and kinds. ``prior`` is the weight of the prior in outcomes."""
+    found = shared(outcomes)
+    curves = {
+        extractor: curve_of([one for one in found if one.extractor == extractor], prior, thresholds)
+        for extractor in {one.extractor for one in found}
+    }
+    kinds = {key: _of_kind(found, key, prior, thresholds) for key in {(one.extractor, one.kind) for one in found}}
+    return Calibration(curves, {key: curve for key, curve in kinds.items() if key[1]})
+
+
+def _of_kind(found: Sequence[Outcome], key: tuple[str, str], prior: float, thresholds: Sequence[float]) -> Curve:
+    """Return the curve of one kind. Its prior leaves out the kind's own outcomes, so that none counts twice."""
+    own = [one for one in found if (one.extractor, one.kind) == key]
+    others = [one for one in found if one.extractor == key[0] and one.kind != key[1]]
+    return curve_of(own, prior, thresholds, curve_of(others, prior))
+
+
+def shared(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Return the outcomes with the weight of each act shared among them: a bulk decision counts as one."""
+    found = list(outcomes)
+    sizes = Counter(one.act for one in found if one.act)
+    return [replace(one, weight=one.weight * SINGLE / sizes[one.act]) if one.act else one for one in found]
+
+
+def curve_of(
+    outcomes: Sequence[Outcome], prior: float, thresholds: Sequence[float] = (), base: Curve | None = None
+) -> Curve:
+    """Return the curve of some outcomes; its prior is ``base``, or the stated confidence."""
+    heaps: list[list[Outcome]] = [[] for _ in range(TENTHS)]
+    for outcome in outcomes:
+        heaps[tenth_of(outcome.stated)].append(outcome)
+    raw = [_weighed(place / TENTHS, heap, prior) for place, heap in enumerate(heaps)]
+    worths = _worths(raw, prior, base.plain_at if base else _identity)
+    lenient = _worths([_spared(tenth) for tenth in raw], prior, base.lenient_at if base else _identity)
+    return Curve(
+        tuple(replace(tenth, worth=worth) for tenth, worth in zip(raw, worths, strict=True)),
+        tuple((tenth.stated, worth) for tenth, worth in zip(raw, lenient, strict=True)),
+        tuple(thresholds),
+    )
+
+
+def _identity(stated: float) -> float:
+    return stated
+
+
+def _worths(tenths: Sequence[Tenth], prior: float, expected: Prior) -> list[float]:
+    drawn = [(tenth.right + prior * expected(_middle(tenth.low))) / (tenth.samples + prior) for tenth in tenths]
+    # A tenth without outcomes has little weight against its neighbour.
+    return monotone(drawn, [tenth.samples + 1.0 for tenth in tenths])
+
+
+def _spared(tenth: Tenth) -> Tenth:
+    """Return a tenth without one outcome against it."""
+    return replace(tenth, samples=tenth.samples - min(SINGLE, tenth.samples - tenth.right))
+
+
+def tenth_of(stated: float) -> int:
+    """Return the tenth of a confidence; 1.0 belongs to the last."""
+    return min(TENTHS - 1, max(0, int(stated * TENTHS + 1e-9)))
+
+
+def _weighed(low: float, heap: Sequence[Outcome], prior: float) -> Tenth:
+    """Sum up the outcomes of a tenth. Its position on the curve is the weighted mean of its confidences."""
+    samples = sum(outcome.weight for outcome in heap)
+    right = sum(outcome.weight for outcome in heap if outcome.right)
+    stated = sum(outcome.weight * outcome.stated for outcome in heap)
+    place = (stated + prior * _middle(low)) / (samples + prior)
+    return Tenth(low, samples, min(right, samples), place, 0.0)
+
+
+def _middle(low: float) -> float:
+    return low + 0.5 / TENTHS
+
+
+def monotone(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Return the nearest non-decreasing sequence: neighbours out of order share their weighted mean."""
+    blocks: list[tuple[float, float, int]] = []
+    for value, weight in zip(values, weights, strict=True):
+        block = (value, weight, 1)
+        while blocks and blocks[-1][0] >= block[0]:
+            block = _pooled(blocks.pop(), block)
+        blocks.append(block)
+    return [value for value, _, length in blocks for _ in range(length)]
+
+
+def _pooled(one: tuple[float, float, int], other: tuple[float, float, int]) -> tuple[float, float, int]:
+    weight = one[1] + other[1]
+    return (one[0] * one[1] + other[0] * other[1]) / weight, weight, one[2] + other[2]
+
+
+def _interpolated(knots: Sequence[Knot], stated: float) -> float:
+    place = bisect_right(knots, stated, key=lambda knot: knot[0])
+    if place == 0:
+        return knots[0][1] * max(0.0, stated) / knots[0][0]
+    if place == len(knots):
+        # Proportional beyond the last knot, so that the identity is kept and a drop extends to the end.
+        return min(1.0, knots[-1][1] * stated / knots[-1][0])
+    return _between(knots[place - 1], knots[place], stated)
+
+
+def _between(left: Knot, right: Knot, stated: float) -> float:
+    if right[0] <= left[0]:
+        return right[1]
+    share = (stated - left[0]) / (right[0] - left[0])
+    return left[1] + share * (right[1] - left[1])

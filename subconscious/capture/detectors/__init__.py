@@ -1,0 +1,1 @@
+"""Detectors: each finds one kind of statement in a session's turns."""

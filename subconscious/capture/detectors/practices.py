@@ -1,0 +1,163 @@
+"""How a project's usual steps are taken, seen from single commands and edits: one test, a reply to a reviewer, a changelog.
+
+Like ``conventions``, it is told from what was run and changed; one row per practice. One run shows how a thing can be
+done, several that it is done so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from subconscious.capture.detectors.answers import worked
+from subconscious.capture.detectors.commit_messages import message
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.domain.model import Role, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """One row. ``run`` finds it in commands that worked, ``fewest`` at least; ``told`` words it around what was found."""
+
+    name: str
+    run: re.Pattern[str]
+    told: str
+    fewest: int = 1
+
+
+_FEWEST_RUNS = 2
+"""Runs that make a habit: once may be an exception."""
+
+PRACTICES = (
+    Practice(
+        "one test",
+        re.compile(r"(?P<said>\bgo test (?:(?!-tags)[\w./-]+ )*?\./[\w./-]*\.\.\. -run)\b"),
+        "A single test of this project is run with `{said} <name>`, instead of the whole suite.",
+    ),
+    Practice(
+        "one file of tests",
+        re.compile(r"(?P<said>\b(?:bun test|pytest|npx vitest run|npx jest) (?:[\w.-]+/)+[\w.-]+\.\w+)"),
+        "The tests of a single file of this project are run with `{said}`, instead of the whole suite.",
+    ),
+    Practice(
+        "tests behind a tag",
+        re.compile(r"(?P<said>\bgo test\b[^|&;\n]{0,30}?-tags[= ]\w+)"),
+        "Tests of this project are run with a build tag: `{said}`.",
+        _FEWEST_RUNS,
+    ),
+    Practice(
+        "draft pull requests",
+        re.compile(r"(?P<said>\bgh pr create)\b [^|]*?--draft\b", re.DOTALL),
+        "Pull requests of this project are opened as drafts from the command line, with `{said} --draft`.",
+        _FEWEST_RUNS,
+    ),
+    Practice(
+        "replies to a review",
+        re.compile(r"(?P<said>\bgh api repos/[\w.-]+/[\w.-]+/pulls/)\d+/comments/\d+/replies\b"),
+        "A review comment on a pull request is answered in its own thread with `{said}<number>/comments/<comment id>/replies "
+        "-f body=...`: the pull request's number belongs into the path.",
+    ),
+)
+
+_TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(?:\([\w/.-]+\))?!?: \S")
+_EDITS = {"Edit", "Write"}
+_CHANGELOG = "CHANGELOG.md"
+_STAGED = re.compile(
+    r"(?>\bgit\b[^\n;&|]*?\badd\b)[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
+)
+"""What takes a changed changelog into a commit: its name, or all that has changed."""
+
+_ADDED = re.compile(r"\bgit (?:-\S+ (?:[^-\s]\S* )?)*add (?P<what>[^\n;&|]+)")
+_ALL = re.compile(r"\bgit (?:-C \S+ )?commit (?:-[\w-]+ )*(?:-[a-z]*a|--all\b)")
+_FILE = re.compile(r"[\"']?[^-\s]\S*\w\.\w+[\"']?\Z")
+_LEFT_OUT = re.compile(
+    r"\b(?:only|just) (?:stage|commit|add) (?:the )?(?:\w+ )?(?:relevant )?files?\b|"
+    r"(?<!\bno )(?<!\bany )(?<!\bwithout )\b(?:unrelated|pre-existing|other (?:uncommitted|unstaged|modified|changed)) (?:\w+ ){0,3}"
+    r"(?:changes|files)\b(?! belong)|\bchanges\b[^.\n]{0,40}\b(?:unrelated|pre-existing)\b",
+    re.IGNORECASE,
+)
+"""What an assistant says when it leaves changes out of a commit that are not its own."""
+
+
+def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
+    """Give the practices that a session shows, each once."""
+    turns = [turn for exchange in exchanges for turn in exchange.turns]
+    for row in PRACTICES:
+        runs = ((turn, row.run.search(command)) for turn in _worked(turns) for command in turn.commands)
+        shown = [(turn, found) for turn, found in runs if found]
+        if len(shown) >= row.fewest:
+            turn, found = shown[0]
+            yield _draft(turn, row.told.format(**found.groupdict()), found[0], row.name)
+    yield from _changelog(turns)
+    yield from _subjects(turns)
+    yield from _staging(turns)
+
+
+def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
+    return (turn for turn in turns if turn.role is Role.TOOL and not turn.failed)
+
+
+def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
+    """Return the commits that were made: the turn, the message as it stands in the command, and its text."""
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]
+    asked = [(turn, command, found) for turn in said for command in turn.commands if (found := message(command))]
+    return [(turn, *found) for turn, command, found in asked if worked(turns, turn, command)]
+
+
+def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
+    edits = (turn for turn in turns if turn.role is Role.ASSISTANT and _EDITS & set(turn.tools))
+    return ((turn, PurePath(file)) for turn in edits for file in turn.files)
+
+
+def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
+    """A changelog that was changed, and staged for the next commit, belongs to it."""
+    place = {turn.id: at for at, turn in enumerate(turns)}
+    edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == _CHANGELOG), len(turns))
+    made = next((commit for commit in _commits(turns) if place[commit[0].id] > edited), None)
+    if made is None:
+        return
+    turn, quote, _ = made
+    ran = "\n".join(command for one in turns[edited : place[turn.id] + 1] for command in one.commands)
+    if _STAGED.search(ran):
+        text = f"Changes of this project are noted in {_CHANGELOG}, in the same commit as the change."
+        yield _draft(turn, text, quote, "changelog")
+
+
+def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
+    found = [(turn, quote, text) for turn, quote, text in _commits(turns) if _TYPED.match(text)]
+    if len(found) >= _FEWEST_RUNS and len(found) == len(_commits(turns)):
+        turn, quote, text = found[0]
+        subject = text.splitlines()[0]
+        yield _draft(
+            turn,
+            f"Commit subjects of this project begin with a type (Conventional Commits), as in `{subject}`.",
+            quote,
+            "subjects",
+        )
+
+
+def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
+    """What else has changed is left out of a commit: said, and done by naming the files that go in."""
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # whose commands stand here whole
+    ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
+    added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]
+    named = all(_FILE.match(word) for _, found in added for word in found["what"].split() if word not in ("--", "\\"))
+    heard = any(_LEFT_OUT.search(turn.text) for turn in said)
+    if heard and added and named and not any(_ALL.search(command) for _, command in ran):
+        turn, found = added[0]
+        text = (
+            "Only the files modified for the current task are staged before committing, by explicit file paths (`git add"
+            " <file>`) rather than with `git add -A` or `git add .`: unrelated, pre-existing changes in the working tree are"
+            " left uncommitted."
+        )
+        yield _draft(turn, text, found[0], "staging")
+
+
+def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:
+    # A subject that was committed is somebody's words.
+    habit = "" if name == "subjects" else name
+    signs = (f"practice:{name}",)
+    return Draft(turn, "pattern", text, quote, "practice", signs=signs, reason="seen in what was run", habit=habit)

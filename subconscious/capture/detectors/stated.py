@@ -1,0 +1,146 @@
+"""What a person states outright: sentences with a cue.
+
+It reads only words that a person typed, sentence by sentence. A cue gives a sentence its kind and strength,
+refinements lower it. It would rather miss a statement than store one that was not made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from subconscious.capture.detectors.cues import CUES, Cue
+from subconscious.capture.detectors.refinements import LONGEST_STATEMENT, REFINEMENTS, Statement
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Turn
+from subconscious.text import wording
+from subconscious.text.sentences import sentences
+
+EXTRACTOR = "offline-1"
+
+_APOSTROPHES = ("\u2019", "'")
+"""The typographer's and the one that cues are written with: of one length, so that places stay the same."""
+
+_LONGEST_TURN = 200_000
+_CLAUSE = re.compile(r"(?:[,;:\u2013\u2014]|\s-|\b(?:and|so|but|because|then|if|whether|when))\s+(?=\S)")
+_MOST_CLAUSES = 12
+_CORRECTION = re.compile(
+    r"(?:no|nope|actually|stop|wrong|wait|again,? (?:this|that)|that'?s (?:wrong|not)|not correct|this is not|"
+    r"this (?:should|must) not)\b",
+    re.IGNORECASE,
+)
+_LEVELS = (Strength.EXPLICIT, Strength.IMPLIED, Strength.INFERRED)
+
+_KINDS_OF_NOTES = (
+    (
+        "preference",
+        re.compile(r"\b(?:i|we) (?:always |really )?(?:prefer|like|want|hate)|\b(?:always|never)\b", re.IGNORECASE),
+    ),
+    ("decision", re.compile(r"\b(?:decided|agreed|settled)\b", re.IGNORECASE)),
+    ("dead_end", re.compile(r"\b(?:did(?:n't| not) work|does(?:n't| not) work|failed)\b", re.IGNORECASE)),
+)
+
+
+def extract(turns: Sequence[Turn]) -> list[Candidate]:
+    """Return what the typed turns state, each statement once, in the order in which they were made."""
+    found: dict[str, Candidate] = {}
+    for turn in turns:
+        if turn.origin is Origin.USER and len(turn.text) <= _LONGEST_TURN:
+            for candidate in _candidates(turn):
+                found.setdefault(candidate.content.casefold(), candidate)
+    return list(found.values())
+
+
+def _candidates(turn: Turn) -> Iterator[Candidate]:
+    corrected = turn.after_interrupt or bool(_CORRECTION.match(turn.text))
+    for sentence in sentences(turn.text):
+        match = _match(sentence.replace(*_APOSTROPHES))
+        if match is not None:
+            cue, statement = match[0], _statement(sentence, match[1], turn.text)
+            yield _candidate(turn, cue, statement, corrected=corrected)
+
+
+def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
+    """Find the first cue at the sentence's beginning, or else at that of a clause."""
+    starts = [0]
+    for clause in _CLAUSE.finditer(sentence):
+        starts.append(clause.end())
+        if len(starts) == _MOST_CLAUSES:
+            break
+    for cue in CUES:
+        for start in starts:
+            if found := cue.pattern.match(sentence, start):
+                return cue, found
+    return None
+
+
+def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
+    """Take a match apart; a cue that reaches to the sentence's end has said it all itself."""
+    rest = found.string[found.end("cue") :]
+    return Statement(
+        sentence=sentence,
+        before=found.string[: found.start("cue")],
+        cue=found["cue"],
+        said=rest if wording.content_words(rest) else found["cue"],
+        rest=rest,
+        turn_text=text,
+    )
+
+
+def _summary(cue: Cue, statement: Statement) -> str:
+    """Word what is stated without its cue; the whole sentence where the subject stands before the cue."""
+    said = statement.cue + statement.rest if cue.kept else statement.said
+    if wording.content_words(statement.before):
+        said = statement.sentence
+    return wording.summary(said)
+
+
+def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -> Candidate:
+    strength, reason = _strength(cue, statement, corrected=corrected)
+    quote = wording.cut_clause(statement.sentence, LONGEST_STATEMENT)
+    content = wording.squeeze(quote)
+    kind = _kind(cue, statement)
+    return Candidate(
+        kind=kind,
+        summary=_summary(cue, statement),
+        content=content,
+        evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
+        origin=turn.origin,
+        strength=strength,
+        raw_confidence=_confidence(strength, content),
+        extractor=EXTRACTOR,
+        time=turn.time,
+        scope=wording.scope(content, kind),
+        reason=reason,
+        rationale=wording.rationale(content),
+        sentiment=wording.sentiment(content),
+        branch=turn.branch,
+        tags=wording.tags(content),
+        files=wording.files(content),
+    )
+
+
+def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
+    """Lower the cue's strength by what speaks against it, and say so in words."""
+    reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
+    names = [refinement.name for refinement in reasons]
+    if cue.corrects and not corrected:
+        names.insert(0, "it corrects nothing that was said or done")
+    steps = len(_LEVELS) if any(refinement.to_floor for refinement in reasons) else len(names)
+    level = min(_LEVELS.index(cue.strength) + steps, len(_LEVELS) - 1)
+    lowered = f"; lowered: {', '.join(names)}" if names else ""
+    return _LEVELS[level], f'says "{cue.name}"{lowered}'
+
+
+def _confidence(strength: Strength, content: str) -> float:
+    """The prior, and a little more for a statement that names things and says why."""
+    named = bool(wording.tags(content))
+    reasoned = bool(wording.rationale(content))
+    return round(strength.prior + 0.02 * named + 0.02 * reasoned, 2)
+
+
+def _kind(cue: Cue, statement: Statement) -> str:
+    """Return the cue's kind; what is to be remembered or noted tells its kind by its own words."""
+    if cue.kept:
+        return cue.kind
+    own = (kind for kind, pattern in _KINDS_OF_NOTES if pattern.search(statement.said))
+    return next(own, cue.kind)

@@ -1,0 +1,185 @@
+"""Statements cut closely: one point, a sentence with those it leans on.
+
+``findings`` packs as many points as fit; here each stands alone, with the names it needs and without its speaker, so
+that what is weighed says one thing. Both readings of a text are weighed, and the session's cap takes the stronger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePath
+
+from subconscious.capture.detectors.findings import (
+    FEWEST_WORDS,
+    changed_files,
+    is_changelog,
+    is_order,
+    is_skipped,
+    kind_of,
+    named,
+    signs,
+    spoken,
+    taken_back,
+)
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.impersonal import impersonal
+from subconscious.capture.kernel import CAUSE, is_broken, is_passing, is_trifle, leans, units
+from subconscious.capture.narration import is_narration, sentence_spans
+from subconscious.capture.passages import LONGEST, Passage, plain, points
+from subconscious.domain.model import Turn
+from subconscious.text.wording import content_words, files, tags
+
+_BACKWARDS = 2
+"""Sentences that one may lean on."""
+
+_CLOSE = 320
+"""Characters up to which a sentence takes the next one with it that leans on it or gives its reason."""
+
+_SHORTEST = 120
+"""Characters below which a statement that gives no cause says too little: readers found one in seven worth keeping."""
+
+_MOST = 120
+"""Cuts of one text: what is longer is a document, not something said."""
+
+_SKIPPED = re.compile(
+    r"(?:verif\w+|test(?:s|ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|execution order|next steps?|todo|"
+    r"usage|commits? created|hypothes[ie]s\b.*|(?:open )?questions?\b.*|remaining\b.*|implementation order|pros|cons|"
+    r"alternatives?\b.*|options?\b.*|trade-?offs)\W*\Z",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"\b(?:I|I'\w+|me|you|you'\w+|your|let's|let me)\b", re.IGNORECASE)
+_WANTS = re.compile(
+    r"\b(?:would|could|might|want|if you|should we|maybe|perhaps|let me|i'll|tbd|todo)\b", re.IGNORECASE
+)
+
+
+def statements(exchange: Exchange) -> Iterator[Draft]:
+    """Give what the assistant states in an exchange, cut closely."""
+    said = spoken(exchange)
+    for turn in said:
+        for source, passage in _cuts(turn.text):
+            draft = _draft(exchange, turn, passage, source)
+            if draft is not None and not taken_back(draft, said):
+                yield draft
+    yield from _replies(exchange)
+
+
+def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
+    alone = points(text)[:_MOST]
+    yield from (("point", passage) for passage in alone)
+    yield from (("sentence", close) for passage in alone for close in _close(text, passage))
+
+
+def _close(text: str, passage: Passage) -> Iterator[Passage]:
+    """Give each sentence of a passage with what it leans on and what gives its reason, where that is not all of it."""
+    places = list(units(text, passage.start, passage.end))
+    said = [text[slice(*place)] for place in places]
+    for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
+        first = at
+        while first > 0 and at - first < _BACKWARDS and leans(said[first]):
+            first -= 1
+        last = at
+        while last + 1 < len(places) and _joins(said[last + 1]) and places[last + 1][1] - places[first][0] <= _CLOSE:
+            last += 1
+        if not (first == 0 and last + 1 == len(places)):
+            start, end = places[first][0], places[last][1]
+            yield replace(passage, start=start, end=end, wording=plain(text[start:end]))
+
+
+def _joins(said: str) -> bool:
+    """Whether a sentence belongs to the one before it."""
+    return leans(said) or bool(CAUSE.search(said))
+
+
+def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Draft | None:
+    if any(_SKIPPED.match(name) for name in (*passage.headings, passage.lead)):
+        return None
+    said = _said(turn.text, passage)
+    if len(content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")) or is_changelog(said):
+        return None
+    passage = replace(passage, lead=_lead(passage.lead))
+    bare = not (passage.headings or passage.lead or files(said))
+    about = exchange.task or (_looked_at(exchange, turn) if bare else "")
+    content = named(replace(exchange, topic=about), passage, said)
+    if not content or _says_little(content, said):
+        return None
+    quote = turn.text[passage.start : passage.end].strip()
+    marks = (*signs(exchange, turn, passage, said), f"cut:{source}", *_doubts(passage, said))
+    return Draft(turn, kind_of(turn, passage, said), content, quote, source, signs=marks, files=changed_files(exchange))
+
+
+def _said(text: str, passage: Passage) -> str:
+    """Return what a passage says without its speaker; "" where it opens with what leans on something left out."""
+    kept: list[str] = []
+    before = passage.start
+    gap_open = False
+    for start, end in units(text, passage.start, passage.end):
+        raw = text[start:end]
+        one = impersonal(raw)
+        if _is_idle(raw, one) or (leans(one) and gap_open):
+            gap_open = True
+            continue
+        kept.append(("\n" if "\n" in text[before:start] else " ") + one)
+        before, gap_open = end, False
+    while kept and kept[-1].rstrip(" *_").endswith(":"):
+        kept.pop()
+    return plain("".join(kept).strip())
+
+
+def _says_little(content: str, said: str) -> bool:
+    """Whether a statement without a cause is too short, or an order of a plan that tells nothing else."""
+    return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
+
+
+def _lead(lead: str) -> str:
+    """Return the last sentence of what leads into a passage, without its speaker; "" where it is of the moment."""
+    spans = sentence_spans(lead, 0, len(lead))
+    last = impersonal(lead[slice(*spans[-1])]) if spans else ""
+    return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
+
+
+def _looked_at(exchange: Exchange, turn: Turn) -> str:
+    """Name the file that was last read or changed before a turn: what is said without a subject is said of it."""
+    before = reversed(exchange.turns[: exchange.turns.index(turn)])
+    named = ((place.cwd, file) for place in before for file in place.files[-1:])
+    inside = (PurePath(file) for folder, file in named if folder and PurePath(file).is_relative_to(folder))
+    return "/".join(next(inside, PurePath()).parts[-2:])
+
+
+def _is_idle(raw: str, one: str) -> bool:
+    """Whether a sentence is no part of a statement; of what is of the moment or a trifle, what names code is weighed."""
+    if not one:
+        return True
+    narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
+    weighed = bool(tags(one)) and not _SPEAKER.search(one)
+    return not content_words(one) or narrated or is_broken(one) or ((is_passing(one) or is_trifle(one)) and not weighed)
+
+
+def _doubts(passage: Passage, said: str) -> Iterator[str]:
+    """Name what the stricter reading of ``findings`` would refuse a passage for."""
+    doubts = {
+        "skipped": is_skipped(passage),
+        "passing": is_passing(said),
+        "trifle": any(is_trifle(one) for one in said.split("; ")),
+        "speaker": bool(_SPEAKER.search(said)),
+        "wants": bool(_WANTS.search(said)),
+    }
+    yield from (f"doubt:{name}" for name, is_so in doubts.items() if is_so)
+
+
+def _replies(exchange: Exchange) -> Iterator[Draft]:
+    """Give the answer to a question that a person put: the first that was said in the end, with the question."""
+    turn = next((turn for turn in exchange.turns if turn.id == exchange.last_said), None)
+    if not exchange.asked or turn is None:
+        return
+    for passage in points(turn.text)[:1]:
+        said = _said(turn.text, passage)
+        room = LONGEST - len(exchange.asked) - 1
+        if len(content_words(said)) < FEWEST_WORDS or len(said) > room or _WANTS.search(said) or said.endswith(":"):
+            continue
+        quote = turn.text[passage.start : passage.end].strip()
+        marks = (*signs(exchange, turn, passage, said), "cut:reply")
+        yield Draft(turn, "learning", f"{exchange.asked} {said}", quote, "reply", signs=marks)

@@ -1,0 +1,235 @@
+"""Turns what a person typed into candidates: every sentence is judged, whatever its words and language.
+
+The judge (``judge.py``) says how likely a sentence is worth keeping, and as what. A cue that states something outright
+("we decided", "always") is evidence beside it. What is kept is understandable alone: a sentence that leans on the one
+before it, or on what the assistant had said, takes that with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from subconscious.capture import judge
+from subconscious.capture.detectors import corrections, stated
+from subconscious.capture.detectors.references import answered, begins_back, is_dependent, replies
+from subconscious.capture.detectors.refinements import LONGEST_STATEMENT
+from subconscious.capture.kernel import leans
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Turn
+from subconscious.text import wording
+from subconscious.text.sentences import sentences
+
+Opinions = Mapping[judge.Spoken, judge.Opinion]
+"""What the judge says of typed sentences with the embedder's help; those that are missing are judged by their words."""
+
+NO_OPINIONS: Opinions = {}
+
+EXTRACTOR = "typed-1"
+
+LONGEST_TURN = 20_000
+"""Characters of a message that are read: what is longer was pasted."""
+
+MOST_SENTENCES = 60
+"""Sentences of a message that are judged; a message with more is a document."""
+
+MOST_OF_A_MESSAGE = 5
+"""Statements that are kept of one message: who pastes a specification does not want each line of it remembered."""
+
+KINDS = {
+    "rule": "preference",
+    "decision": "decision",
+    "constraint": "learning",
+    "fact": "learning",
+    "correction": "lesson",
+    "deadline": "learning",
+    "ownership": "learning",
+}
+"""From the kinds of statements that the judge tells apart to the kinds of memories."""
+
+LEAST = 0.5
+"""Chance from which a sentence is a candidate at all."""
+
+CORRECTS = 0.65
+"""Chance from which what was typed after an interrupt corrects: one opener of a session in eleven reaches it."""
+
+OBJECTION = 0.02
+"""Below this chance the judge overrules even a cue that states something outright."""
+
+AHEAD, AHEAD_LEAST = 0.8, 0.05
+"""Confidence in a wish that looks ahead, unless the judge rejects it: not enough to store it without a review."""
+
+REMARK = 3
+"""Words of a remark that is kept with the sentence behind it."""
+
+CUED_KINDS = frozenset(("blocker", "dead_end"))
+"""Kinds that the judge does not tell apart."""
+
+_WORD = re.compile(r"\w")
+_NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
+"""The number of a statement that ends the sentence before it: "1. the first, 2. both" """
+
+_WISH = re.compile(
+    r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
+    r"|\b(?:need|want|would (?:need|like|want)|'d (?:like|want|need))\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:once|when|whenever|as|after|if|before) (?:we|they|you|others?|people|users?|there) (?:\w+ ){0,2}?"
+    r"(?:add|have|get|support|introduce|are|go|switch|move|write|build|grow|need)\b(?: \w+){0,3}?"
+    r" (?:more|others?|another|new|further|additional)\b"
+    r"|\b(?:any|every) (?:other|new|future|further) \w+|\b(?:more|other|new) \w+ (?:later|in (?:the )?future)\b"
+    r"|\bin (?:the )?future\b|\bfrom (?:now|here) on\b|\bgoing forward\b|\blater on\b|\bat any ?time\b"
+    r"|\bdown the (?:road|line)\b|\blong[- ]term\b",
+    re.IGNORECASE,
+)
+"""Words for a time after this session, or for things that do not exist yet."""
+
+_ADDRESS = re.compile(
+    r"\A(?:(?:also|sorry|btw|by the way|fyi|note|again|one more thing)\s*[:,]\s+|my point is(?: that|:)?\s+"
+    r"|(?:that|this|it|(?:the|your) \w+ part)(?:'s| is| was|\u2019s) (?:not (?:correct|right|true)|wrong|incorrect)\s*[,;:.]\s+"
+    r"|(?:please )?(?:have|keep|bear) in mind(?: that|:|,)?\s+|(?:please )?note that\s+)+",
+    re.IGNORECASE,
+)
+
+
+def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
+    """Return what the typed turns state, each statement once, the likeliest of each message."""
+    found: dict[str, Candidate] = {}
+    for turn in turns:
+        said = list(_candidates(turn, opinions))
+        likeliest = sorted(said, key=lambda one: -one.raw_confidence)[:MOST_OF_A_MESSAGE]
+        for candidate in said:
+            if candidate in likeliest:
+                found.setdefault(candidate.content.casefold(), candidate)
+    return list(found.values())
+
+
+def spoken(turn: Turn) -> list[judge.Spoken]:
+    """Return the sentences of a message as the judge sees them; none where no person typed it, or it was pasted."""
+    if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
+        return []
+    said = [sentence for sentence in sentences(turn.text) if _WORD.search(sentence)]
+    if len(said) > MOST_SENTENCES:
+        return []
+    return [
+        judge.Spoken(
+            sentence,
+            before=turn.before,
+            place=at,
+            count=len(said),
+            previous=said[at - 1] if at else "",
+            interrupted=turn.after_interrupt,
+        )
+        for at, sentence in enumerate(said)
+    ]
+
+
+def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
+    cued = {one.evidence.quote: one for one in stated.extract([turn])}
+    for one in spoken(turn):
+        quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
+        cue, opinion = cued.get(quote), opinions.get(one)
+        if opinion is None and cue is not None:  # without the embedder a cue is worth more than the judge
+            yield replace(cue, content=_alone(one, cue.content))
+            continue
+        opinion = opinion or judge.model().opinion(one)
+        if cue is not None and opinion.chance < (OBJECTION if cue.strength is Strength.EXPLICIT else LEAST):
+            cue = None
+        if cue is not None or opinion.chance >= LEAST or _looks_ahead(one, opinion):
+            yield _candidate(turn, one, opinion, quote, cue)
+
+
+def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
+    """Make a candidate of a sentence; words that usually state something vouch for it beside the judge."""
+    chance = max(opinion.chance, _vouched(cue), AHEAD if _looks_ahead(one, opinion) else 0.0)
+    kind = _kind(turn, opinion, cue)
+    content = _alone(one, wording.squeeze(quote))
+    return Candidate(
+        kind=kind,
+        summary=cue.summary if cue is not None else wording.summary(content),
+        content=content,
+        evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
+        origin=turn.origin,
+        strength=_strength(chance),
+        raw_confidence=round(chance, 2),
+        extractor=EXTRACTOR,
+        time=turn.time,
+        scope=wording.scope(content, kind),
+        reason=_reason(opinion, cue),
+        rationale=wording.rationale(content),
+        sentiment=wording.sentiment(content),
+        branch=turn.branch,
+        tags=wording.tags(content),
+        files=wording.files(content),
+    )
+
+
+def _looks_ahead(one: judge.Spoken, opinion: judge.Opinion) -> bool:
+    """Whether a sentence wants something for the time after this session, by which a task differs from a rule."""
+    asks = "?" in one.text or opinion.chance < AHEAD_LEAST
+    return not asks and bool(_WISH.search(one.text)) and bool(_AHEAD.search(one.text))
+
+
+def _vouched(cue: Candidate | None) -> float:
+    """Return the confidence that a cue gives alone: what is only hinted at does not reach what is stored."""
+    return 0.0 if cue is None or cue.strength is Strength.INFERRED else cue.raw_confidence
+
+
+def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
+    """Return the kind of memory; a cue that states something outright knows it best, and some kinds it alone knows."""
+    if _corrects(turn):
+        return KINDS["correction"]
+    if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
+        return cue.kind
+    return KINDS[opinion.kind]
+
+
+def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
+    return "; ".join(
+        [f"reads like a {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])]
+    )
+
+
+def _corrects(turn: Turn) -> bool:
+    """Whether a message was typed after an interrupt or a refusal, and says what was wrong."""
+    return turn.after_interrupt and corrections.chance(turn.text) >= CORRECTS
+
+
+def _alone(one: judge.Spoken, text: str) -> str:
+    """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
+    text = _direct(text)
+    number = _NUMBER.search(one.previous)
+    if number and one.before:
+        return answered(text, one.before, number[1])
+    reply = judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
+    dependent = leans(text) or is_dependent(text) or reply or begins_back(text)
+    if one.previous and (dependent or _is_remark(one.previous)):
+        whole = f"{_ended(wording.squeeze(one.previous))} {text}"
+        added = len(whole) <= LONGEST_STATEMENT
+        text = whole if added else text
+        # The sentence before it may itself lean on what the assistant had said: "option 1 ..., since that is ..."
+        dependent = reply or (added and is_dependent(one.previous))
+    return answered(text, one.before) if one.before and dependent else text
+
+
+def _direct(text: str) -> str:
+    """Return a statement without brackets around it and without what only addresses the listener."""
+    if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        text = text[1:-1].strip()
+    rest = _ADDRESS.sub("", text, count=1)
+    return rest if len(wording.content_words(rest)) >= REMARK else text
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with a mark at its end, so that the next one can follow."""
+    return sentence if sentence[-1:] in ".!?:;,\u3002\uff01\uff1f" else f"{sentence}."
+
+
+def _is_remark(previous: str) -> bool:
+    """Whether a sentence is a short remark that gives the next one its occasion: "lena left. reviews: samir"."""
+    return len(previous.split()) <= REMARK and len(wording.content_words(previous)) > 1 and "?" not in previous
+
+
+def _strength(chance: float) -> Strength:
+    return next((level for level in Strength if chance >= level.prior), Strength.INFERRED)

@@ -1,0 +1,237 @@
+"""Evaluates candidates: traces the origin of their words, runs the poisoning check, and applies the thresholds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from unicodedata import category
+
+from subconscious.calibration.curves import UNCALIBRATED, Calibration
+from subconscious.capture import habits, own_edits
+from subconscious.capture.detectors.typed import NO_OPINIONS, Opinions
+from subconscious.capture.gate import PROBABLY, admit, is_below
+from subconscious.capture.lasting import QUOTES, Session, carried_out, is_general, of_the_moment, passing
+from subconscious.capture.later_use import for_a_stranger, of_no_later_use
+from subconscious.capture.offline import extract
+from subconscious.domain.model import (
+    MODELS,
+    Act,
+    Admission,
+    Candidate,
+    Decision,
+    Judged,
+    Level,
+    Origin,
+    Role,
+    Turn,
+    Verdict,
+)
+from subconscious.poisoning.echo import Traced, trace
+from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.poisoning.reservations import of_own_words, reservation
+from subconscious.settings.settings import Settings
+from subconscious.text.standalone import RESOLVED, unclear, without_announcement
+
+UNCHECKED = "the poisoning check is off"
+"""The reservation of every capture while that check is off: nothing unchecked is injected."""
+
+LESS_TRUST, BELOW = 0.15, 0.01
+"""How much confidence an unclear or short-lived finding loses, and how far below the review threshold it ends at least."""
+
+WORTH_A_TRY = 0.38
+"""Least confidence of an unconfirmed memory that the session's own evidence supports."""
+
+PLANNED = 0.5
+"""Least confidence of an unconfirmed memory that is made of an approved plan."""
+
+UNCLAIMED = 0.2
+"""Largest share of a sentence that one place in prose may have if no person reviews the statement."""
+
+PROBABLE, PROBABLE_FACT = 0.8, 0.5
+"""Least probability that a typed statement, or a typed fact, needs to become an unconfirmed memory."""
+
+WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
+"""Words that turn what reads like a fact into a possible task."""
+
+REQUEST = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\?", re.IGNORECASE)
+"""Words of a request, which is a task even if it covers all cases."""
+
+PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
+"""Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
+
+CLAIMED = "a comment, document or message says nearly the same"
+CLAIMED_TO_A_MODEL = 0.1
+"""The same limit for a model's own sentence, in which added words make the share of a claim smaller."""
+
+
+def judge(
+    turns: Sequence[Turn],
+    settings: Settings,
+    calibration: Calibration = UNCALIBRATED,
+    opinions: Opinions = NO_OPINIONS,
+) -> list[Judged]:
+    """Return the candidates of some turns with their admissions. Pure and CPU-bound: run it in a thread."""
+    return weigh(extract(turns, opinions), turns, settings, calibration) if settings.capture else []
+
+
+def weigh(
+    candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
+) -> list[Judged]:
+    """Return candidates, extracted by rules or by a model, with their admissions."""
+    heard = {turn.id: turn.quotable_text for turn in turns}
+    confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
+    judged = []
+    spoken = {turn.id for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain}
+    session = Session.of(turns)
+    for one in map(_worded_by_us, trace(map(_begun, candidates), confirmed, spoken)):
+        candidate = one.candidate
+        verdict = screen(candidate) if settings.poisoning else Verdict()
+        worth = calibration.at(candidate.extractor, candidate.raw_confidence, candidate.kind)
+        worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
+        quoted = heard.get(candidate.evidence.turn_id, "")
+        admission = admit(candidate, settings, heard=quoted, confidence=worth)
+        if candidate.evidence.turn_id not in confirmed:
+            admission = _unasked(candidate, admission)
+        admission = _worth_keeping(candidate, admission, session)
+        admission = _reserved(apply_verdict(admission, verdict), one, checked=settings.poisoning)
+        admission = _attested(admission, one, verdict, session, settings)
+        admission = _planned(admission, one, session)
+        admission = _lasting(candidate, admission, session, settings)
+        if not candidate.extractor.startswith(MODELS):
+            candidate, admission = own_edits.admit(one, admission, verdict, session, settings)
+            candidate, admission = _of_later_use(candidate, admission)
+        judged.append((candidate, _probable(candidate, admission, verdict, session, settings)))
+    return judged
+
+
+def _begun(candidate: Candidate) -> Candidate:
+    """Return a finding of the rules without what only leads to it; its quote stays as it was said."""
+    if candidate.origin is Origin.USER or candidate.by_model:
+        return candidate
+    said, told = without_announcement(candidate.content), without_announcement(candidate.summary)
+    return candidate if said == candidate.content else replace(candidate, content=said, summary=told)
+
+
+def _worded_by_us(traced: Traced) -> Traced:
+    """Return a habit with the assistant as origin: its wording is ours, although tools answered before it was seen."""
+    if not habits.is_habit(traced.candidate):
+        return traced
+    return replace(traced, candidate=replace(traced.candidate, origin=Origin.ASSISTANT))
+
+
+def _worth_keeping(candidate: Candidate, admission: Admission, session: Session) -> Admission:
+    """Queue what would be stored but is unclear alone or ends with its session."""
+    if admission.decision is not Decision.AUTO:
+        return admission
+    why = unclear(candidate.content) or passing(candidate, session)
+    return replace(admission, decision=Decision.REVIEW, reason=f"it {why}: {admission.reason}") if why else admission
+
+
+def _planned(admission: Admission, traced: Traced, session: Session) -> Admission:
+    """Reserve what an approved plan says about its own work: it is out of date when the work is done."""
+    waits = admission.decision is Decision.REVIEW and admission.reservation == ""
+    if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
+        return admission
+    unsure = is_below(admission.confidence, PLANNED)
+    # The second look decides whether a model's finding holds after the session.
+    if not (unsure or (carried_out(traced.candidate, session) and not traced.candidate.by_model)):
+        return admission
+    return replace(admission, reservation=own_edits.OF_A_PLAN)
+
+
+def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
+    """Lower the confidence of an unclear or short-lived finding, so that it is injected only after a second session found it."""
+    if admission.decision is not Decision.REVIEW or admission.reservation != "":
+        return admission
+    why = unclear(candidate.content) or of_the_moment(candidate, session)
+    if not why:
+        return admission
+    confidence = min(admission.confidence - LESS_TRUST, settings.review_threshold - BELOW)
+    return replace(admission, confidence=confidence, reason=f"it {why}: {admission.reason}")
+
+
+def _of_later_use(candidate: Candidate, admission: Admission) -> tuple[Candidate, Admission]:
+    """Reserve findings that help no later session, and reword the others for a reader who did not see the session.
+
+    What a person chose or stated keeps its wording.
+    """
+    free = admission.decision is Decision.REVIEW and admission.reservation == ""
+    if not free or candidate.origin is Origin.USER or RESOLVED.search(candidate.content):
+        return candidate, admission
+    if why := of_no_later_use(candidate, reports_edits=admission.reason.startswith(own_edits.SPEAK_FOR_IT)):
+        return candidate, replace(admission, reservation=f"it {why}")
+    said, told = for_a_stranger(candidate.content), for_a_stranger(candidate.summary)
+    return replace(candidate, content=said, summary=told), admission
+
+
+def _unasked(candidate: Candidate, admission: Admission) -> Admission:
+    """Queue what the assistant said and no person approved: it may repeat what the assistant read."""
+    if candidate.origin is Origin.USER or admission.decision is not Decision.AUTO:
+        return admission
+    return replace(
+        admission, decision=Decision.REVIEW, reason=f"no person said so or let it through: {admission.reason}"
+    )
+
+
+def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:
+    """Add the reason why a queued candidate may not be injected before a person confirms it."""
+    if admission.decision is not Decision.REVIEW:
+        return admission
+    if habits.is_habit(traced.candidate):
+        return replace(admission, reservation=habits.ONE_SESSION)
+    why = _reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
+    return replace(admission, reservation=why)
+
+
+def _reservation(traced: Traced, verdict: Verdict) -> str:
+    """Return why a candidate may not be injected before it is confirmed; a model's finding has passed a second look by then."""
+    if not traced.candidate.by_model:
+        return reservation(traced, verdict)
+    return reservation(traced, verdict, reviewed=True) or (CLAIMED if traced.prosaic >= CLAIMED_TO_A_MODEL else "")
+
+
+def _attested(
+    admission: Admission, traced: Traced, verdict: Verdict, session: Session, settings: Settings
+) -> Admission:
+    """Admit a finding below the review threshold as unconfirmed if the session's own evidence supports it.
+
+    It must also be clear and lasting, and no prose of the session may claim the same.
+    """
+    weak = admission.decision is Decision.DISCARD and admission.weak
+    if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
+        return admission
+    if traced.prosaic >= UNCLAIMED or _reservation(traced, verdict):
+        return admission
+    if unclear(traced.candidate.content) or of_the_moment(traced.candidate, session):
+        return admission
+    reason = f"the session's own evidence speaks for it: {admission.reason}"
+    return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
+
+
+def _probable(
+    candidate: Candidate, admission: Admission, verdict: Verdict, session: Session, settings: Settings
+) -> Admission:
+    """Admit a probable statement of the user as unconfirmed.
+
+    A rule needs a higher probability than a fact because it may be a task, unless it speaks of all cases.
+    """
+    weak = admission.decision is Decision.DISCARD and admission.weak
+    typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)
+    fact = candidate.kind == "learning" and not WISH.search(candidate.content)
+    general = not candidate.by_model and is_general(candidate.content) and not REQUEST.search(candidate.content)
+    enough = PROBABLE_FACT if fact or general else PROBABLE
+    if not (typed and settings.unconfirmed and settings.poisoning) or is_below(admission.confidence, enough):
+        return admission
+    why = passing(candidate, session)
+    if why not in ("", QUOTES) or unclear(candidate.content) or not _is_typed_prose(candidate.content):
+        return admission
+    if of_own_words(candidate, verdict, quoted=bool(why)):
+        return admission
+    reason = f"{PROBABLY}{admission.reason}"
+    return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
+
+
+def _is_typed_prose(text: str) -> bool:
+    """Whether a text is free of characters that programs print and nobody types."""
+    return not any(sign in PRINTED or category(sign) == "So" for sign in text)

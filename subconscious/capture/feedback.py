@@ -1,0 +1,88 @@
+"""Judges whether answers used the given memories, at the end of each turn and of the session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from subconscious.domain.model import Memory, Origin, Role, Turn
+from subconscious.recall import usage
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import memories, surfaces, unconfirmed
+from subconscious.store.surfaces import PROACTIVE_EVENTS, Unjudged
+from subconscious.supersession import confirmation
+from subconscious.transcripts import State, read_turns
+
+LATEST_BYTES = 512 * 1024
+"""Bytes at the end of a transcript that are read: they hold the latest answers, earlier ones are judged already."""
+
+CLOCK = 2.0
+"""Seconds by which the clock of the client may be behind."""
+
+GIVEN = 1000
+"""Surfaces of one session that are examined."""
+
+Judged = tuple[Unjudged, str]
+
+
+async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str = "", *, final: bool = False) -> int:
+    """Judge the memories given before the latest answers, and return how many surfaces were judged.
+
+    Memories of a start are judged at the end of the session. ``last_said`` is the end of the answer as the hook
+    reports it, because the transcript lags behind.
+    """
+    waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
+    if not waiting:
+        return 0
+    known = await memories.get_many(ctx.database, [one.memory_id for one in waiting])
+    turns = await asyncio.to_thread(_latest, path)
+    judged = await asyncio.to_thread(_weighed, waiting, known, turns, last_said, final)
+    act = uuid4().hex
+    async with ctx.database.write() as tx:
+        for surface, how in judged:
+            await surfaces.judge(tx, surface, session_id, bool(how), how, act)
+    return len(judged)
+
+
+async def conclude(ctx: RecallContext, session_id: str) -> list[int]:
+    """Confirm or retire the unconfirmed memories that a finished session was given.
+
+    Returns the ids of the confirmed ones, which have to be added to the index.
+    """
+    given = [one.memory_id for one in await surfaces.listing(ctx.database, session_id=session_id, limit=GIVEN)]
+    open_ones = await unconfirmed.among(ctx.database, given)
+    if not open_ones:
+        return []
+    async with ctx.database.write() as tx:
+        found = [await confirmation.conclude(tx, memory.id) for memory in open_ones]
+    return [number for number in found if number is not None]
+
+
+def _latest(path: str) -> Sequence[Turn]:
+    """Return the last turns of a transcript. They are compared and not stored."""
+    try:
+        begin = max(0, Path(path).stat().st_size - LATEST_BYTES) if path else 0
+        return read_turns(Path(path), begin, State(), final=True).turns if path else ()
+    except OSError:
+        return ()
+
+
+def _weighed(
+    waiting: Iterable[Unjudged], known: dict[int, Memory], turns: Sequence[Turn], last_said: str, final: bool
+) -> list[Judged]:
+    """Return the judged surfaces, each with how it was used; "" for those that no answer used."""
+    asked = "\n".join(turn.text for turn in turns if turn.role is Role.USER and turn.origin is Origin.USER)
+    own = [turn for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain]
+    judged = []
+    for surface in waiting:
+        memory = known.get(surface.memory_id)
+        after = [" ".join((turn.quotable_text, *turn.files)) for turn in own if turn.time >= surface.at - CLOCK]
+        answer = "\n".join((*after, last_said[-LATEST_BYTES:])).strip()
+        if memory is None or not answer:
+            continue
+        how = usage.used(memory, asked, answer)
+        if how or surface.event in PROACTIVE_EVENTS or (final and not (memory.pinned or memory.kind == "lesson")):
+            judged.append((surface, how))
+    return judged

@@ -1,0 +1,1 @@
+"""Extraction with a language model: questions, answers, and the checks on both."""

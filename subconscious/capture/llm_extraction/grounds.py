@@ -1,0 +1,104 @@
+"""Where in a transcript stands what a model's proposal rests on: its evidence, what a person typed of it, its context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from subconscious.capture.kernel import leans
+from subconscious.capture.llm_extraction import quotes
+from subconscious.capture.llm_extraction.proposals import Quoted, Statement
+from subconscious.capture.passages import LONGEST
+from subconscious.domain.model import Act, Origin, Role, Turn
+from subconscious.text.sentences import sentences
+from subconscious.text.wording import content_words
+
+FEWEST_WORDS = 3
+"""Words with a meaning that a person's sentence must have to be kept as it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quote was looked for: ``said`` is the verbatim span, "" where it stands nowhere."""
+
+    turn: Turn
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """``evidence`` is what is shown for a proposal; ``stated`` is all that a person typed of it."""
+
+    evidence: Place
+    stated: tuple[Place, ...] = ()
+    context: tuple[Turn, ...] = ()
+
+
+def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
+    """Look up what a proposal quotes; what a person typed of it goes before anything else."""
+    stated = tuple(_all_stated(proposal.directive, turns))
+    context = tuple(place.turn for place in (_look_up(one, turns) for one in proposal.context) if place.said)
+    if stated:
+        return Grounds(stated[0], stated, context)
+    evidence = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
+    typed = bool(evidence.said) and is_typed(evidence.turn)
+    return Grounds(evidence, (evidence,) if typed else (), context)
+
+
+def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
+    """Return the quote that nobody typed as the only ground; None where there is none.
+
+    What was typed is left out: it did not carry the wording, and must not lend it the user's origin.
+    """
+    place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
+    return Grounds(place, (), found.context) if place.said and not is_typed(place.turn) else None
+
+
+def is_typed(turn: Turn) -> bool:
+    """Whether a person typed a turn."""
+    return turn.role is Role.USER and turn.origin is Origin.USER and turn.act is Act.NONE
+
+
+def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Place]:
+    """Give the quotes that a person did type; whoever quotes them can't make them another's."""
+    for quoted in found:
+        named = _named(quoted, turns)
+        order = [*([named] if named else []), *turns]
+        places = (Place(turn, quotes.find(quoted.quote, turn.text)) for turn in order if is_typed(turn))
+        if place := next((one for one in places if one.said), None):
+            yield place
+
+
+def _look_up(quoted: Quoted, turns: Sequence[Turn]) -> Place:
+    """Find a quote in the turn that is named, or else in one other: the least trusted one that holds it.
+
+    Where it stands nowhere the turn that was named, or the last, has to stand for the transcript.
+    """
+    named = _named(quoted, turns)
+    if named is not None and (said := quotes.find(quoted.quote, named.quotable_text)):
+        return Place(named, said)
+    places = [Place(turn, said) for turn in turns if (said := quotes.find(quoted.quote, turn.quotable_text))]
+    return max(places, key=lambda place: place.turn.origin.distrust, default=Place(named or turns[-1], ""))
+
+
+def _named(quoted: Quoted, turns: Sequence[Turn]) -> Turn | None:
+    return turns[quoted.turn - 1] if 0 < quoted.turn <= len(turns) else None
+
+
+def own_words(place: Place) -> str:
+    """Return the whole sentences that a person's quote is taken from, verbatim; "" where they mean little alone.
+
+    A part of a sentence may say the opposite of the whole.
+    """
+    text = place.turn.text
+    begin = text.find(place.said)
+    end = begin + len(place.said)
+    at, spans = 0, []
+    for sentence in sentences(text):
+        at = text.find(sentence, at)
+        spans.append((at, at + len(sentence)))
+        at += len(sentence)
+    met = [span for span in spans if span[0] < end and span[1] > begin]
+    whole = text[met[0][0] : met[-1][1]] if met else ""
+    says_enough = len(content_words(whole)) >= FEWEST_WORDS and not leans(whole) and not whole.endswith("?")
+    return whole if says_enough and len(whole) <= LONGEST else ""

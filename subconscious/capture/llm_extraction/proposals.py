@@ -1,0 +1,246 @@
+"""What a model is asked to answer: a few candidates, each with its quotes and what it is worth.
+
+The schema that goes out is strict, the reading of what comes back is not: whatever is out of bounds costs one candidate
+its place, with a reason, and never the others theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from subconscious.domain.kinds import KINDS
+
+MOST = 12
+"""Candidates that one chunk may bring."""
+
+DOUBTED = 0.5
+"""The most that is thought of what holds for the moment only: it is discarded."""
+
+CONFIRMING = ("user", "test", "commit")
+UNCONFIRMED = 0.9
+"""What the score of a candidate that nothing confirmed is multiplied by."""
+
+QUOTES = 2
+"""Quotes of one sort that a candidate may have beside its evidence."""
+
+WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specificity": 0.15, "coherence": 0.10}
+"""What each of five scores weighs in the confidence, where that formula is chosen."""
+
+CAPTURED_KINDS = tuple(name for name in KINDS if name != "meta")
+
+_SLACK = 0.05
+"""By how much a part may lie beyond 0..1 and still be taken for a slip; a score of 8 is of another scale."""
+
+
+def _listed(value: Any) -> Any:
+    """Read a list; models also write one thing, or things with commas between."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _first(value: Any) -> Any:
+    return value[:MOST] if isinstance(value, list) else value
+
+
+def _number(value: Any) -> Any:
+    """Read a number; none at all is one that can't be right."""
+    return -1.0 if value is None else value
+
+
+def _words(length: int) -> Any:
+    return Field(default="", json_schema_extra={"maxLength": length})
+
+
+def _quoted(value: Any) -> Any:
+    """Read up to ``QUOTES`` quotes; models also write a bare text for one. What is no quote is left out."""
+    found = value if isinstance(value, list) else [value]
+    told = [{"quote": one} if isinstance(one, str) else one for one in found]
+    return [one for one in told if isinstance(one, Quoted) or _is_quote(one)][:QUOTES]
+
+
+def _is_quote(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("quote"), str) and isinstance(value.get("turn", 0), int)
+
+
+def _word(value: Any) -> Any:
+    return value.strip().casefold() if isinstance(value, str) else ""
+
+
+def _truth(value: Any) -> Any:
+    """Read a truth value; whatever else stands there vouches for nothing."""
+    return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
+
+
+Word = Annotated[str, BeforeValidator(_word)]
+Text = Annotated[str, BeforeValidator(_text)]
+Names = Annotated[list[str], BeforeValidator(_listed)]
+Part = Annotated[
+    float,
+    BeforeValidator(_number),
+    Field(default=-1.0, json_schema_extra={"minimum": 0, "maximum": 1}),
+]
+
+
+class Quoted(BaseModel):
+    """Words of one turn, copied."""
+
+    turn: int = 0
+    quote: Text = _words(400)
+
+
+Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_extra={"maxItems": QUOTES})]
+
+
+class Statement(BaseModel):
+    """What a candidate says, as a model words it.
+
+    ``directive`` is what the user typed of it, ``context`` what tells what that refers to.
+    """
+
+    turn: int = 0
+    quote: Text = _words(400)
+    directive: Quotes = []
+    context: Quotes = []
+    kind: Annotated[Text, Field(json_schema_extra={"enum": list(CAPTURED_KINDS)})] = ""
+    summary: Text = _words(100)
+    content: Text = _words(400)
+    rationale: Text = _words(300)
+    tags: Annotated[Names, Field(json_schema_extra={"maxItems": 5})] = []
+    files: Annotated[Names, Field(json_schema_extra={"maxItems": 5})] = []
+
+    @property
+    def measured(self) -> bool:
+        """Whether every score was given, on the scale that was asked for."""
+        raise NotImplementedError
+
+    @property
+    def confidence(self) -> float:
+        """The raw confidence; 0 where a score is missing or of another scale."""
+        raise NotImplementedError
+
+    @property
+    def scores(self) -> str:
+        """The scores, for a person."""
+        raise NotImplementedError
+
+
+class Proposal(Statement):
+    """One candidate with what tells good ones from others: how long it holds, what confirms it, how much it is worth."""
+
+    standing: Annotated[Word, Field(json_schema_extra={"enum": ["standing", "once"]})] = ""
+    confirmed_by: Annotated[Word, Field(json_schema_extra={"enum": ["user", "test", "commit", "nothing"]})] = ""
+    true_at_end: Annotated[bool, BeforeValidator(_truth)] = False
+    keep: Part
+
+    @property
+    def measured(self) -> bool:
+        """Whether it was scored, on the scale that was asked for."""
+        return -_SLACK <= float(self.keep) <= 1 + _SLACK
+
+    @property
+    def doubt(self) -> str:
+        """Why it is not worth keeping whatever its score, or ""."""
+        if self.standing != "standing":
+            return "it applies only for the moment"
+        return "" if self.true_at_end else "it is not true any more at the end"
+
+    @property
+    def confidence(self) -> float:
+        """The keep score, held down by what speaks against keeping it."""
+        if not self.measured:
+            return 0.0
+        keep = min(1.0, max(0.0, float(self.keep)))
+        if self.doubt:
+            return min(keep, DOUBTED)
+        return round(keep if self.confirmed_by in CONFIRMING else keep * UNCONFIRMED, 4)
+
+    @property
+    def scores(self) -> str:
+        """The scores, for a person."""
+        told = f"keep {self.keep:.2f}, confirmed by {self.confirmed_by or 'nothing'}"
+        return f"{told}; {self.doubt}" if self.doubt else told
+
+
+class ScoredProposal(Statement):
+    """One candidate with five scores, for who has chosen their formula."""
+
+    relevance: Part
+    actionability: Part
+    novelty: Part
+    specificity: Part
+    coherence: Part
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts of the confidence by name, within 0..1."""
+        return {name: min(1.0, max(0.0, float(getattr(self, name)))) for name in WEIGHTS}
+
+    @property
+    def measured(self) -> bool:
+        """Whether every part was given, on the scale that was asked for."""
+        return all(-_SLACK <= float(getattr(self, name)) <= 1 + _SLACK for name in WEIGHTS)
+
+    @property
+    def confidence(self) -> float:
+        """The weighted sum of the parts."""
+        if not self.measured:
+            return 0.0
+        return round(sum(weight * self.parts[name] for name, weight in WEIGHTS.items()), 4)
+
+    @property
+    def scores(self) -> str:
+        """The scores, for a person."""
+        return ", ".join(f"{name} {part:.2f}" for name, part in self.parts.items())
+
+
+class Proposals(BaseModel):
+    """A model's answer to one chunk."""
+
+    candidates: Annotated[list[Proposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})] = []
+
+
+class ScoredProposals(BaseModel):
+    """The same, with five scores."""
+
+    candidates: Annotated[
+        list[ScoredProposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})
+    ] = []
+
+
+Answer = Proposals | ScoredProposals
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How candidates are scored: the answer's schema, and the words of the prompt that ask for it."""
+
+    schema: type[Answer]
+    asked: str
+
+
+SCALES = {
+    "keep": Scale(
+        Proposals,
+        '- `standing`: "standing" if it will hold beyond this task, "once" if it was for this task or moment.'
+        ' `confirmed_by`: what showed that it is true: "user" (said or agreed to it), "test" (a run showed it),'
+        ' "commit" (it was committed), "nothing". `true_at_end`: whether it is still true at the end of the piece; what'
+        " was mended meanwhile is not. `keep`: from 0 to 1, how surely a later session will do something differently, and"
+        " better, for knowing it; use the whole scale, and .8 or more only for what you would bet on.",
+    ),
+    "five": Scale(
+        ScoredProposals,
+        "- Score each candidate from 0 to 1: `relevance` to this project's future sessions, `actionability` (it changes"
+        " what one would do), `novelty` (not obvious, not known already), `specificity` (it names things), `coherence`"
+        " (clear and free of contradiction within the piece). Use the whole scale; 0.9 and more is for what you would bet"
+        " on.",
+    ),
+}
+"""To add a scale, add a row, and its name to the setting `model_scores`."""

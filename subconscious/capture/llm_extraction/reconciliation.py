@@ -1,0 +1,392 @@
+"""The end of a session with a model: what was found is looked at a second time, against all of it and what is stored.
+
+It stands in for the person who does not review. What fails is discarded with its reason; what passes becomes what the
+gate had said of it; what is not vouched for waits for a person, as it would without a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.capture.admission import Provenance, admit_memory, last_word
+from subconscious.capture.llm_extraction import recurrence, second_look
+from subconscious.capture.llm_extraction.quotes import overlap
+from subconscious.capture.llm_extraction.second_look import Look, Looks, Note
+from subconscious.capture.session_limits import hold_cap
+from subconscious.domain.model import Admission, Decision, Judged, Level, Link, Memory, Origin
+from subconscious.links import opinions
+from subconscious.links.gate import status_for
+from subconscious.llm.providers import Request
+from subconscious.recall.engines import projects_of
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import Handover, Sketch, Transcript
+from subconscious.sessions.story import Checked, examined, record_of
+from subconscious.store import (
+    captures,
+    decisions,
+    full_text,
+    links,
+    memories,
+    second_looks,
+    sessions,
+    takeovers,
+    unconfirmed,
+)
+from subconscious.store.capture_rows import UNCONFIRMED, candidate_from
+from subconscious.store.second_looks import WAITS, WaitingCapture
+from subconscious.supersession import confirmation
+from subconscious.text.terms import terms
+from subconscious.text.wording import SUMMARY_LENGTH, shorten
+from subconscious.wire.captures import Capture
+
+log = logging.getLogger("subconscious.capture")
+
+NEIGHBOURS = 4
+"""Memories a note that the model is shown beside it."""
+
+NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
+"""Unconfirmed memories that the model is shown beside a note, and all notes together."""
+
+UNSAID = "no second look vouches for it"
+REFUSED = "the second look refused it"
+
+SURE = 0.95
+"""Confidence of a link that the second look found; whose words the two are decides whether it counts."""
+
+MENDABLE = ("review", "unconfirmed")
+
+
+def held(judged: Judged) -> Judged:
+    """Let what a model found wait for its second look; what is refused or set apart needs none."""
+    candidate, admission = judged
+    if admission.decision not in (Decision.AUTO, Decision.REVIEW):
+        return judged
+    return candidate, replace(admission, decision=Decision.REVIEW, reservation=WAITS)
+
+
+def without(judged: Iterable[Judged]) -> list[Judged]:
+    """Judge candidates that get no second look: what no person said is given to nobody before one reviews it."""
+    return [
+        (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
+        for candidate, admission in judged
+    ]
+
+
+def _unlooked(admission: Admission) -> Admission:
+    return replace(admission, reservation=admission.reservation or UNSAID)
+
+
+async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
+    """Note what the gate had said of captures that wait for their second look."""
+    for capture_id in capture_ids:
+        await second_looks.enqueue(tx, capture_id, gate.decision, gate.reservation, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a session has brought: what awaits the second look, then what was found without a model.
+
+    ``sketch`` is what the session's story is told from, as it was stored; "" where no story is wanted. ``unconfirmed``
+    are memories that a note may repeat and thereby confirm.
+    """
+
+    awaited: tuple[WaitingCapture, ...]
+    others: tuple[Capture, ...]
+    stored: dict[int, Memory]
+    sketch: str = ""
+    unconfirmed: dict[int, Memory] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> dict[int, Memory]:
+        """The memories that the notes are compared with, the active ones first."""
+        return self.stored | self.unconfirmed
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a model is shown of the session as a whole; {} where there is nothing to tell of it."""
+        return record_of(Sketch.from_json(self.sketch)) if self.sketch else {}
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is shown, in the order in which it is numbered."""
+        looked = [_note(one.capture, one.before) for one in self.awaited]
+        return [*looked, *(_note(one) for one in self.others)][: second_look.MOST]
+
+    @property
+    def standings(self) -> list[int]:
+        """How freely each note may be given: 2 if it is stored, 1 if it may be unconfirmed, 0 if it waits for a person."""
+        looked = [_standing(one.decision is Decision.AUTO, one.reservation) for one in self.awaited]
+        return [*looked, *(_standing(one["status"] == "captured", one["reservation"]) for one in self.others)]
+
+
+def _standing(stored: bool, reservation: str | None) -> int:
+    return 2 if stored else int(reservation == "")
+
+
+def _note(capture: Capture, before: str = "") -> Note:
+    content, kind, quote, said_by = (str(capture[name]) for name in ("content", "kind", "evidence", "origin"))
+    return Note(content, kind, quote, said_by, before)
+
+
+async def gather(ctx: RecallContext, session_id: str, project_id: str) -> Session:
+    """Collect a session's candidates, and the memories that they may repeat or replace."""
+    async with ctx.database.write() as tx:
+        awaited = await second_looks.waiting_captures(tx, session_id)
+    known = await captures.listing(ctx.database, session_id=session_id, limit=10_000)
+    mine = {one.capture["id"] for one in awaited}
+    others = [one for one in known if one["status"] in ("captured", *MENDABLE) and one["id"] not in mine]
+    stored = await _stored(ctx, [one.capture for one in awaited], project_id)
+    bound = {one["memory_id"] for one in others}
+    new = {number: one for number, one in stored.items() if number not in bound}
+    sketch = await sessions.sketch_for_story(ctx.database, session_id) if _tells_stories(ctx) else ""
+    guesses = await _unconfirmed(ctx, awaited, project_id, session_id)
+    return Session(tuple(awaited), tuple(others), new, sketch, guesses)
+
+
+def _tells_stories(ctx: RecallContext) -> bool:
+    return ctx.settings.summaries and ctx.settings.handover
+
+
+async def _stored(ctx: RecallContext, found: Sequence[Capture], project_id: str) -> dict[int, Memory]:
+    near: dict[int, float] = {}
+    for capture in found:
+        words = terms(str(capture["content"]))
+        near |= dict(await full_text.search(ctx.database, words, projects_of(project_id), NEIGHBOURS))
+    ranked = sorted(near, key=lambda number: -near[number])[: second_look.MOST_STORED - MOST_UNCONFIRMED]
+    return await memories.get_many(ctx.database, ranked)
+
+
+async def _unconfirmed(
+    ctx: RecallContext, awaited: Sequence[WaitingCapture], project_id: str, session_id: str
+) -> dict[int, Memory]:
+    found: dict[int, Memory] = {}
+    for one in awaited:
+        content = str(one.capture["content"])
+        found |= await recurrence.unconfirmed_near(ctx, content, project_id, session_id, NEAR_UNCONFIRMED)
+    return dict(list(found.items())[:MOST_UNCONFIRMED])
+
+
+def ask(session: Session) -> Request:
+    """Make the one question about a session."""
+    stored = {number: one.content for number, one in session.shown.items()}
+    return second_look.request(session.notes, stored, opinions.types(), session.record)
+
+
+async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
+    """Let the second look count, as one transaction; return the memories that are in force by it."""
+    said = {
+        number: _without_loss(look, number, session)
+        for number, look in second_look.entries(answer, len(session.notes)).items()
+    }
+    session_id = where.place.session_id or ""
+    story = await _story(ctx, session, answer.story, session_id) if session.record else None
+    async with ctx.database.write() as tx:
+        found = _Applying(ctx, tx, session, where, by)
+        await found.decide(said)
+        for number, other in enumerate(session.others, start=len(session.awaited) + 1):
+            if look := said.get(number):
+                await _mend(tx, other, look, session.notes, number, ctx.settings.review_expiry_days)
+        await second_looks.finish(tx, session_id, found.verdicts)
+        if story is not None:
+            await _retell(tx, session_id, session, story, by)
+        await hold_cap(tx, session_id, ctx.settings)
+    return found.made
+
+
+@dataclass
+class _Applying:
+    """A second look that is being applied: ``made`` are the memories in force by it, ``verdicts`` the refusals."""
+
+    ctx: RecallContext
+    tx: aiosqlite.Connection
+    session: Session
+    where: Provenance
+    by: str
+    made: list[int] = field(default_factory=list)
+    verdicts: dict[int, str] = field(default_factory=dict)
+
+    async def decide(self, said: Mapping[int, Look]) -> None:
+        """Settle each note that still awaits it: a person may have decided on some meanwhile."""
+        session_id = self.where.place.session_id or ""
+        still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
+        for number, one in enumerate(self.session.awaited, start=1):
+            if (waits := still.get(one.capture["id"])) is not None:
+                await self._decide(waits, said.get(number))
+
+    async def _decide(self, one: WaitingCapture, look: Look | None) -> None:
+        again = recurrence.repeated(one, look, self.session.shown)
+        if again is not None:
+            self.made += await recurrence.count(self.ctx, self.tx, one, again, self.where)
+            return
+        capture_id = one.capture["id"]
+        self.verdicts[capture_id] = await _settle(self.ctx, self.tx, one, look, self.where, self.session.notes)
+        self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
+        await _take_place(self.tx, capture_id, self.session.others)
+
+
+def _without_loss(look: Look, number: int, session: Session) -> Look:
+    """Let a double stand where the other one waits for a person: what both say would be lost with it."""
+    standings = session.standings
+    worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]
+    return look.model_copy(update={"fate": "stands"}) if worse else look
+
+
+async def _story(ctx: RecallContext, session: Session, said: second_look.Story, session_id: str) -> Checked | None:
+    """Examine the story of a session; None where the session is unknown."""
+    known = await sessions.get(ctx.database, session_id)
+    if known is None:
+        return None
+    end = (await sessions.position(ctx.database, known.transcript, session_id)).position
+    typed = [note.content for note in session.notes if note.said_by == Origin.USER]
+    offline, sketch = Handover.from_json(known.handover), Sketch.from_json(session.sketch)
+    transcript = Transcript(Path(known.transcript), end)
+    return await asyncio.to_thread(examined, said, offline, sketch, transcript, typed)
+
+
+async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
+    """Keep a story in place of the one that was told offline; what the session gained meanwhile comes first."""
+    if story.refused:
+        log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
+        return
+    told = sessions.ModelStory(story.title, story.tags, story.handover.to_json(), story.handover.open)
+    await sessions.save_model_story(tx, session_id, told, session.sketch, by)
+
+
+async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
+    """No second look will come: what waits for it waits for a person, the user's own words are what the gate said."""
+    async with ctx.database.write() as tx:
+        for one in await second_looks.waiting_captures(tx, session_id):
+            own = one.capture["origin"] == Origin.USER and one.decision is Decision.AUTO
+            await _pass(ctx, tx, one if own else replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
+        await second_looks.finish(tx, session_id, {})
+        await hold_cap(tx, session_id, ctx.settings)
+
+
+async def _settle(
+    ctx: RecallContext,
+    tx: aiosqlite.Connection,
+    one: WaitingCapture,
+    look: Look | None,
+    where: Provenance,
+    notes: Sequence[Note],
+) -> str:
+    """Discard, store or leave to a person what awaited its second look; return why it was refused, or ""."""
+    content = one.capture["content"]
+    if look is not None and (why := second_look.refusal(look, content)):
+        await decisions.displace(tx, one.capture["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
+        await unconfirmed.set_reservation(tx, one.capture["id"], REFUSED)
+        return why
+    if look is None or not second_look.vouches(look):
+        await _pass(ctx, tx, replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
+        return ""
+    await _pass(ctx, tx, _vouched(one, ctx.settings.review_threshold), where)
+    return ""
+
+
+def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
+    """Raise what passed to the confidence that is worth a person's look: the second look stands in for that person."""
+    return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
+
+
+def _instead(look: Look, notes: Sequence[Note]) -> str:
+    return f' ("{notes[look.by - 1].content[:120]}")' if look.fate != "stands" and 0 < look.by <= len(notes) else ""
+
+
+async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, where: Provenance) -> None:
+    """Let a capture be what the gate had said of it; by now more may be known that speaks against it."""
+    capture = one.capture
+    candidate = candidate_from(capture)
+    gate = Admission(one.decision, capture["confidence"], capture["reason"], reservation=one.reservation)
+    admission = replace(await last_word(ctx, (candidate, gate), where), reservation=one.reservation)
+    await decisions.reword(tx, capture, candidate, admission, ctx.settings.review_expiry_days)
+    await admit_memory(ctx, tx, capture["id"], (candidate, admission), where)
+
+
+async def _replaced(
+    ctx: RecallContext, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
+) -> list[int]:
+    """Link what was stored to the memories that it replaces; return it where it was."""
+    capture = await captures.require(tx, capture_id)
+    memory = await memories.find(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
+    if memory is None:
+        return []
+    for number in look.replaces if look and ctx.settings.links else ():
+        if number in session.stored and number != memory.id:
+            found = _Bears(memory, session.stored[number], "SUPERSEDES", memory.evidence)
+            await _link(ctx, tx, found, memory.session_id, by)
+    for bearing in look.links if look and ctx.settings.links else ():
+        other = session.stored.get(bearing.id)
+        if other is not None and other.id != memory.id and _is_valid(bearing, memory, other):
+            ends = (other, memory) if bearing.direction == opinions.BACKWARD else (memory, other)
+            await _link(ctx, tx, _Bears(*ends, bearing.type, bearing.quote), memory.session_id, by)
+    return [memory.id]
+
+
+async def _take_place(tx: aiosqlite.Connection, capture_id: int, others: Iterable[Capture]) -> None:
+    """Retire the unconfirmed memory that rules made of the same words of the user, now that these are stored."""
+    capture = await captures.require(tx, capture_id)
+    if capture["origin"] != Origin.USER or capture["memory_id"] is None:
+        return
+    for other in others:
+        same = other["turn_id"] == capture["turn_id"] and overlap(other["evidence"], capture["evidence"])
+        if same and other["status"] == UNCONFIRMED and other["memory_id"] is not None:
+            await confirmation.retire(tx, [other["memory_id"]], f"memory {capture['memory_id']} is surer of it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bears:
+    """How two memories bear on each other, and what shows it."""
+
+    source: Memory
+    target: Memory
+    type: str
+    evidence: str
+
+
+def _is_valid(said: second_look.Bearing, memory: Memory, other: Memory) -> bool:
+    opinion = opinions.Opinion(
+        number=said.id, type=said.type, direction=said.direction, confidence=SURE, quote=said.quote
+    )
+    return opinions.valid(opinion, memory, other) and said.type != opinions.NONE
+
+
+async def _link(ctx: RecallContext, tx: aiosqlite.Connection, found: _Bears, session_id: str | None, by: str) -> None:
+    """Link two between which nothing stands; the less trusted only proposes to overturn the more trusted."""
+    if await links.between(tx, found.source.id, found.target.id):
+        return
+    status = status_for(found.type, SURE, found.source, found.target, ctx.settings)
+    evidence = " ".join(found.evidence.split())
+    link = Link(0, found.source.id, found.target.id, found.type, status, SURE, by, evidence, time())
+    made = await links.add(tx, link, by, session_id=session_id)
+    if made is not None:
+        await takeovers.record(tx, made, found.source, found.target, time())
+
+
+async def _mend(
+    tx: aiosqlite.Connection,
+    capture: Capture,
+    look: Look,
+    notes: Sequence[Note],
+    number: int,
+    expiry_days: float,
+) -> None:
+    """Take out of the queue, or word better, what was found offline and no person said; what is stored stays."""
+    fresh = await captures.require(tx, int(str(capture["id"])))
+    if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
+        return
+    if look.fate in second_look.FATES or look.entailed is False or look.instruction_like:
+        why = second_look.refusal(look, fresh["content"])
+        await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
+    elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):
+        # What may be given as it stands needs no other words, which nobody has examined.
+        candidate = replace(candidate_from(fresh), content=words, summary=shorten(words, SUMMARY_LENGTH))
+        admission = Admission(Decision.REVIEW, fresh["confidence"], fresh["reason"], reservation=fresh["reservation"])
+        await decisions.reword(tx, fresh, candidate, admission, expiry_days)

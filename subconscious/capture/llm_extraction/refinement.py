@@ -1,0 +1,308 @@
+"""What a model makes of a transcript, joined with what stands already: refined, not doubled.
+
+The offline result stands at once. What a model finds later is compared with it: the same statement gives a waiting
+capture better words, a new one goes through the gate like any other, and what a person has decided, or what is stored,
+keeps its wording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from subconscious.capture.admission import Provenance, admit_memory, keep, last_word
+from subconscious.capture.evaluation import weigh
+from subconscious.capture.llm_extraction import extractor as model
+from subconscious.capture.llm_extraction import reconciliation
+from subconscious.capture.llm_extraction.chunks import Chunk, Measure, take, tokens
+from subconscious.capture.llm_extraction.proposals import Answer
+from subconscious.capture.llm_extraction.quotes import overlap
+from subconscious.capture.llm_extraction.second_look import around
+from subconscious.capture.session_limits import hold_cap
+from subconscious.domain.model import Admission, Candidate, Decision, Judged, Memory, Origin, Turn
+from subconscious.failures.wording import OBSERVED
+from subconscious.llm.providers import Request
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
+from subconscious.recall.understanding import ParsedQuery
+from subconscious.redaction.cleaning import clean
+from subconscious.store import captures, decisions, memories, surfaces
+from subconscious.store.capture_rows import UNCONFIRMED, candidate_from, capture_key
+from subconscious.store.capture_rows import SessionRef as Spot
+from subconscious.store.filters import Filter
+from subconscious.store.model_readings import ReadingPosition, Span
+from subconscious.supersession.merging import ECHO
+from subconscious.text.same_statement import same_statement
+from subconscious.transcripts import State, read_turns
+from subconscious.wire.captures import Capture
+
+STEP = 256 * 1024
+"""Bytes of a transcript between two places that a reading can start from again."""
+
+COMPARED = 40
+"""Captures of a session, the latest, whose meaning a candidate is compared with."""
+
+NEIGHBOURS = 5
+"""Memories that a candidate is compared with."""
+
+LEADING_WORDS = 600
+"""Characters of what the user said last in a chunk, by which known memories are looked for."""
+
+OPEN = ("review", "discarded")
+"""Statuses of captures that neither a person nor the gate has settled for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The next chunk of a span: where the one after it begins, and how many tokens are left."""
+
+    chunk: Chunk
+    place: ReadingPosition
+    left: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Nothing can be read any more, and why."""
+
+    reason: str
+
+
+def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
+    """Read the next chunk of a span; None where nothing of it is left. Slow: run it in a thread.
+
+    Raises TranscriptError when the file can't be read.
+    """
+    offset, state = span.place.anchor, State.from_json(json.loads(span.place.state or "{}"))
+    turns: list[Turn] = []
+    marks = [(offset, state, 0)]
+    while offset < span.until and tokens(turns[span.place.seen :]) <= measure.tokens:
+        reach = min(STEP, span.until - offset)
+        reading = read_turns(
+            Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach, tool_excerpts=True
+        )
+        if reading.restarted or reading.foreign or reading.offset == offset:
+            return Gone(reading.reason or f"{span.path} is another file than it was")
+        turns.extend(reading.turns)
+        offset, state = reading.offset, reading.state
+        marks.append((offset, state, len(turns)))
+    chunk = take(turns, span.place.seen, measure)
+    if chunk is None:
+        return None
+    end = span.place.seen + len(chunk.fresh)
+    more = end < len(turns) or offset < span.until
+    left = max(1, span.tokens - tokens(chunk.fresh)) if more else 0
+    return Piece(chunk, _place_behind(marks, end, measure.overlap), left, more)
+
+
+def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: int) -> ReadingPosition:
+    """The last mark from which the turns that lead in are still read."""
+    offset, state, before = next(mark for mark in reversed(marks) if mark[2] <= max(0, end - overlap))
+    return ReadingPosition(offset, json.dumps(state.to_json()), end - before)
+
+
+async def ask_of(ctx: RecallContext, chunk: Chunk, project_id: str) -> Request:
+    """Make the request for a chunk: its turns were cleaned when they were read, what is known when it was stored."""
+    return model.request(chunk, await _known(ctx, chunk, project_id), ctx.settings.model_scores)
+
+
+async def _known(ctx: RecallContext, chunk: Chunk, project_id: str) -> list[str]:
+    """Summaries of what is remembered: first what fits the chunk, then the latest."""
+    most = ctx.settings.known_summaries
+    said = " ".join(turn.text for turn in chunk.fresh if turn.origin is Origin.USER)[-LEADING_WORDS:]
+    fitting = [hit.memory for hit in await recall(ctx, said, project_id, most)] if said else []
+    latest = await memories.recent(ctx.database, project_id, most)
+    found = {memory.id: memory.summary for memory in (*fitting, *latest)}
+    return list(found.values())[:most]
+
+
+def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
+    """Verify and admit what a model proposed, as if anybody had extracted it. CPU-bound: run it in a thread."""
+    found = model.candidates(answer, chunk, extractor, clean)
+    return weigh(found, chunk.turns, ctx.settings, ctx.calibration)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A judged candidate, and what says the same already: a capture of its session, or else a memory."""
+
+    judged: Judged
+    capture_id: int | None = None
+    memory_id: int | None = None
+
+
+async def compare(ctx: RecallContext, judged: Sequence[Judged], spot: Spot) -> list[Finding]:
+    """Find what each candidate repeats. Slow, since it goes by meaning too: do it before the transaction."""
+    known = await captures.listing(ctx.database, session_id=spot.session_id, limit=10_000) if spot.session_id else []
+    meanings = _Meanings(ctx)
+    found = []
+    for candidate, admission in judged:
+        repeated = await _same_capture(candidate, known, meanings)
+        memory = None if repeated else await _same_memory(ctx, candidate, spot.project_id)
+        found.append(
+            Finding((candidate, admission), repeated["id"] if repeated else None, memory.id if memory else None)
+        )
+    return found
+
+
+class _Meanings:
+    """How near texts are by their embeddings, each made once; 0 where there is no embedder."""
+
+    def __init__(self, ctx: RecallContext) -> None:
+        self._ctx = ctx
+        self._made: dict[str, Any] = {}
+
+    async def cosine(self, one: str, other: str) -> float:
+        vectors = [await self._of(text) for text in (one, other)]
+        return 0.0 if vectors[0] is None or vectors[1] is None else float(vectors[0] @ vectors[1])
+
+    async def _of(self, text: str) -> Any:
+        if text not in self._made:
+            self._made[text] = await self._ctx.embed(text)
+        return self._made[text]
+
+
+async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings: _Meanings) -> Capture | None:
+    key, turn = capture_key(candidate), candidate.evidence.turn_id
+    # What was discarded is many, and of interest only where it rests on the same words.
+    near = [one for one in known if one["turn_id"] == turn or one["status"] != "discarded"]
+    for capture in near:
+        if capture["capture_key"] == key or _says_same(candidate, capture, 0.0):
+            return capture
+    for capture in [one for one in near if one["kind"] == candidate.kind][-COMPARED:]:
+        if _says_same(candidate, capture, await meanings.cosine(candidate.content, capture["content"])):
+            return capture
+    return None
+
+
+def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
+    """Whether a candidate says what a capture says; of another kind only where both rest on the same words."""
+    quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
+    if not (quoted or candidate.kind == capture["kind"]):
+        return False
+    # The fuller wording of the two is kept, so one may add to the other.
+    return same_statement(candidate.content, capture["content"], cosine, may_add=True, one_quote=quoted)
+
+
+async def _same_memory(ctx: RecallContext, candidate: Candidate, project_id: str) -> Memory | None:
+    hits = await recall(
+        ctx, ParsedQuery(candidate.content, Filter(kinds=(candidate.kind,), notes=False)), project_id, NEIGHBOURS
+    )
+    for hit in hits:
+        same = same_statement(candidate.content, hit.memory.content, hit.cosine, may_add=True)
+        if same and hit.memory.scope is candidate.scope:
+            return hit.memory
+    return None
+
+
+async def join(
+    ctx: RecallContext,
+    tx: aiosqlite.Connection,
+    findings: Sequence[Finding],
+    where: Provenance,
+    looked_at: Sequence[Turn] | None = None,
+) -> list[tuple[int, Memory | None]]:
+    """Store what is new and refine what waits, in the caller's transaction; the captures that changed.
+
+    With ``looked_at``, the turns they were found in, it waits for the second look at the session's end.
+    """
+    changed = []
+    for finding in findings:
+        if finding.memory_id is not None and finding.capture_id is None:
+            changed += await _repeat(ctx, tx, finding.judged, finding.memory_id, where)
+        elif looked_at is None:
+            changed += await _take_in(ctx, tx, finding, where)
+        else:
+            changed += await _take_in_held(ctx, tx, finding, where, looked_at)
+    if changed and where.place.session_id:
+        await hold_cap(tx, where.place.session_id, ctx.settings)
+    return changed
+
+
+async def _take_in(
+    ctx: RecallContext, tx: aiosqlite.Connection, finding: Finding, where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    if finding.capture_id is not None:
+        return await _refine(ctx, tx, finding.judged, finding.capture_id, where)
+    return await keep(ctx, tx, [finding.judged], where)
+
+
+async def _take_in_held(
+    ctx: RecallContext, tx: aiosqlite.Connection, finding: Finding, where: Provenance, turns: Sequence[Turn]
+) -> list[tuple[int, Memory | None]]:
+    candidate, admission = finding.judged
+    taken = await _take_in(ctx, tx, replace(finding, judged=reconciliation.held(finding.judged)), where)
+    before = around(candidate.evidence.turn_id, candidate.evidence.quote, turns)
+    await reconciliation.expect(tx, [capture_id for capture_id, _ in taken], admission, before)
+    return taken
+
+
+async def _refine(
+    ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    """Give a capture that no person has decided on the model's words; evidence, origin and history stay its own."""
+    candidate, admission = judged[0], await last_word(ctx, judged, where)
+    capture = await captures.require(tx, capture_id)
+    origin = Origin(capture["origin"])
+    if capture["status"] == UNCONFIRMED and candidate.origin is Origin.USER is origin:
+        # The model may be sure of what rules were not; the second look decides which of the two is kept.
+        return await keep(ctx, tx, [judged], where)
+    if capture["status"] not in OPEN:
+        return []
+    if candidate.origin.distrust < origin.distrust or admission.decision not in (Decision.AUTO, Decision.REVIEW):
+        # Said by somebody who is trusted more, it is a capture of its own and takes the other's place; refused, it is
+        # put with those that were.
+        return await keep(ctx, tx, [judged], where)
+    if candidate.origin is not origin or not _waits(capture):
+        return []
+    worded = replace(
+        candidate_from(capture),
+        kind=candidate.kind,
+        summary=candidate.summary,
+        content=candidate.content,
+        rationale=candidate.rationale,
+        sentiment=candidate.sentiment,
+        raw_confidence=candidate.raw_confidence,
+        extractor=candidate.extractor,
+        tags=candidate.tags or tuple(capture["tags"]),
+        files=tuple(dict.fromkeys((*capture["files"], *candidate.files)))[:10],
+    )
+    await decisions.reword(tx, capture, worded, admission, ctx.settings.review_expiry_days)
+    return [(capture_id, await admit_memory(ctx, tx, capture_id, (worded, admission), where))]
+
+
+def _waits(capture: Capture) -> bool:
+    """Whether a model may refine a capture: the offline extractor's, and neither decided on nor set aside."""
+    undecided = capture["status"] == "review" or (capture["status"] == "discarded" and capture["reason"] != ECHO)
+    return undecided and capture["decided_at"] is None and not capture["extractor"].startswith(("model-", OBSERVED))
+
+
+async def _repeat(
+    ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    """A candidate says what a memory says: it recurs if the session said so by itself, and keeps its wording."""
+    candidate, admission = judged[0], await last_word(ctx, judged, where)
+    memory = await memories.require(tx, memory_id)
+    given = await surfaces.given_hashes(ctx.database, where.place.session_id or "")
+    heard_again = (
+        admission.decision is Decision.AUTO
+        and memory.archived_at is None
+        and memory.content_hash not in given
+        and memory.session_id != where.place.session_id
+    )
+    if not heard_again and admission.decision is not Decision.QUARANTINE:
+        reason = ECHO if memory.content_hash in given else f"says what memory {memory_id} says"
+        admission = Admission(Decision.DISCARD, admission.confidence, reason)
+    capture_id = await captures.insert(tx, candidate, admission, where.place, ctx.settings.review_expiry_days)
+    if capture_id is None:
+        return []
+    if heard_again:
+        await memories.restate(tx, memory, candidate.time, where.place.session_id, candidate.origin)
+        await captures.bind(tx, capture_id, memory_id)
+    return [(capture_id, memory if heard_again else None)]

@@ -1,0 +1,314 @@
+"""Has a model read what was learned from offline already: in the background, durably, and in nobody's way.
+
+What a session gains is gathered. It is read when enough has come together, or when the session pauses or ends; a
+provider that is down, or a cap that is reached, makes it wait and costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from time import time
+
+import aiosqlite
+
+from subconscious.app import App
+from subconscious.authorship.forgery import doubted, waiting
+from subconscious.capture.admission import Provenance
+from subconscious.capture.llm_extraction import extractor as model
+from subconscious.capture.llm_extraction import refinement, second_look_worker
+from subconscious.capture.llm_extraction.chunks import Measure, tokens
+from subconscious.capture.llm_extraction.proposals import Answer
+from subconscious.capture.llm_extraction.refinement import Gone, Piece
+from subconscious.context.busy import Busy
+from subconscious.domain.errors import (
+    BadAnswerError,
+    BadRequestError,
+    CapReachedError,
+    KeyRefusedError,
+    ProviderError,
+    TranscriptError,
+)
+from subconscious.llm.bounds import may_retry
+from subconscious.llm.client import Answered
+from subconscious.llm.providers import NONE
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import events, model_readings, second_looks, sessions
+from subconscious.store.capture_rows import SessionRef
+from subconscious.store.model_readings import NewText, Span
+from subconscious.transcripts import Reading
+
+log = logging.getLogger("subconscious.capture")
+
+Work = Callable[[], Awaitable[None]]
+Wait = Callable[[float, str], Awaitable[None]]
+Failed = Callable[[Exception], Awaitable[None]]
+
+NO_KEY = 5
+"""Work without a key, or with a refused one, pauses as long as after so many failures; a new key ends the pause."""
+
+LONGEST_PAUSE = 900.0
+"""Seconds between two tries, at the most, where the provider does not say more."""
+
+LONGEST_REST = 300.0
+"""Seconds after which the queue is looked at without a signal: clocks are set."""
+
+INTENT_LENGTH = 500
+
+
+def wanted(ctx: RecallContext) -> bool:
+    """Whether a model is to read what is said now, be there one to ask at this moment or not."""
+    return ctx.settings.provider != NONE and ctx.settings.refine and ctx.settings.capture
+
+
+async def gather(
+    ctx: RecallContext, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
+) -> None:
+    """Note what a transcript gained, in the transaction of what was learned from it offline.
+
+    A caller, like any code that makes a span due, sets ``app.signals.gathered`` after the transaction. Before it, the loop
+    would find nothing and go back to sleep.
+    """
+    if not wanted(ctx):
+        # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
+        await model_readings.delete_unread(tx, place.session_id)
+        return
+    gained = NewText(
+        path=place.path,
+        session_id=place.session_id,
+        project_id=project_id,
+        begin=0 if reading.restarted else place.position,
+        state="" if reading.restarted else place.state,
+        until=reading.offset,
+        tokens=tokens(reading.turns),
+    )
+    await model_readings.record_new_text(tx, gained, ctx.settings.refine_tokens)
+
+
+class Refining:
+    """The loop that reads what is due, one chunk after the other."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._busy = Busy()
+        self._failures = 0
+
+    async def idle(self) -> bool:
+        """Whether nothing is being read, nor could be at once."""
+        if self._busy:
+            return False
+        if not self._app.llm.on:
+            return True
+        now = time()
+        if await model_readings.next_due(self._app.database, now) is not None:
+            return False
+        return await second_looks.next_due(self._app.database, now) is None
+
+    async def run(self) -> None:
+        """Read whatever is due, until cancelled."""
+        begun = False
+        while True:
+            self._app.signals.gathered.clear()
+            try:
+                if not begun:
+                    await self._begin()
+                    begun = True
+                await self._unlock()
+                if not await self.step():
+                    await self._rest()
+            except sqlite3.Error as error:
+                log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
+                await asyncio.sleep(self._pause(1))
+
+    async def step(self) -> bool:
+        """Do one piece of what is due; whether there was any, and anybody to ask."""
+        return await self._read_next() or await self._look_next()
+
+    async def _begin(self) -> None:
+        """Nobody has to wait for what kept the last daemon; what nobody wants read any more is forgotten."""
+        waits = await model_readings.unread_sessions(self._app.database)
+        gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
+        for session_id in await second_looks.waiting_sessions(self._app.database):
+            if not wanted(ctx := await self._ctx(session_id)):
+                await second_look_worker.release(self._app, ctx, session_id)
+        async with self._app.database.write() as tx:
+            await model_readings.retry_now(tx)
+            await second_looks.retry_now(tx)
+            for session_id in gone:
+                await model_readings.delete_unread(tx, session_id)
+
+    async def _unlock(self) -> None:
+        """Make work due that waited for a key which has arrived."""
+        while self._app.sessions.rekeyed:
+            session_id = next(iter(self._app.sessions.rekeyed))
+            async with self._app.database.write() as tx:
+                await model_readings.retry_now(tx, session_id)
+                await second_looks.retry_now(tx, session_id)
+            self._app.sessions.rekeyed.discard(session_id)
+
+    async def _read_next(self) -> bool:
+        """Read a chunk of what is due; whether there was anything, and anybody to ask."""
+        span = await model_readings.next_due(self._app.database, time()) if self._app.llm.on else None
+        if span is None:
+            return False
+        with self._busy:
+            await self._try_to_read(span)
+        return True
+
+    async def _try_to_read(self, span: Span) -> None:
+        await self._attempt(partial(self._read, span), partial(self._wait, span), partial(self._failed, span))
+
+    async def _look_next(self) -> bool:
+        """Have what was found in a session that is over looked at again; whether there was any, and anybody to ask."""
+        due = await second_looks.next_due(self._app.database, time()) if self._app.llm.on else None
+        if due is None:
+            return False
+        with self._busy:
+            await self._try_to_look(*due)
+        return True
+
+    async def _try_to_look(self, session_id: str, attempts: int) -> None:
+        async def failed(error: Exception) -> None:
+            reason = f"{type(error).__name__}: {error}"
+            if may_retry(attempts + 1, error):
+                await wait(time() + self._pause(attempts + 1), reason, failed=True)
+                return
+            log.warning("session %s is not looked at a second time: %s", session_id, reason)
+            await second_look_worker.release(self._app, await self._ctx(session_id), session_id)
+
+        async def wait(at: float, reason: str, *, failed: bool = False) -> None:
+            log.info("session %s is looked at later: %s", session_id, reason)
+            async with self._app.database.write() as tx:
+                await second_looks.retry_later(tx, session_id, at, reason, failed=failed)
+
+        async def look() -> None:
+            await second_look_worker.look(self._app, await self._ctx(session_id), session_id)
+
+        await self._attempt(look, wait, failed)
+
+    async def _rest(self) -> None:
+        found = self._app.database
+        times = (await model_readings.next_retry(found), await second_looks.next_retry(found))
+        due = min((at for at in times if at is not None), default=None) if self._app.llm.on else None
+        pause = LONGEST_REST if due is None else min(LONGEST_REST, max(0.05, due - time()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._app.signals.gathered.wait(), pause)
+
+    async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
+        """Do one piece of work; whatever comes in between makes it wait, and never the rest of the daemon."""
+        accepted = self._app.config.accepted
+        try:
+            await work()
+            self._failures = 0
+        except (BadAnswerError, BadRequestError) as error:
+            await failed(error)
+        except KeyRefusedError as error:
+            # It says nothing of the provider, nor of other sessions, whose keys may be others.
+            await wait(time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
+        except ProviderError as error:
+            if self._app.config.accepted is not accepted:
+                return  # other settings hold meanwhile: it is tried again under those
+            self._failures += 1
+            await wait(self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
+        except (TranscriptError, sqlite3.Error) as error:
+            await wait(time() + self._pause(1), str(error))
+        except Exception as error:
+            # One transcript that can't be worked on must not keep the model from all others.
+            log.exception("a model's work on a session can't go on")
+            await failed(error)
+
+    async def _read(self, span: Span) -> None:
+        chosen = self._app.settings
+        measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
+        piece = await asyncio.to_thread(refinement.read_on, span, measure)
+        if piece is None or isinstance(piece, Gone):
+            await self._close(span, piece.reason if piece else "")
+        elif piece.chunk.speaks:
+            ctx = await self._ctx(span.session_id)
+            request = await refinement.ask_of(ctx, piece.chunk, span.project_id)
+            answered = await self._app.llm.answer(request, span.session_id, span.project_id)
+            await keep(self._app, ctx, span, piece, answered)
+        else:
+            await self._skip(span, piece)
+
+    async def _ctx(self, session_id: str) -> RecallContext:
+        """The settings that hold for a session, as when it was read offline."""
+        session = await sessions.get(self._app.database, session_id)
+        ctx = self._app.recall_context(json.loads(session.options) if session else None)
+        return await self._app.notes.with_client_texts_of(ctx, session)
+
+    async def _close(self, span: Span, reason: str) -> None:
+        if reason:
+            log.info("not read by the model: %s", reason)
+        async with self._app.database.write() as tx:
+            await model_readings.close(tx, span.id, reason)
+
+    async def _skip(self, span: Span, piece: Piece) -> None:
+        async with self._app.database.write() as tx:
+            await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
+
+    async def _failed(self, span: Span, error: Exception) -> None:
+        """The chunk itself is at fault: try again some time, and leave it in the end at what was found offline."""
+        reason = f"{type(error).__name__}: {error}"
+        if may_retry(span.attempts + 1, error):
+            await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
+            return
+        log.warning("%s: a chunk is left as it was found offline: %s", span.path, reason)
+        chosen = self._app.settings
+        measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
+        piece = await asyncio.to_thread(refinement.read_on, span, measure)
+        async with self._app.database.write() as tx:
+            await events.record(tx, "given up", "reading", span.id, session_id=span.session_id, reason=reason)
+            if isinstance(piece, Piece):
+                await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
+            else:
+                await model_readings.close(tx, span.id, reason)
+
+    async def _wait(self, span: Span, at: float, reason: str, *, failed: bool = False) -> None:
+        log.info("%s is read on later: %s", span.path, reason)
+        try:
+            async with self._app.database.write() as tx:
+                await model_readings.retry_later(tx, span.id, at, reason, failed=failed)
+        except sqlite3.Error as error:
+            log.error("nothing can be written: %s", error)  # noqa: TRY400 - a full disk, again and again
+            await asyncio.sleep(self._pause(1))
+
+    def _when(self, error: ProviderError) -> float:
+        """When it is worth asking again after an error that is not the chunk's."""
+        if isinstance(error, CapReachedError):
+            return max(error.retry_at, time() + self._pause(1))
+        return time() + max(getattr(error, "retry_after", None) or 0.0, self._pause(self._failures))
+
+    def _pause(self, failures: int) -> float:
+        """Doubles with each failure; jittered, so that not everybody comes back together."""
+        pause = self._app.settings.refine_pause_seconds * 2.0 ** (min(failures, 10) - 1)
+        return min(LONGEST_PAUSE, pause) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
+
+
+async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered: Answered) -> None:
+    """Join what a model made of a chunk with what stands, and go on behind it: one transaction, so it happens once."""
+    assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
+    extractor = model.extractor(answered.provider, answered.model)
+    judged = await asyncio.to_thread(refinement.judge, ctx, answered.value, piece.chunk, extractor)
+    judged = waiting(judged, await doubted(app, span.session_id, piece.chunk.turns))
+    where = await _provenance(ctx, span)
+    findings = await refinement.compare(ctx, judged, where.place)
+    async with app.database.write() as tx:
+        if await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more):
+            await refinement.join(ctx, tx, findings, where, piece.chunk.turns)
+            if ctx.settings.summaries and ctx.settings.handover:
+                await sessions.request_story(tx, span.session_id)
+    app.embedding.wake()
+
+
+async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
+    """Where it was said. No commit: what is checked out now need not be what was then."""
+    session = await sessions.get(ctx.database, span.session_id)
+    intent = session.first_prompt if session else ""
+    return Provenance(SessionRef(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])

@@ -1,0 +1,214 @@
+"""The second look: an independent reading of what a session's candidates say, in place of a person's review.
+
+It is asked once a session, about all of them, and sees only the notes, their quotes and what was said around them. It
+can refuse; what passes counts as worth a person's look, and no more: whose words they are, and what the gate and the
+poisoning check decided, stays. What it does not vouch for waits.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from subconscious.capture.llm_extraction.origins import words
+from subconscious.domain.link_types import DISCOVERABLE
+from subconscious.domain.model import Turn
+from subconscious.llm.prompts import prompt
+from subconscious.llm.providers import Request
+
+PURPOSE = "review"
+VERSION = 3
+
+MOST = 40
+"""Notes that one question holds; of a session with more the rest waits for a person."""
+
+MOST_STORED = 30
+MOST_LINKS = 3
+"""Links of one note that are taken over."""
+
+AROUND = 900
+"""Characters of what was said before a quote and with it."""
+
+TURNS_BEFORE = 3
+STORY_TOKENS = 350
+ANSWER_TOKENS = 120
+"""Tokens of an answer that each note takes, by rule of thumb."""
+
+FATES = {
+    "superseded": "something else holds at the end of its session",
+    "disproved": "it turned out wrong in its session",
+    "double": "another candidate of its session says the same",
+}
+
+
+def _flag(value: Any) -> Any:
+    """Read a truth value; None where there is none, which vouches for nothing."""
+    if isinstance(value, str):
+        return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
+    return value if isinstance(value, bool) else None
+
+
+def _text(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> Any:
+    return [one for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _numbers(value: Any) -> Any:
+    return [one for one in value if _number(one)] if isinstance(value, list) else []
+
+
+def _entries(value: Any) -> Any:
+    return [one for one in value if isinstance(one, (dict, Look))] if isinstance(value, list) else []
+
+
+class Bearing(BaseModel):
+    """How a note bears on a stored memory, as a model sees it."""
+
+    id: Annotated[int, BeforeValidator(_number)] = 0
+    type: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": list(DISCOVERABLE)})] = ""
+    direction: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["forward", "backward"]})] = ""
+    quote: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 300})] = ""
+
+
+def _bearings(value: Any) -> Any:
+    return [one for one in value if isinstance(one, (dict, Bearing))][:MOST_LINKS] if isinstance(value, list) else []
+
+
+class Look(BaseModel):
+    """What the second reading says of one note."""
+
+    number: Annotated[int, BeforeValidator(_number)] = 0
+    entailed: Annotated[bool | None, BeforeValidator(_flag)] = None
+    unsupported: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": 8})] = []
+    instruction_like: Annotated[bool | None, BeforeValidator(_flag)] = None
+    known: Annotated[bool | None, BeforeValidator(_flag)] = None
+    repeats: Annotated[int, BeforeValidator(_number)] = 0
+    fate: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
+    by: Annotated[int, BeforeValidator(_number)] = 0
+    replaces: Annotated[list[int], BeforeValidator(_numbers), Field(json_schema_extra={"maxItems": 5})] = []
+    links: Annotated[list[Bearing], BeforeValidator(_bearings), Field(json_schema_extra={"maxItems": MOST_LINKS})] = []
+    wording: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 400})] = ""
+    why: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 200})] = ""
+
+
+MOST_TAGS = 5
+
+
+class Story(BaseModel):
+    """What the next session is handed over, as a model tells it; ``summaries.story`` examines it."""
+
+    title: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 80})] = ""
+    tags: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
+    asked: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    done: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 450})] = ""
+    decided: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    open: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    failed: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+
+
+def _told(value: Any) -> Any:
+    return value if isinstance(value, (dict, Story)) else {}
+
+
+class Looks(BaseModel):
+    """The answer: one entry a note, and the session's story."""
+
+    story: Annotated[Story, BeforeValidator(_told)] = Story()
+    looks: Annotated[list[Look], BeforeValidator(_entries), Field(json_schema_extra={"maxItems": MOST})] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is shown of one candidate; ``around`` is what was said before its quote and with it."""
+
+    content: str
+    kind: str
+    quote: str
+    said_by: str
+    around: str = ""
+
+    def to_json(self, number: int) -> dict[str, Any]:
+        """Return it as it is shown."""
+        shown = {"number": number, "kind": self.kind, "note": self.content, "quote": self.quote, "by": self.said_by}
+        return shown | ({"around": self.around} if self.around else {})
+
+
+def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
+    """Return what was said before a quote and about it in its turn; of what is long, the nearest part."""
+    at = next((place for place, turn in enumerate(turns) if turn.id == turn_id), None)
+    if at is None:
+        return ""
+    before = [turn for turn in turns[max(0, at - TURNS_BEFORE) : at] if turn.text]
+    told = [f"{turn.origin}: {turn.text[-AROUND // (2 * len(before)) :]}" for turn in before]
+    text = turns[at].quotable_text
+    begin = max(0, text.find(quote) - AROUND // 4)
+    return "\n".join([*told, f"{turns[at].origin}: {text[begin : begin + AROUND // 2 + len(quote)]}"])
+
+
+def request(
+    notes: Sequence[Note], stored: Mapping[int, str], types: str = "", session: Mapping[str, Any] | None = None
+) -> Request:
+    """Ask about a session's notes, beside the memories, by id, that they may repeat, replace or bear on.
+
+    ``types`` says which links there are, ``session`` what the session's record says.
+    """
+    asked = prompt(PURPOSE, VERSION)
+    shown = {
+        "notes": [note.to_json(number) for number, note in enumerate(notes[:MOST], start=1)],
+        "stored": [{"id": number, "memory": text} for number, text in list(stored.items())[:MOST_STORED]],
+        "session": dict(session or {}),
+    }
+    # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
+    text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(shown, ensure_ascii=True)})
+    room = 300 + STORY_TOKENS + ANSWER_TOKENS * min(MOST, len(notes))
+    return Request(PURPOSE, asked.system.replace("{types}", types), text, Looks, max_tokens=room)
+
+
+def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
+    """Return the entries by the numbers of their notes; of two on one note neither counts."""
+    numbers = [look.number for look in answer.looks]
+    return {
+        look.number: look
+        for look in answer.looks
+        if 1 <= look.number <= number_of_notes and numbers.count(look.number) == 1
+    }
+
+
+def refusal(look: Look, content: str) -> str:
+    """Say why a note fails, or ""."""
+    if look.entailed is False:
+        return _explained("its quote does not say it", look.why)
+    if look.instruction_like:
+        return _explained("it tells its reader to do something", look.why)
+    if foreign := [one for one in look.unsupported if words(one) & words(content)]:
+        return f"nothing in its session supports {', '.join(map(repr, foreign[:3]))}"
+    if look.known:
+        return "a memory says it already"
+    return _explained(FATES[look.fate], look.why) if look.fate in FATES else ""
+
+
+def vouches(look: Look) -> bool:
+    """Whether an entry says of everything that was asked that nothing speaks against it."""
+    return look.entailed is True and look.instruction_like is False and look.known is False and look.fate == "stands"
+
+
+def reworded(look: Look, note: Note) -> str:
+    """Return the wording for a spliced or broken note, if it adds no word; "" where there is none."""
+    known = words(f"{note.content} {note.quote} {note.around}")
+    return look.wording if look.wording and words(look.wording) <= known else ""
+
+
+def _explained(reason: str, why: str) -> str:
+    return f"{reason}: {' '.join(why.split())[:200]}" if why else reason

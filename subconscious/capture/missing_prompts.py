@@ -1,0 +1,88 @@
+"""Learns from prompts that a killed client never wrote into its transcript."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from time import time
+
+from subconscious.app import App
+from subconscious.authorship.attestation import NOT_TYPED, VOUCHED
+from subconscious.authorship.forgery import hold
+from subconscious.capture.admission import Provenance, keep
+from subconscious.capture.evaluation import judge
+from subconscious.capture.ingest import PROMPT_LENGTH, Source, is_written, stated, told
+from subconscious.context.entry import Entry
+from subconscious.domain.errors import UnreadableTranscriptError
+from subconscious.domain.model import Judged, Origin, Role, Turn
+from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction import ledger
+from subconscious.redaction.cleaning import clean
+from subconscious.sessions import Sketch
+from subconscious.store import events, sessions
+from subconscious.store.capture_rows import SessionRef
+from subconscious.store.rows import content_hash
+from subconscious.supersession import merging
+from subconscious.system.projects import head
+from subconscious.transcripts.speech import PLAN
+
+UNWRITTEN = "its prompt stands in no transcript"
+"""The reason why words wait that somebody else may have written."""
+
+
+async def expect(app: App, entry: Entry) -> None:
+    """Keep a prompt until it is in the transcript, because a killed client may never write it there."""
+    if not app.recall_context(entry.options).settings.capture or not entry.payload.prompt_id:
+        return
+    with ledger.reading(f"session/{entry.payload.session_id}"):
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    if not text or text.startswith((*NOT_TYPED, PLAN)):  # an approved plan is a prompt, but the assistant's words
+        return
+    branch, _ = await asyncio.to_thread(head, entry.folder)
+    prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
+    async with app.database.write() as tx:
+        await sessions.insert_prompt(tx, prompt)
+
+
+async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
+    """Learn from the prompts of a finished session that are missing in its transcript.
+
+    Nothing is learned without a transcript: the person configured the client to keep none.
+    """
+    written = await asyncio.to_thread(_is_written, source.path)
+    heard = [
+        Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
+        for p in (await sessions.unwritten_prompts(ctx.database, source.session_id) if written else [])
+    ]
+    judged = await asyncio.to_thread(judge, heard, ctx.settings, ctx.calibration)
+    persons = {turn.text for turn in heard if await _is_vouched_for(app, source, turn)}
+    judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
+    sketch = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id)).after(heard, stated(judged))
+    repeats = await merging.repeated(ctx, judged, source.project_id, heard)
+    async with ctx.database.write() as tx:
+        if heard and ctx.settings.capture and ctx.settings.summaries:
+            await sessions.save_story(tx, source.session_id, told(sketch))
+        await keep(ctx, tx, judged, Provenance(SessionRef(source.project_id, source.session_id)), repeats)
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
+        await sessions.update_from_transcript(tx, source.session_id, branch="", prompts=prompts)
+        await sessions.delete_prompts(tx, source.session_id)
+    await app.embedding.refresh(repeats.changed)
+    app.embedding.wake()
+
+
+def _is_written(path: str) -> bool:
+    try:
+        return is_written(path)
+    except UnreadableTranscriptError:
+        return False
+
+
+async def _is_vouched_for(app: App, source: Source, turn: Turn) -> bool:
+    """Whether a hook of the person's client attested a prompt, to this daemon or an earlier one."""
+    known_of = await events.history(app.database, "prompt", f"{source.session_id}/{turn.id}")
+    known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in known_of)
+    return known or app.sessions.vouched.stored(source.session_id, turn.id, turn.text)
+
+
+def _words(judged: Judged, heard: Sequence[Turn]) -> str:
+    return next((turn.text for turn in heard if turn.id == judged[0].evidence.turn_id), "")

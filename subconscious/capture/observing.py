@@ -1,0 +1,329 @@
+"""Makes memories of failed tool calls, without a person if several sessions met them and the way out is harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import aiosqlite
+
+from subconscious.capture.admission import Provenance, admit_memory, memory_of
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Level, Memory, Origin, Strength, Verdict
+from subconscious.failures import hazards, wording
+from subconscious.failures.observation import Observation, command_key
+from subconscious.failures.runs import LOOKED_BACK, brought, read_runs
+from subconscious.failures.signature import alike, signatures
+from subconscious.failures.ways_out import observe, working
+from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction.cleaning import clean
+from subconscious.store import captures, decisions, failures, memories, unconfirmed, vectors
+from subconscious.store.capture_rows import SessionRef
+from subconscious.store.failures import Failure
+from subconscious.store.rows import content_hash
+from subconscious.text import wording as words
+
+FEWEST_SESSIONS = 2
+FEWEST_TIMES = 3
+"""A failure is stored when this many sessions met it, or one session this often."""
+
+CONFIDENCE = 0.9
+
+MOST_ONCE = 2
+"""Failures that only one session met of which unconfirmed memories are made, per session."""
+
+ONCE_CONFIDENCE = 0.75
+"""Confidence of such a memory: of 42 in the histories of four projects, 23 were met again by a later session."""
+
+MET_AGAIN = "the same failure was met again"
+
+KEPT = ("captured", "approved")
+REFUSED = ("rejected", "quarantined")
+
+RETIRED_AFTER = 2
+"""Failures of a way out with the error that it should avoid after which the memory is retired."""
+
+RECOVERS = ("instead", "skill", "agent")
+"""Sorts of failures that are over once the same command or name works."""
+
+EXPLAINED = ("unread", "changed")
+"""Sorts of failures whose way out the client names in the error itself: a memory would only repeat it."""
+
+SUGGESTED = "a file, a page or an output of the session named it before it was run"
+UNVOUCHED = "nobody vouches for a part of the transcript"
+WHY = "observed in tool calls: what failed, and what then worked"
+
+_LONGEST_EVIDENCE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The failures in a part of a transcript, and the commands that worked, with their times."""
+
+    failures: tuple[Observation, ...] = ()
+    worked: tuple[tuple[str, float], ...] = ()
+
+
+def look(
+    path: Path,
+    start: int,
+    end: int,
+    root: str,
+    *,
+    known: Collection[str] = (),
+    vouched: bool = True,
+) -> Seen:
+    """Read the tool calls of a part of a transcript. Slow: run it in a thread.
+
+    Earlier calls are read again, because their way out may be in this part; ``known`` are those that have one.
+    """
+    runs = read_runs(path, max(0, start - LOOKED_BACK), end)
+    seen = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
+    found = (one for one in seen if one.run.id not in known)
+    worked = ((key, run.at) for run in runs if run.start >= start and (key := working(run)))
+    return Seen(tuple(_checked(path, one, vouched=vouched) for one in found), tuple(worked))
+
+
+def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
+    """Check where a way out came from. One that contains a secret or private text is dropped."""
+    if not one.sort:
+        return one
+    slots = [slot for slot in one.slots.values() if slot]
+    if any(clean(slot) != slot for slot in slots):
+        return Observation(one.run, one.signatures, one.command)
+    doubt = one.doubt or ("" if vouched else UNVOUCHED)
+    if not doubt and one.needle and brought(path, one.until, one.needle, clean):
+        doubt = SUGGESTED
+    return replace(one, doubt=doubt, quote=clean(one.quote)[:_LONGEST_EVIDENCE])
+
+
+async def keep(
+    ctx: RecallContext, tx: aiosqlite.Connection, seen: Seen, where: Provenance, transcript: str
+) -> list[int]:
+    """Store failures in the transaction of the caller; return the ids of memories that were made or archived."""
+    place = where.place
+    if not place.session_id or not ctx.settings.capture:
+        return []
+    changed: list[int] = []
+    for one in seen.failures:
+        row = _row(one, place, transcript)
+        if await failures.record(tx, row) and row.trouble:
+            changed += await _store(ctx, tx, await failures.of_trouble(tx, place.project_id, row.trouble), where)
+        changed += await _failed_itself(tx, row)
+    await failures.record_recovered(tx, place.project_id, seen.worked)
+    changed += await _recovered(tx, place.project_id)
+    return changed
+
+
+def _row(one: Observation, place: SessionRef, transcript: str) -> Failure:
+    return Failure(
+        run_id=one.run.id,
+        project_id=place.project_id,
+        session_id=place.session_id or "",
+        at=one.run.at,
+        command_key=one.command,
+        signatures=one.signatures,
+        sort=one.sort,
+        failed=one.failed,
+        way_out=one.way_out,
+        dropped=one.dropped,
+        way_out_key=one.way_out_key,
+        trouble=one.trouble,
+        doubt=one.doubt,
+        evidence=one.quote,
+        branch=one.run.branch,
+        transcript=transcript,
+        byte_start=one.run.start,
+        byte_end=one.run.end,
+    )
+
+
+async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
+    """Make a memory of a failure that was met often enough, or let the existing one recur; return its id."""
+    if not _often(met) or met[-1].sort in EXPLAINED:
+        return []
+    wordings = {content_hash(wording.sentence(one.sort, one.slots)) for one in met}
+    said = await failures.capture_results(tx, met[-1].project_id, wording.EXTRACTOR, wordings)
+    once = await failures.capture_results(tx, met[-1].project_id, wording.ONCE, wordings)
+    approved = next((one.memory_id for one in (*said, *once) if one.status in KEPT and one.memory_id is not None), None)
+    bound = next((one.memory_id for one in reversed(met) if one.memory_id is not None), approved)
+    if bound is None:
+        if any(one.status not in KEPT for one in said) or any(one.status in REFUSED for one in once):
+            return []  # a person decides, or has decided
+        content = wording.sentence(met[-1].sort, _most_common(met).slots)
+        stored = await _capture(ctx, tx, content, met, where, judge(content, met, ctx))
+        for proposal in once:
+            await decisions.displace(tx, proposal.capture_id, MET_AGAIN)
+        return stored
+    memory = await memories.find(tx, bound)
+    if memory is None or memory.archived_at is not None:
+        return []  # a person or a later success archived it: it stays archived
+    admission = Admission(Decision.AUTO, memory.confidence, WHY)
+    return await _capture(ctx, tx, memory.content, met, where, admission)
+
+
+async def propose(ctx: RecallContext, tx: aiosqlite.Connection, session_id: str, places: int) -> list[int]:
+    """Make unconfirmed memories of failures that only one session met; return their ids.
+
+    More than half of these failures occur again in a later session, which then stores the way out.
+    """
+    seen = await failures.of_session(tx, session_id)
+    troubles = list(dict.fromkeys(one.trouble for one in seen if one.sort not in EXPLAINED))
+    met = [await failures.of_trouble(tx, seen[0].project_id, trouble) for trouble in troubles]
+    made: list[int] = []
+    for one in sorted(met, key=len, reverse=True):
+        if len(made) < min(places, MOST_ONCE) and one and not _often(one):
+            made += await _proposed(ctx, tx, one, session_id)
+    return made
+
+
+async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], session_id: str) -> list[int]:
+    """Make an unconfirmed memory of a failure, if no person has to decide about it or has decided."""
+    project, content = met[0].project_id, wording.sentence(met[0].sort, met[0].slots)
+    known = [
+        await failures.capture_results(tx, project, one, {content_hash(content)})
+        for one in (wording.EXTRACTOR, wording.ONCE)
+    ]
+    judged = judge(content, met, ctx)
+    if any(known) or judged.decision is not Decision.AUTO:
+        return []
+    candidate = _once(_candidate(content, met[0]))
+    admission = Admission(Decision.REVIEW, ONCE_CONFIDENCE, WHY, judged.verdict, reservation="")
+    place = SessionRef(project, session_id)
+    capture = await captures.insert(tx, candidate, admission, place, ctx.settings.review_expiry_days)
+    if capture is None:
+        return []
+    return [(await unconfirmed.insert(tx, capture, memory_of(candidate, admission, Provenance(place)))).id]
+
+
+def _once(candidate: Candidate) -> Candidate:
+    """Mark the evidence as that of one session, so that the capture of another session is a new one."""
+    evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
+    return replace(candidate, extractor=wording.ONCE, evidence=evidence)
+
+
+def _often(met: Sequence[Failure]) -> bool:
+    sessions = {one.session_id for one in met}
+    return len(sessions) >= FEWEST_SESSIONS or len(met) >= FEWEST_TIMES
+
+
+def _most_common(met: Sequence[Failure]) -> Failure:
+    """Return the failure whose command most sessions ran; of several the first."""
+    wordings = [(one.failed, one.way_out, one.dropped) for one in met]
+    return max(met, key=lambda one: wordings.count((one.failed, one.way_out, one.dropped)))
+
+
+async def _capture(
+    ctx: RecallContext,
+    tx: aiosqlite.Connection,
+    content: str,
+    met: Sequence[Failure],
+    where: Provenance,
+    admission: Admission,
+) -> list[int]:
+    """Add one capture per session, so that each can be undone; all of them are one memory."""
+    project, brought = where.place.project_id, None
+    for session_id, rows in groupby(sorted(met, key=lambda one: (one.session_id, one.at)), lambda one: one.session_id):
+        candidate = _candidate(content, next(rows))
+        place = Provenance(SessionRef(project, session_id), commit=where.commit)
+        capture = await captures.insert(tx, candidate, admission, place.place, ctx.settings.review_expiry_days)
+        if capture is None:
+            continue
+        if admission.decision is not Decision.AUTO:
+            return []  # a person decides about one of them, which is enough
+        brought = await admit_memory(ctx, tx, capture, (candidate, admission), place)
+    if brought is None:
+        return []
+    await failures.bind(tx, project, met[-1].trouble, brought.id)
+    return [brought.id]
+
+
+def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission:
+    """Decide about an observed failure: only our own sentence around harmless commands that really ran is stored.
+
+    Only here does something that nobody said become a memory, so every slot is checked again, regardless of the
+    checks when it was read.
+    """
+    candidate = _candidate(content, met[0])
+    confidence = CONFIDENCE  # not calibrated: forgetting one way out says nothing about others
+    verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
+    if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
+        return Admission(Decision.DISCARD, confidence, "its words are not those of its observations", verdict)
+    doubt = next((one.doubt for one in met if one.doubt), "") or hazards.doubtful(
+        *(slot for one in met for slot in one.slots.values())
+    )
+    if doubt or verdict.level.rank > Level.NONE.rank:
+        why = f"{doubt}: a person must approve it" if doubt else "it may be poisoned: a person must approve it"
+        return apply_verdict(Admission(Decision.REVIEW, confidence, why), verdict)
+    if confidence < ctx.settings.auto_threshold - 1e-9:
+        return apply_verdict(Admission(Decision.REVIEW, confidence, f"confidence {confidence:.2f}: {WHY}"), verdict)
+    return apply_verdict(Admission(Decision.AUTO, confidence, WHY), verdict)
+
+
+def _candidate(content: str, met: Failure) -> Candidate:
+    evidence = met.evidence or met.way_out or met.failed or content
+    return Candidate(
+        kind="learning",
+        summary=words.shorten(content, words.SUMMARY_LENGTH),
+        content=content,
+        evidence=Evidence(evidence, met.run_id, met.transcript, met.byte_start, met.byte_end),
+        origin=Origin.ASSISTANT,
+        strength=Strength.INFERRED,
+        raw_confidence=CONFIDENCE,
+        extractor=wording.EXTRACTOR,
+        time=met.at,
+        reason=WHY,
+        branch="",  # it holds on every branch
+        tags=("failure",),
+    )
+
+
+async def _failed_itself(tx: aiosqlite.Connection, row: Failure) -> list[int]:
+    """Retire the memories whose way out failed with the error that it should avoid."""
+    gone: list[int] = []
+    led_out = await failures.of_way_out(tx, row.project_id, row.command_key) if row.command_key else []
+    for memory_id, of_one in groupby(sorted(led_out, key=lambda one: one.memory_id or 0), lambda one: one.memory_id):
+        known = list(of_one)
+        errors = {signature for one in known for signature in one.signatures}
+        since = min(one.at for one in known)
+        met = await failures.later_failures(tx, row.project_id, row.command_key, since)
+        if memory_id is not None and sum(alike(one, errors) for one in met) >= RETIRED_AFTER:
+            gone += await _retire(tx, memory_id, "its way out failed in the same way")
+    return gone
+
+
+async def _recovered(tx: aiosqlite.Connection, project_id: str) -> list[int]:
+    """Retire the memories of failed calls that work by now."""
+    outdated = await failures.outdated_memories(tx, project_id, RECOVERS)
+    return [gone for memory_id in outdated for gone in await _retire(tx, memory_id, "what failed has worked since")]
+
+
+async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list[int]:
+    memory = await memories.find(tx, memory_id)
+    if memory is None or memory.pinned or not await memories.archive(tx, memory, "daemon", reason):
+        return []
+    await vectors.activate(tx, [memory_id], False)
+    return [memory_id]
+
+
+async def known_ways_out(
+    ctx: RecallContext, project_id: str, tool: str, given: dict[str, str], error: str
+) -> list[tuple[Memory, str]]:
+    """Return the memories of this failure, with reasons: the same normalised command with the same sort of error.
+
+    Another error counts, too, if the command has only one known failure and has never worked since.
+    """
+    key = command_key(tool, given)
+    met = await failures.of_command(ctx.database, project_id, key) if key else []
+    remembered = [one for one in met if one.memory_id is not None]
+    sort = signatures(error)
+    same = [one for one in remembered if alike(one.signatures, sort)]
+    why = "the same command failed with the same error"
+    if not same and remembered and len({one.trouble for one in met}) == 1 and _often(met):
+        recovered = await failures.recovered_at(ctx.database, project_id, key)
+        same, why = (remembered, "the same command has always failed") if not recovered else ([], "")
+    ids = list(dict.fromkeys(one.memory_id for one in same if one.memory_id is not None))
+    found = await memories.get_many(ctx.database, ids)
+    return [(found[number], why) for number in ids if number in found and found[number].archived_at is None]

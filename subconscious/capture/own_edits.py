@@ -1,0 +1,99 @@
+"""Admits statements about the session's own edits: reports, and the design of a plan that was carried out.
+
+The edits are the evidence. Such a statement may become an unconfirmed memory, which is injected once another session has
+found the same. It ranks below findings, since the code shows the edits too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from subconscious.capture.gate import is_below
+from subconscious.capture.lasting import (
+    Session,
+    has_edits,
+    names_edited,
+    names_lines,
+    without_added_names,
+    without_lines,
+)
+from subconscious.domain.model import Admission, Candidate, Decision, Origin, Verdict
+from subconscious.poisoning.echo import Traced
+from subconscious.poisoning.reservations import reservation
+from subconscious.settings.settings import Settings
+from subconscious.text.standalone import unclear
+from subconscious.text.words import content_words, is_name
+
+OF_A_PLAN = "it is over when its plan is carried out"
+"""The reservation of a statement of an approved plan."""
+
+LEAST = 0.45
+"""Least confidence of such a statement."""
+
+MOST = 0.5
+"""Largest confidence of such a statement."""
+
+SPEAK_FOR_IT = "its session's edits speak for it: "
+"""Beginning of the reason of an admitted statement."""
+
+CHANCE = 0.5
+"""Share of a sentence that prose may have in one place by chance; long sessions have much prose."""
+
+FEWEST_NAMES = 2
+"""Least number of names in a report; with fewer it does not say what was changed."""
+
+_OF_TESTS_OR_UNNAMED = re.compile(
+    r"tests?(?:\b|[_.-])|[._-]spec\b|\bTest[A-Z_]"
+    r"|\b(?:Added|Removed|Updated|Changed|Moved|Renamed|Replaced|Fixed) (?:it|this|them)\b",
+    re.IGNORECASE,
+)
+"""Edits of tests, which are of little later use, and of "it", which names nothing."""
+
+
+def admit(
+    traced: Traced, admission: Admission, verdict: Verdict, session: Session, settings: Settings
+) -> tuple[Candidate, Admission]:
+    """Return a candidate and its admission, changed to unconfirmed if the session's edits support it."""
+    if not (settings.unconfirmed and settings.poisoning and admission.confidence >= LEAST):
+        return traced.candidate, admission
+    named = replace(traced.candidate, content=without_lines(traced.candidate.content))
+    if not (
+        _is_of_edits(traced, admission, session, settings) and _says_what(named) and _is_mere_news(traced, verdict)
+    ):
+        return traced.candidate, admission
+    reason = f"{SPEAK_FOR_IT}{admission.reason}"
+    confidence = min(admission.confidence, MOST)
+    kept = replace(admission, decision=Decision.REVIEW, confidence=confidence, reason=reason, reservation="")
+    return replace(named, summary=without_lines(named.summary)), kept
+
+
+def _is_of_edits(traced: Traced, admission: Admission, session: Session, settings: Settings) -> bool:
+    """Whether a statement reports or planned edits of its exchange, and no prose worded it.
+
+    A plan may precede all reading of code; the later edits of its files are the evidence.
+    """
+    if traced.candidate.origin is Origin.USER or traced.prosaic >= CHANCE:
+        return False
+    if traced.approved:
+        sure = not is_below(admission.confidence, settings.review_threshold)
+        return sure and admission.reservation == OF_A_PLAN and names_edited(traced.candidate, session)
+    return traced.anchored and _is_refused(admission) and has_edits(traced.candidate, session)
+
+
+def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
+    """Whether the only reservation about a statement is that it reports work; a plan may have none."""
+    if reservation(traced, verdict, news=True):
+        return False
+    return traced.approved or bool(reservation(traced, verdict))
+
+
+def _is_refused(admission: Admission) -> bool:
+    waits = admission.decision is Decision.REVIEW and bool(admission.reservation)
+    return waits or (admission.decision is Decision.DISCARD and admission.weak)
+
+
+def _says_what(candidate: Candidate) -> bool:
+    said = candidate.content
+    names = {word for word in content_words(without_added_names(said)) if is_name(word)}
+    return len(names) >= FEWEST_NAMES and not (names_lines(said) or unclear(said) or _OF_TESTS_OR_UNNAMED.search(said))

@@ -1,0 +1,132 @@
+"""Summarises sessions that were never read or never summarised.
+
+Lines that were added after a session had ended are learned from too, but their captures wait for a person and are not
+summarised, since anybody may have written them. A session that was never read is summarised from its whole file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from subconscious.app import App
+from subconscious.authorship.forgery import doubted
+from subconscious.capture.ingest import Source, learn, told
+from subconscious.domain.errors import TranscriptError
+from subconscious.domain.model import Origin, Session
+from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction.cleaning import clean
+from subconscious.sessions import Deeds, Sketch, Transcript, read_deeds
+from subconscious.store import captures, ended_sessions, sessions
+from subconscious.store.capture_rows import UNCONFIRMED
+from subconscious.store.ended_sessions import EndedSession
+from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
+from subconscious.transcripts.records import AGENT_FILE
+
+log = logging.getLogger("subconscious.capture")
+
+KEPT = ("captured", "review", UNCONFIRMED, "approved")
+"""Statuses of captures that a session's summary may use."""
+
+LOOKED_AT = 100
+"""Sessions that one step looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Whether a session was read on, and whether it was summarised anew."""
+
+    session_id: str
+    read: bool = False
+    told: bool = False
+
+
+async def following(app: App, session_id: str) -> Done | None:
+    """Handle the next session that needs it, among a limited number; None at the end."""
+    found = await ended_sessions.after(app.database, session_id, LOOKED_AT)
+    for over in found:
+        done = await _look_at(app, over)
+        if done.read or done.told:
+            return done
+    return Done(found[-1].session.id) if found else None
+
+
+async def _look_at(app: App, over: EndedSession) -> Done:
+    try:
+        ctx = app.recall_context(json.loads(over.session.options))
+        if ctx.settings.capture and ctx.settings.summaries:
+            return await _see_to(app, ctx, over)
+    except (TranscriptError, OSError):
+        pass  # gone or replaced: there is nothing to summarise
+    except Exception:
+        # No error with one session may delay the sessions behind it.
+        log.exception("session %s can't be told", over.session.id)
+    return Done(over.session.id)
+
+
+async def _see_to(app: App, ctx: RecallContext, over: EndedSession) -> Done:
+    told_of = over.needs_story and await _tell(app, over)
+    grown = await asyncio.to_thread(lambda: list(_grown(over)))
+    read = [path for path in grown if await _read_on(app, ctx, over, path)]
+    return Done(over.session.id, read=bool(read), told=told_of)
+
+
+async def _tell(app: App, over: EndedSession) -> bool:
+    """Summarise a session up to where it was read; False if its file is gone."""
+    session, end = over.session, over.read.get(over.session.transcript, 0)
+    if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
+        return False
+    sketch = await _sketch(app, session, end)
+    story = await asyncio.to_thread(told, sketch, Transcript(Path(session.transcript), end))
+    async with app.database.write() as tx:
+        await sessions.save_story(tx, session.id, story)
+    return True
+
+
+async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) -> bool:
+    """Learn from new lines of a file; False if there is none, as when a killed client left half a line."""
+    session = over.session
+    source = Source(session.id, session.project_id, path, session.cwd, late=True, settled=over.begun)
+    before = await sessions.position(app.database, path, session.id)
+    await learn(app, ctx, source, final=True)
+    return await sessions.position(app.database, path, session.id) != before
+
+
+def _grown(over: EndedSession) -> Iterator[str]:
+    """Return the files of a session with unread lines, its own before those of its agents."""
+    for path, read in sorted(over.read.items(), key=lambda one: (Path(one[0]).name.startswith(AGENT_FILE), one[0])):
+        file = Path(path)
+        if file.is_file() and file.stat().st_size > read:
+            yield path
+
+
+async def _stated(app: App, session: Session) -> list[str]:
+    """Return the stored and waiting statements of the user in a session."""
+    async with app.database.write() as tx:
+        brought = await captures.all_of_session(tx, session.id)
+    return [one["content"] for one in brought if one["origin"] == Origin.USER and one["status"] in KEPT]
+
+
+async def _sketch(app: App, session: Session, end: int) -> Sketch:
+    """Read a transcript again up to an offset, for its summary, without turns that no hook attested."""
+    stated = await _stated(app, session)
+    sketch, offset, state = Sketch(), 0, State()
+    path, deeds = Path(session.transcript), Deeds()
+    while offset < end:
+        reading = await asyncio.to_thread(_read, path, offset, state, end)
+        if reading.offset <= offset:
+            break
+        doubtful = await doubted(app, session.id, reading.turns, first=not offset)
+        heard = [turn for turn in reading.turns if turn.id not in doubtful]
+        deeds = await asyncio.to_thread(read_deeds, path, offset, reading.offset, deeds, clean)
+        sketch = await asyncio.to_thread(sketch.after, heard, stopped=reading.state.interrupted)
+        offset, state = reading.offset, reading.state
+    return replace(sketch.after((), stated, stopped=sketch.stopped), deeds=deeds)
+
+
+def _read(path: Path, offset: int, state: State, end: int) -> Reading:
+    return read_turns(path, offset, state, clean=clean, final=True, max_bytes=min(BATCH_BYTES, end - offset))

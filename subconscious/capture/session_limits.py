@@ -1,0 +1,118 @@
+"""Limits how many captures of one session wait for a person or may become unconfirmed memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import aiosqlite
+
+from subconscious.capture.budget import Entry, distinct, settle
+from subconscious.capture.gate import is_below
+from subconscious.domain.model import MODELS, Level, Origin
+from subconscious.settings.settings import Settings
+from subconscious.store import captures, decisions
+from subconscious.store.second_looks import WAITS
+
+MOST_UNCONFIRMED = 3
+"""Captures of one session that may become unconfirmed memories."""
+
+TO_A_PERSON = 2
+"""Captures of one session that may wait for a person; the user's own words are not counted."""
+
+TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
+
+ASKED_FOR = "told"
+"""The extractor of statements that somebody asked the assistant to remember."""
+
+
+async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
+    """Discard the captures of a session that exceed its limits, the weakest first.
+
+    Captures that await a second look are not counted before they have passed it.
+    """
+    found = await captures.of_session(tx, session_id)
+    rows = {row["id"]: row for row in found if row["reservation"] != WAITS}
+    out = without_place(list(rows.values()), settings)
+    left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
+    most = MOST_UNCONFIRMED if settings.unconfirmed else 0
+    out |= dict.fromkeys(_too_many(left, most, settings.review_threshold), TOO_MANY)
+    for capture_id, reason in out.items():
+        await decisions.displace(tx, capture_id, reason)
+
+
+def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[int, str]:
+    """Return which captures of a session exceed its limits or repeat others, with the reason.
+
+    Those that may become unconfirmed are chosen first, because most others wait in vain.
+    """
+    rows = _once_a_memory(rows)
+    doubted = _says_what_is_doubted(rows)
+    free = [row for row in rows if settings.unconfirmed and _may_be_given(row) and row["id"] not in doubted]
+    first = [row for row in rows if row["status"] != "review" or row in free]
+    entries = [_entry(row, fixed=row["status"] != "review") for row in first]
+    out = settle(entries, settings.session_captures)
+    entries = [_entry(row, fixed=True) for row in first if row["id"] not in out]
+    # An explicit request to remember is reviewed even if an equivalent capture exists.
+    entries += [_entry(row, fixed=row["extractor"] == ASKED_FOR) for row in rows if row not in first]
+    out |= settle(entries, settings.session_captures)
+    return {int(str(number)): why for number, why in out.items()}
+
+
+def _once_a_memory(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the captures without those that only repeated a memory of the same session, such as a daily habit."""
+    known: set[int] = set()
+    kept = []
+    for row in rows:
+        stored = row["memory_id"] if row["status"] != "review" else None
+        if stored is None or stored not in known:
+            kept.append(row)
+        known |= {stored} if stored is not None else set()
+    return kept
+
+
+def _says_what_is_doubted(rows: Sequence[dict[str, Any]]) -> set[int]:
+    """Return the captures that repeat one which the poisoning check, or its origin in a model, makes doubtful.
+
+    A deceived assistant words one claim in many ways; the harmless wording must not be chosen.
+    """
+    warned = [row for row in rows if row["level"] != Level.NONE or (row["reservation"] and _is_of_model(row))]
+    entries = [_entry(row, fixed=True) for row in warned]
+    others = [row for row in rows if row["status"] == "review" and row not in warned]
+    return {row["id"] for row in others if settle([*entries, _entry(row)], len(rows))}
+
+
+def _is_of_model(row: dict[str, Any]) -> bool:
+    return str(row["extractor"]).startswith(MODELS)
+
+
+def _entry(row: dict[str, Any], *, fixed: bool = False) -> Entry:
+    return Entry(row["id"], row["confidence"], row["content"], fixed=fixed)
+
+
+def _may_be_given(row: dict[str, Any]) -> bool:
+    return bool(row["reservation"] == "" and row["level"] == Level.NONE)
+
+
+def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
+    """Return the queued captures that exceed the limits: the weakest, and those below the review threshold.
+
+    Findings of the rules, of a model, and statements of the user have limits of their own, so that none displaces another.
+    """
+    ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
+    fit = [row for row in ranked if _may_be_given(row)]
+    free = []
+    for finder in ("user", "model", "rules"):
+        rows = [row for row in fit if _finder(row) == finder]
+        free += [rows[place]["id"] for place in distinct([row["content"] for row in rows], may_be_given)]
+    others = [row for row in ranked if row["id"] not in free]
+    weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
+    found = [row for row in others if row["id"] not in weak and row["origin"] != Origin.USER]
+    return weak + [row["id"] for row in found][TO_A_PERSON:]
+
+
+def _finder(row: dict[str, Any]) -> str:
+    """Return where a statement came from: "user", "model" or "rules"."""
+    if row["origin"] == Origin.USER:
+        return "user"
+    return "model" if _is_of_model(row) else "rules"

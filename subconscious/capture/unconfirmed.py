@@ -1,0 +1,312 @@
+"""Decides which waiting captures become unconfirmed memories, and chooses those that a session is given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import time
+
+import aiosqlite
+
+from subconscious.capture import observing
+from subconscious.capture.admission import Provenance, memory_of
+from subconscious.capture.gate import is_below
+from subconscious.capture.llm_extraction.origins import words
+from subconscious.capture.session_limits import MOST_UNCONFIRMED, hold_cap
+from subconscious.domain.errors import TranscriptError
+from subconscious.domain.model import Admission, Candidate, Decision, EngineHit, Hit, Memory, Origin, Role, Turn
+from subconscious.failures.wording import found_path
+from subconscious.poisoning.context import contradicts
+from subconscious.poisoning.echo import Traced, trace
+from subconscious.poisoning.gate import screen
+from subconscious.poisoning.reservations import reservation
+from subconscious.recall.engines import projects_of
+from subconscious.recall.file_binding import Touched, bond
+from subconscious.recall.ranking import decay_factor, with_relevance
+from subconscious.recall.recall_context import RecallContext
+from subconscious.recall.relevance import QueryTerms
+from subconscious.sessions.past_work import changed_since
+from subconscious.settings.settings import Settings
+from subconscious.store import decisions, full_text, memories, poison, sessions, surfaces, unconfirmed
+from subconscious.store.capture_rows import SessionRef, candidate_from
+from subconscious.store.filters import Filter
+from subconscious.text.same_statement import differences
+from subconscious.text.sentences import sentences
+from subconscious.text.terms import terms
+from subconscious.text.words import is_name
+from subconscious.transcripts import State, read_turns
+from subconscious.wire.captures import Capture
+
+Bond = tuple[Memory, float]
+"""A memory that is bound to a prompt or a file, and its strength."""
+
+NEIGHBOURS = 20
+"""The nearest active memories, which a statement must not contradict."""
+
+A_SESSION = 2
+"""Unconfirmed memories that one session may be given, one at a time."""
+
+OWN_WORDS = 1 / 3
+"""Share of the relevance threshold from which a statement of the user is given with a prompt.
+
+Findings need all of it: in replayed sessions three of four that were less relevant did not help. What a user said is
+true, though it was too vague to be stored.
+"""
+
+BOND = 0.8
+"""Strength of the binding to a file from which a memory is given with it."""
+
+NEAR_WORK = 0.4
+"""Least cosine between the prompt of the session and a memory that is bound to a file."""
+
+OVERTAKEN = 2
+"""Number of later sessions that changed the file from which a memory is likely outdated."""
+
+WORK_LETTERS = 400
+
+LOOKED_AT = 20
+
+GONE = "its transcript can't be read any more"
+
+
+async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
+    """Make unconfirmed memories of a finished session: failures first, then the best waiting captures.
+
+    Probable statements of the user have a limit of their own. Returns their ids.
+    """
+    if not ctx.settings.unconfirmed:
+        return []
+    async with ctx.database.write() as tx:
+        found = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] == ""]
+    found = [one for one in found if one["level"] == "none"]
+    against = {one["id"]: await _contradicted(ctx, candidate_from(one), one["project_id"]) for one in found}
+    session = await sessions.get(ctx.database, session_id)
+    made: list[int] = []
+    async with ctx.database.write() as tx:
+        still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
+        places = MOST_UNCONFIRMED - await unconfirmed.count_made(tx, session_id)
+        of_user = MOST_UNCONFIRMED - await unconfirmed.count_made(tx, session_id, typed=True)
+        made += await observing.propose(ctx, tx, session_id, places)
+        for capture in sorted(found, key=lambda one: (not candidate_from(one).by_model, -one["confidence"])):
+            if capture["id"] not in still:
+                continue
+            if why := against[capture["id"]]:
+                await _hold_back(tx, capture, why, ctx.settings)
+                continue
+            if candidate_from(capture).origin is Origin.USER:
+                if of_user <= 0:
+                    continue
+                of_user, places = of_user - 1, places + 1  # takes no place from the assistant's findings
+            elif len(made) >= places and not await _make_room(tx, capture):
+                continue
+            place = SessionRef(capture["project_id"], session_id)
+            where = Provenance(place, intent=session.first_prompt if session else "")
+            admission = Admission(Decision.REVIEW, capture["confidence"], capture["reason"])
+            memory = memory_of(candidate_from(capture), admission, where)
+            made.append((await unconfirmed.insert(tx, capture["id"], memory)).id)
+    return made
+
+
+async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
+    """Retire an unconfirmed memory of the rules for one that a model's second look confirms; return whether there was one.
+
+    The second look comes after the end of the session, when the rules have used all places.
+    """
+    weakest = await unconfirmed.weakest(tx, capture["session_id"] or "") if candidate_from(capture).by_model else None
+    if weakest is not None:
+        await unconfirmed.retire(tx, weakest, "what a second look vouches for took its place")
+    return weakest is not None
+
+
+async def give_at_once(ctx: RecallContext, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:
+    """Make an unconfirmed memory of what the assistant asked to remember, if the user has just typed it.
+
+    The conditions are those of the end of a session, except that the typed words are the evidence, not the transcript.
+    """
+    candidate = candidate_from(capture)
+    said = any(_says(one, candidate.content) for text in typed for one in sentences(text))
+    reserved = reservation(Traced(candidate, grounded=True), screen(candidate))
+    if not ctx.settings.unconfirmed or not said or reserved:
+        return None
+    if await _contradicted(ctx, candidate, capture["project_id"]):
+        return None
+    async with ctx.database.write() as tx:
+        waits = {one["id"]: one for one in await unconfirmed.waiting(tx, capture["session_id"] or "")}
+        made = await unconfirmed.count_made(tx, capture["session_id"] or "")
+        if capture["id"] not in waits or made >= MOST_UNCONFIRMED:
+            return None
+        await unconfirmed.set_reservation(tx, capture["id"], "")
+        admission = Admission(Decision.REVIEW, capture["confidence"], capture["reason"])
+        return await unconfirmed.insert(tx, capture["id"], memory_of(candidate, admission, where))
+
+
+def _says(typed: str, content: str) -> bool:
+    """Whether a typed sentence says the same as the content: no other name or number, at most one other word."""
+    added = words(content) - words(typed)
+    if len(added) > 1 or any(is_name(word) for word in added):
+        return False
+    return bool(words(content)) and not differences(content, typed)
+
+
+async def _hold_back(tx: aiosqlite.Connection, capture: Capture, why: str, settings: Settings) -> None:
+    """Leave a capture for a review, or discard it if it is not certain enough for one."""
+    await unconfirmed.set_reservation(tx, capture["id"], why)
+    if is_below(capture["confidence"], settings.review_threshold):
+        await decisions.displace(tx, capture["id"], why)
+
+
+async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: str) -> str:
+    """Return which active memory a candidate contradicts, or ""."""
+    near = await full_text.search(ctx.database, terms(candidate.content), projects_of(project_id), NEIGHBOURS)
+    known = await memories.get_many(ctx.database, [number for number, _ in near])
+    clash = next((one.id for one in known.values() if contradicts(candidate.content, one.content)), None)
+    return f"it contradicts memory {clash}" if clash is not None else ""
+
+
+async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
+    """Judge captures that waited since before unconfirmed memories existed; return the counts of the outcomes."""
+    async with ctx.database.write() as tx:
+        old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
+    if not old:
+        return {}
+    found = await asyncio.to_thread(_reservations, [candidate_from(one) for one in old])
+    async with ctx.database.write() as tx:
+        for capture, why in zip(old, found, strict=True):
+            await unconfirmed.set_reservation(tx, capture["id"], why)
+        await hold_cap(tx, session_id, ctx.settings)
+    made = await settle_session(ctx, session_id)
+    async with ctx.database.write() as tx:
+        left = len(await unconfirmed.waiting(tx, session_id))
+        counted = {"unconfirmed": len(made), "waiting": left, "discarded": max(0, len(old) - left - len(made))}
+        await unconfirmed.record_rejudged(tx, old[0]["project_id"], counted)
+    return counted
+
+
+def _reservations(found: Sequence[Candidate]) -> list[str]:
+    """Return the reservations about stored candidates. Reads their transcripts: run it in a thread."""
+    turns = [_turn_of(one) for one in found]
+    readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
+    spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
+    said = iter(reservation(one, screen(one.candidate)) for one in trace(readable, spoken=spoken))
+    return [GONE if turn is None else next(said) for turn in turns]
+
+
+def _turn_of(candidate: Candidate) -> Turn | None:
+    """Return the turn that a stored candidate was taken from; None if it can't be read."""
+    place = candidate.evidence
+    try:
+        turns = read_turns(Path(place.file), place.start, State(), max_bytes=1, final=True).turns if place.file else ()
+    except (TranscriptError, OSError):
+        return None
+    return next((turn for turn in turns if turn.id == place.turn_id), None)
+
+
+async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: str) -> list[Hit]:
+    """Return the most relevant unconfirmed memory for a prompt, if one is relevant enough and the session may have it."""
+    if not await _may_be_given(ctx, session_id):
+        return []
+    hits = await found(ctx, text, project_id, LOOKED_AT)
+    return await _best(ctx, [hit for hit in hits if hit.relevance >= _needed_relevance(ctx, hit.memory)])
+
+
+def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
+    """Return the relevance to a prompt from which an unconfirmed memory is given with it."""
+    return ctx.settings.surface_relevance * (OWN_WORDS if memory.origin is Origin.USER else 1.0)
+
+
+async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: Touched) -> list[Hit]:
+    """Return the unconfirmed memory that is bound to a file most strongly, if the session may be given one."""
+    if not await _may_be_given(ctx, session_id):
+        return []
+    which = Filter(project_id, unconfirmed=True)
+    named = await full_text.naming(ctx.database, touched.name, projects_of(project_id), LOOKED_AT, which)
+    named = [memory for memory in named if found_path(memory.content) != touched.path]  # the session has found it
+    strengths = [(memory, bond(memory, touched)) for memory in named]
+    nearness = await _cosines(ctx, touched.work[:WORK_LETTERS], [one.id for one in named]) if touched.work else {}
+    changed = await changed_since(ctx, project_id, touched.name, named)
+    now = time()
+    hits = [
+        Hit(memory, strength, decay_factor(ctx, memory, now), (EngineHit("file", 1, strength),), strength)
+        for memory, strength in strengths
+        if strength >= BOND and changed[memory.id] < OVERTAKEN and nearness.get(memory.id, 1.0) >= NEAR_WORK
+    ]
+    return await _best(ctx, hits)
+
+
+async def about_failure(
+    ctx: RecallContext, session_id: str, project_id: str, words: Sequence[str], sure: Callable[[Memory], float]
+) -> list[Hit]:
+    """Return the unconfirmed memory that is most likely about a failure, if the session may be given one.
+
+    ``words`` are searched for; ``sure`` returns how likely a memory is about the failure.
+    """
+    if not words or not await _may_be_given(ctx, session_id):
+        return []
+    which = Filter(project_id, unconfirmed=True)
+    ranked = await full_text.search(ctx.database, words, projects_of(project_id), LOOKED_AT, which)
+    known = await memories.get_many(ctx.database, [number for number, _ in ranked])
+    now = time()
+    hits = [
+        Hit(memory, strength, decay_factor(ctx, memory, now), (EngineHit("error", 1, strength),), strength)
+        for memory in known.values()
+        if (strength := sure(memory)) >= ctx.settings.surface_relevance
+    ]
+    return await _best(ctx, hits)
+
+
+async def one_at_a_time(ctx: RecallContext, session_id: str, bound: Sequence[Bond]) -> list[Bond]:
+    """Return the bound memories with at most one unconfirmed memory, and none if the session may not be given one."""
+    if not any(memory.unconfirmed for memory, _ in bound):
+        return list(bound)
+    known = await surfaces.hashes_in_context(ctx.database, session_id)
+    new = [memory.id for memory, _ in bound if memory.unconfirmed and memory.content_hash not in known]
+    kept = new[: int(await _may_be_given(ctx, session_id))]
+    return [(memory, strength) for memory, strength in bound if not memory.unconfirmed or memory.id in kept]
+
+
+async def found(ctx: RecallContext, text: str, project_id: str | None, limit: int) -> list[Hit]:
+    """Return the unconfirmed memories that share words with a text, the most relevant first."""
+    if not (words := terms(text)):
+        return []
+    which = Filter(project_id, unconfirmed=True)
+    ranked = await full_text.search(ctx.database, words, projects_of(project_id), limit, which)
+    known = await memories.get_many(ctx.database, [number for number, _ in ranked])
+    cosines = await _cosines(ctx, text, list(known))
+    asked, now = QueryTerms.of(text), time()
+    hits = []
+    for place, (number, score) in enumerate(ranked, 1):
+        engines = [EngineHit("text", place, score)]
+        engines += [EngineHit("vector", place, cosines[number])] if number in cosines else []
+        hits.append(
+            with_relevance(asked, Hit(known[number], 0.0, decay_factor(ctx, known[number], now), tuple(engines)))
+        )
+    return sorted((replace(hit, rank=hit.relevance) for hit in hits), key=lambda hit: -hit.score)
+
+
+async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[int, float]:
+    """Return the cosines of memories to a text. They are in no index, so their vectors are read."""
+    vector = await ctx.embed(text) if ids else None
+    if vector is None:
+        return {}
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    near = await vectors.stored_vectors(ctx.database, ids)
+    return {number: float(vector @ one) for number, one in near.items() if len(one) == len(vector)}
+
+
+async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
+    return ctx.settings.unconfirmed and await unconfirmed.count_given(ctx.database, session_id) < A_SESSION
+
+
+async def _best(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the best hit as a list, without memories that a later check has flagged.
+
+    Memories certain enough for a review are left out, too, until another session finds them: in replayed sessions it
+    was misleading as often as needed.
+    """
+    flagged = await poison.levels(ctx.database, [hit.memory.id for hit in hits])
+    sure = [hit for hit in hits if not is_below(hit.memory.confidence, ctx.settings.review_threshold)]
+    fine = [hit for hit in sure if hit.memory.id not in flagged]
+    return sorted(fine, key=lambda hit: (-hit.score, -hit.memory.id))[:1]

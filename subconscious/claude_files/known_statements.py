@@ -1,0 +1,111 @@
+"""Finds statements that a session already knows: compares a memory's sentences with those of loaded files. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from subconscious.text.same_statement import same_statement
+from subconscious.text.statement import parse
+
+MOST_STATEMENTS = 5000
+LONGEST = 600
+"""Characters of a statement; longer ones are not rules."""
+SHARED = 0.5
+"""Share of a statement's words that another must have to be compared with it."""
+MOST_COMPARED = 8
+"""Number of statements compared in full: those with the most words in common."""
+LENGTH_FACTOR = 2
+"""How many times as many words the known statement may have as the compared one."""
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+_MARK = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[[ xX]\][ \t]+)?")
+_EMPHASIS = re.compile(r"`|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
+_WORD = re.compile(r"\w{2,}")
+_OPENING = re.compile(
+    r"\A(?:(?:ok(?:ay)?|yes|so|also|please)[,:]?\s+)?"
+    r"(?:we(?:'ve| have)?\s+(?:decided|agreed)(?:\s+(?:that|to|on))?"
+    r"|from now on|(?:decision|rule|remember|note)(?:\s+that)?)"
+    r"[:,]?\s+",
+    re.IGNORECASE,
+)
+"""Introductions that are not part of a statement; files usually omit them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of a file. ``loaded``: each session reads it at its start, not only on request."""
+
+    text: str
+    source: str
+    loaded: bool = True
+
+
+class KnownStatements:
+    """Known statements, indexed by word, to look up the statements of a memory."""
+
+    def __init__(self, known: Sequence[Statement] = ()) -> None:
+        self._said = known[:MOST_STATEMENTS]
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        for number, statement in enumerate(self._said):
+            for word in _words(statement.text):
+                self._by_word[word].append(number)
+
+    def source(self, text: str, *, loaded: bool = False) -> str:
+        """Return the name of a file that states all of ``text``, or ""; ``loaded``: only files read at each start."""
+        parts = [part for part in _sentences(_EMPHASIS.sub("", text)) if _words(part)]
+        found = [self._source(part, loaded=loaded) for part in parts]
+        return found[0] if found and all(found) else ""
+
+    def _source(self, sentence: str, *, loaded: bool) -> str:
+        words = _words(sentence)
+        shared = Counter(number for word in words for number in self._by_word.get(word, ()))
+        likely = [number for number, count in shared.most_common(MOST_COMPARED) if count >= SHARED * len(words)]
+        known = (self._said[number] for number in likely)
+        return next((one.source for one in known if (one.loaded or not loaded) and _contains(one.text, sentence)), "")
+
+
+NO_STATEMENTS = KnownStatements()
+
+
+def statements(text: str) -> Iterator[str]:
+    """Yield the sentences of a markdown text: headings, list items and paragraphs, without code and comments."""
+    for paragraph in _paragraphs(_COMMENT.sub("", text)):
+        yield from (part for part in _sentences(paragraph) if len(part) <= LONGEST)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield paragraphs, each on one line: a line continues in the next unless that is empty or a list item."""
+    paragraph, fenced = "", False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        if fenced or not line.strip() or len(paragraph) > 2 * LONGEST or _FENCE.match(line) or _MARK.match(line):
+            yield paragraph
+            paragraph = ""
+        if not fenced and not _FENCE.match(line):
+            paragraph = f"{paragraph} {_EMPHASIS.sub('', _MARK.sub('', line)).strip()}".strip()
+    yield paragraph
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for part in (piece.strip() for piece in _END.split(" ".join(text.split()))) if part]
+
+
+def _words(text: str) -> frozenset[str]:
+    """Prefixes of the words, which inflected forms share; used to preselect statements."""
+    return frozenset(word[:4] for word in _WORD.findall(_OPENING.sub("", text).casefold()))
+
+
+def _contains(known: str, sentence: str) -> bool:
+    """Whether a known sentence contains all of another, and not so much else that it may have another subject."""
+    known, sentence = _OPENING.sub("", known), _OPENING.sub("", sentence)
+    first, second = parse(known), parse(sentence)
+    all_in = (
+        second.heavy <= first.by_key.keys() and len(first.by_key) <= LENGTH_FACTOR * len(second.by_key) + LENGTH_FACTOR
+    )
+    return all_in and same_statement(known, sentence, cosine=1.0, may_add=True)

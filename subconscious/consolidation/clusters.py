@@ -1,0 +1,96 @@
+"""Finds groups of memories in which each is near every other one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 10
+"""Members of one cluster."""
+
+_NEVER = -2.0
+"""Lower than any cosine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Ids of memories, the most central first; ``cohesion`` is the lowest cosine between two of them."""
+
+    members: tuple[int, ...]
+    cohesion: float
+
+
+def clusters(
+    vectors: Mapping[int, NDArray[np.float32]], apart: Callable[[int, int], bool], least: float, most: int = MOST
+) -> list[Cluster]:
+    """Return the clusters of 2 to ``most`` members whose cosines are all at least ``least``, the closest first.
+
+    Complete linkage: the two nearest groups are merged repeatedly, the distance of groups being that of their farthest
+    members. A chain of neighbours from one topic to another makes no cluster. Two memories that ``apart`` separates are
+    never in one. The result does not depend on the order of the vectors.
+    """
+    ids = sorted(vectors)
+    if len(ids) < 2:
+        return []
+    cosines = _cosines([vectors[number] for number in ids])
+    groups = _Groups(cosines, most)
+    while (pair := groups.nearest(least)) is not None:
+        if any(apart(ids[one], ids[other]) for one in groups.of(pair[0]) for other in groups.of(pair[1])):
+            groups.separate(*pair)
+        else:
+            groups.merge(*pair)
+    found = [_cluster(ids, cosines, group) for group in groups.merged()]
+    return sorted(found, key=lambda one: (-one.cohesion, one.members))
+
+
+def _cosines(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    matrix = np.stack(rows).astype(np.float64)
+    found: NDArray[np.float64] = np.clip(matrix @ matrix.T, -1.0, 1.0)
+    return found
+
+
+def _cluster(ids: Sequence[int], cosines: NDArray[np.float64], group: Sequence[int]) -> Cluster:
+    among = cosines[np.ix_(group, group)].copy()
+    np.fill_diagonal(among, 0.0)
+    nearness = dict(zip(group, among.sum(axis=1).tolist(), strict=True))
+    central = sorted(group, key=lambda one: (-round(nearness[one], 9), ids[one]))
+    return Cluster(tuple(ids[one] for one in central), float(among[~np.eye(len(group), dtype=bool)].min()))
+
+
+class _Groups:
+    """Groups of rows, each identified by its first row, and the cosines between groups."""
+
+    def __init__(self, cosines: NDArray[np.float64], most: int) -> None:
+        self._near = cosines.copy()
+        np.fill_diagonal(self._near, _NEVER)
+        self._sizes = np.ones(len(cosines), dtype=np.int64)
+        self._members = [[row] for row in range(len(cosines))]
+        self._most = most
+
+    def nearest(self, least: float) -> tuple[int, int] | None:
+        """Return the two nearest groups, the first pair of several; None if none reach ``least``."""
+        one, other = divmod(int(self._near.argmax()), len(self._near))
+        return (one, other) if self._near[one, other] >= least else None
+
+    def of(self, group: int) -> list[int]:
+        return self._members[group]
+
+    def separate(self, one: int, other: int) -> None:
+        """Never merge these two."""
+        self._near[one, other] = self._near[other, one] = _NEVER
+
+    def merge(self, one: int, other: int) -> None:
+        self._members[one] += self._members[other]
+        self._members[other] = []
+        self._sizes[one] += self._sizes[other]
+        merged = np.minimum(self._near[one], self._near[other])
+        merged[self._sizes + self._sizes[one] > self._most] = _NEVER
+        merged[one] = _NEVER
+        self._near[one] = self._near[:, one] = merged
+        self._near[other] = self._near[:, other] = _NEVER
+
+    def merged(self) -> Iterable[list[int]]:
+        return (sorted(group) for group in self._members if len(group) > 1)

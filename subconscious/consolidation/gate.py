@@ -1,0 +1,82 @@
+"""Decides which memories may be summarized together, and whether a summary is stored at once or waits for a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Protocol
+
+from subconscious.domain.model import Admission, Candidate, Decision, Memory, Origin, Scope
+from subconscious.text.same_statement import DISTINCT, differences
+from subconscious.text.words import content_words
+
+PERSONAL = frozenset({"preference", "lesson"})
+"""Kinds that only a person can state."""
+
+EXPIRY_DAYS = 7.0
+"""Days that a proposal waits."""
+
+SHARED = 0.5
+"""Share of the shorter one's words from which two statements have one subject."""
+
+_NUMBER = re.compile(r"\d")
+
+
+class Thresholds(Protocol):
+    """The settings that the decision depends on."""
+
+    @property
+    def auto_threshold(self) -> float:
+        """Confidence from which a candidate is stored at once."""
+
+    @property
+    def consolidation_auto(self) -> float:
+        """Cosine above which a summary is stored at once."""
+
+
+def clash(one: str, other: str) -> bool:
+    """Whether two statements have one subject and differ in a number, a negation, a name, a place or direction.
+
+    Such memories are not summarized together. Statements on two subjects may differ in all of these: the summary
+    contains each in its own words.
+    """
+    words = [_words(one), _words(other)]
+    one_subject = len(words[0] & words[1]) >= SHARED * min(len(words[0]), len(words[1]))
+    # Modality, scope and tense are no clash: a summary lists each statement in its own words.
+    return one_subject and bool(differences(one, other) & DISTINCT)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in content_words(text) if not _NUMBER.search(word)}
+
+
+def admit(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thresholds: Thresholds) -> Admission:
+    """Decide on a summary of these sources."""
+    confidence = candidate.raw_confidence
+    reservation = _reservation(candidate, sources, cohesion, thresholds)
+    decision = Decision.REVIEW if reservation else Decision.AUTO
+    return Admission(decision, confidence, f"{reservation or 'it summarizes similar memories'}: {candidate.reason}")
+
+
+def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thresholds: Thresholds) -> str:
+    """Return why a person must approve it; "" if no approval is needed."""
+    if candidate.origin.is_foreign:
+        return "some of its words come from files, pages, command output or other people: a person must approve it"
+    if candidate.origin is not Origin.USER and PERSONAL & {source.kind for source in sources}:
+        return "a person did not state all of it: a person must approve it"
+    if candidate.origin is not Origin.USER and candidate.scope is Scope.USER:
+        return "only a person can apply it to every project"
+    if cohesion <= thresholds.consolidation_auto:
+        return f"a cosine above {thresholds.consolidation_auto:.2f} would sum up at once"
+    if found := _differences(sources):
+        return f"its sources differ in: {', '.join(sorted(found))}"
+    if candidate.raw_confidence < thresholds.auto_threshold:
+        return f"confidence {candidate.raw_confidence:.2f} is below {thresholds.auto_threshold:.2f}"
+    return ""
+
+
+def _differences(sources: Sequence[Memory]) -> frozenset[str]:
+    """Return the differences of the first two sources that contradict or qualify each other."""
+    pairs = combinations(sources, 2)
+    return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

@@ -1,0 +1,1 @@
+"""Values that requests and jobs share: spool entries, arguments, signals, approval of guarded settings."""

@@ -1,0 +1,42 @@
+"""Events, locks and counters by which the daemon's loops, jobs and requests wait for one another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from time import time
+
+
+class Signals:
+    """One set for the whole daemon."""
+
+    def __init__(self) -> None:
+        self.stopping = asyncio.Event()
+        self.spooled = asyncio.Event()
+        self.queued = asyncio.Event()
+        # Set after a transcript gained something that a model is to read, once that is committed.
+        self.gathered = asyncio.Event()
+        # Set after a deferred request to a model was stored, once that is committed.
+        self.questioned = asyncio.Event()
+        # When a client spoke to the daemon last; the idle time begins there.
+        self.last_heard = time()
+        # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, for example,
+        # the closing of a silent session. They take turns, by path.
+        self.reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Requests of one session are answered in turn: a prompt that is answered while an abandoned start is being
+        # taken back would find all memories in the ledger, return nothing, and count as the session's first answer.
+        self.answering: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Starts that wait for work on another session's hand-over; that work must not wait for them in turn.
+        self.awaited = 0
+        # One maintenance job runs at a time. While people wait for one (``hurrying``), it does not wait for silence.
+        self.maintaining = asyncio.Lock()
+        self.hurrying = 0
+        # Rendered files have one writer at a time, so that no writer restores what another has just purged.
+        self.rendering = asyncio.Lock()
+        # Projects whose rendered files are outdated although no event says so; None for the user's own memories. A
+        # recheck changed the status of their memories, or the files could not be written.
+        self.unrendered: set[str | None] = set()
+
+    def heard(self) -> None:
+        """Note that a client spoke: the idle time begins anew."""
+        self.last_heard = time()

@@ -1,0 +1,1 @@
+"""Values that all features share: memories, kinds, link types, errors, trust."""

@@ -1,0 +1,62 @@
+"""The registry of link types: how one memory relates to another.
+
+To add a type, add a row; validation, prompts, drawing and the search for reasons (`why`) derive from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class LinkType:
+    """One row, read from source to target: source NAME target, target INVERSE source.
+
+    ``why`` is the direction in which a chain of reasons continues from a memory: ``in`` to the sources of its incoming
+    links, ``out`` to the targets of its outgoing ones. ``weight`` is the share of relevance that a link of this type
+    passes on.
+    """
+
+    name: str
+    inverse: str
+    meaning: str
+    group: Literal["core", "causal", "system"]
+    why: Literal["in", "out", ""] = ""
+    symmetric: bool = False
+    weight: float = 1.0
+
+
+LINK_TYPES: dict[str, LinkType] = {
+    row.name: row
+    for row in (
+        LinkType("SUPPORTS", "SUPPORTED_BY", "gives a reason or evidence for", "core", why="in"),
+        LinkType("CONTRADICTS", "CONTRADICTS", "can't hold together with", "core", symmetric=True, weight=0.5),
+        LinkType("SUPERSEDES", "SUPERSEDED_BY", "takes the place of", "core", why="out"),
+        LinkType("EXTENDS", "EXTENDED_BY", "adds to, or makes more precise", "core"),
+        LinkType("REQUIRES", "REQUIRED_BY", "holds or works only with", "core", why="out"),
+        LinkType("CAUSED", "CAUSED_BY", "brought about", "causal", why="in"),
+        LinkType("ENABLED", "ENABLED_BY", "made possible", "causal", why="in"),
+        LinkType("DERIVED_FROM", "LED_TO", "was concluded from", "causal", why="out"),
+        LinkType("REFERS_TO", "REFERRED_TO_BY", "names, as one note of Claude's does another", "system"),
+        LinkType("CONSOLIDATES", "CONSOLIDATED_IN", "sums up, with others", "system", weight=0.5),
+    )
+}
+
+DISCOVERABLE = tuple(name for name, row in LINK_TYPES.items() if row.group != "system")
+"""Types that discovery and users may create; the program itself creates the others."""
+
+
+def find_link_type(name: str) -> tuple[LinkType, bool] | None:
+    """Find a link type by its name or its inverse; the flag is true for the inverse. None if there is no such type."""
+    wanted = name.strip().upper().replace("-", "_").replace(" ", "_")
+    for row in LINK_TYPES.values():
+        if wanted in (row.name, row.inverse):
+            return row, wanted != row.name
+    return None
+
+
+def directed_name(link_type: str, *, source: bool) -> str:
+    """The name of a link type as seen from one end: its name from the source, its inverse from the target."""
+    row = LINK_TYPES.get(link_type)
+    return link_type if source or row is None else row.inverse

@@ -1,0 +1,452 @@
+"""Values that features exchange: frozen and typed, with derived properties only.
+
+Times are seconds since the epoch (UTC, float); offsets are bytes; confidences are in 0..1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+
+
+class Origin(StrEnum):
+    """The author of the words, listed from the most to the least trusted."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TEAMMATE = "teammate"
+    """Somebody else's memory, shared through Git."""
+    TOOL = "tool"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether neither the user nor the assistant said it: a person must approve it."""
+        return self in (Origin.TEAMMATE, Origin.TOOL)
+
+    @property
+    def distrust(self) -> int:
+        """0 for the most trusted origin; larger is less trusted."""
+        return list(Origin).index(self)
+
+    @classmethod
+    def least_trusted(cls, *origins: Origin) -> Origin:
+        """The origin of a text made from several, as in a merge, a quote or a summary."""
+        return max(origins, key=lambda origin: origin.distrust)
+
+
+CLAUDE_NOTE = "claude-note"
+"""The extractor of memories that are copies of Claude Code's own notes. SQL compares this string."""
+
+
+class Role(StrEnum):
+    """The speaker of a turn, as recorded in the transcript."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Act(StrEnum):
+    """An action of the user in a turn, besides typing."""
+
+    NONE = ""
+    APPROVED = "approved"
+    """The user approved a plan of the assistant; the turn's text is the plan."""
+    ANSWERED = "answered"
+    """The user answered the assistant's questions; the turn's text has one question and answer per line."""
+
+
+class Strength(StrEnum):
+    """How explicitly a statement was made; sets the confidence that the offline rules start from."""
+
+    EXPLICIT = "explicit"
+    IMPLIED = "implied"
+    INFERRED = "inferred"
+
+    @property
+    def prior(self) -> float:
+        """The raw confidence before refinement: 0.9, 0.7 or 0.5."""
+        return {Strength.EXPLICIT: 0.9, Strength.IMPLIED: 0.7, Strength.INFERRED: 0.5}[self]
+
+
+class Decision(StrEnum):
+    """The gate's decision on a candidate."""
+
+    AUTO = "auto"
+    REVIEW = "review"
+    QUARANTINE = "quarantine"
+    """It looks like an attack: isolated until a person releases it."""
+    DISCARD = "discard"
+
+
+class Scope(StrEnum):
+    """Where a memory applies: in its project, or in all projects of this user."""
+
+    PROJECT = "project"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance of a transcript, already without private spans and without context that we injected.
+
+    ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change. ``start`` and
+    ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt, shared with the
+    hook's payload; older clients have none. ``text`` of a tool turn is empty unless requested: tool output is large and
+    never captured directly. ``commands`` and ``files`` are those of the tool calls in an assistant's turn, or of the
+    calls that a tool's turn answers, without calls that the user refused. ``failed``: the tool returned an error.
+    ``before`` is the end of the assistant's last message before the user typed: the words may answer it. ``shown`` is
+    tool output that may be shown as context, if requested; it can't be quoted as evidence.
+    """
+
+    id: str
+    session_id: str
+    role: Role
+    origin: Origin
+    text: str
+    time: float
+    file: str
+    start: int
+    end: int
+    branch: str = ""
+    cwd: str = ""
+    sidechain: bool = False
+    after_interrupt: bool = False
+    prompt_id: str = ""
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    failed: bool = False
+    act: Act = Act.NONE
+    before: str = ""
+    shown: str = ""
+
+    @property
+    def quotable_text(self) -> str:
+        """The text that evidence may be quoted from: the message and the commands."""
+        return "\n".join((self.text, *self.commands))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A verbatim span of a turn, shown to the user as the source of a memory."""
+
+    quote: str
+    turn_id: str
+    file: str
+    start: int
+    end: int
+
+
+MODELS = "model-"
+"""Prefix of the names of extractors that use a language model."""
+
+OBSERVED_ONCE, OBSERVED_OFTEN = "observed-once-1", "observed-1"
+"""Extractors of failures seen in tool calls: in one session only, and in several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement that may be worth remembering; the gate decides."""
+
+    kind: str
+    summary: str
+    content: str
+    evidence: Evidence
+    origin: Origin
+    strength: Strength
+    raw_confidence: float
+    extractor: str
+    time: float
+    scope: Scope = Scope.PROJECT
+    reason: str = ""
+    rationale: str = ""
+    sentiment: str = "neutral"
+    branch: str = ""
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model proposed it. It may have believed what it read, so a second call reviews it."""
+        return self.extractor.startswith(MODELS)
+
+
+class Level(StrEnum):
+    """How dangerous a text looks. Listed from the least to the most."""
+
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for none; larger is worse."""
+        return list(Level).index(self)
+
+    def shifted(self, steps: int) -> Level:
+        """The level ``steps`` worse (better if negative), never below low; none stays none."""
+        levels = list(Level)
+        return self if self is Level.NONE else levels[max(1, min(self.rank + steps, len(levels) - 1))]
+
+
+class Threat(StrEnum):
+    """The kind of attack that a poisoned text attempts."""
+
+    INSTRUCTION = "instruction injection"
+    AUTHORITY = "authority claim"
+    EXFILTRATION = "exfiltration"
+    CODE = "code injection"
+    SOCIAL = "social engineering"
+    REINFORCEMENT = "self-reinforcement"
+    TEMPORAL = "temporal trick"
+    CONTRADICTION = "contradiction"
+    MISMATCH = "source mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding against a text: the threat, its level, the reason, and its position.
+
+    ``part`` names the part of the candidate; ``start`` and ``end`` are character offsets in that part.
+    """
+
+    rule: str
+    threat: Threat
+    level: Level
+    why: str
+    part: str = "content"
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of the poisoning check, with the version of its ``rules``."""
+
+    level: Level = Level.NONE
+    findings: tuple[Finding, ...] = ()
+    rules: str = ""
+
+    @property
+    def threats(self) -> tuple[Threat, ...]:
+        """The kinds of threats found, the worst first."""
+        worst = sorted(self.findings, key=lambda finding: -finding.level.rank)
+        return tuple(dict.fromkeys(finding.threat for finding in worst))
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The gate's result. ``verdict`` is None before the poisoning check has run.
+
+    ``reservation`` is the reason why the candidate may not be injected before it is confirmed: "" if there is none,
+    None if this was not checked. ``doubtful``: it is not confirmed that a person typed it. ``weak``: only its low
+    confidence counted against it.
+    """
+
+    decision: Decision
+    confidence: float
+    reason: str
+    verdict: Verdict | None = None
+    reservation: str | None = None
+    doubtful: bool = False
+    weak: bool = False
+
+
+class Relation(Enum):
+    """What a statement does to an earlier one."""
+
+    SAME = "same"
+    REPLACES = "replaces"
+    MAY_REPLACE = "may replace"
+    NEITHER = "neither"
+
+
+Judged = tuple[Candidate, Admission]
+"""A candidate and the decision of the capture gate on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A stored statement with its provenance."""
+
+    id: int
+    project_id: str | None
+    scope: Scope
+    kind: str
+    category: str
+    summary: str
+    content: str
+    origin: Origin
+    confidence: float
+    raw_confidence: float
+    extractor: str
+    created_at: float
+    said_at: float
+    content_hash: str
+    rationale: str = ""
+    sentiment: str = "neutral"
+    verified: bool = False
+    pinned: bool = False
+    recurrence: int = 1
+    uses: int = 0
+    last_used_at: float | None = None
+    archived_at: float | None = None
+    agent: str = ""
+    session_id: str | None = None
+    turn_id: str = ""
+    transcript: str = ""
+    evidence: str = ""
+    byte_start: int = 0
+    byte_end: int = 0
+    branch: str = ""
+    commit: str = ""
+    intent: str = ""
+    embedding_status: str = "pending"
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    unconfirmed: bool = False
+
+    @property
+    def is_claude_note(self) -> bool:
+        """Whether it is the searchable copy of one of Claude Code's own notes and follows that file."""
+        return self.extractor == CLAUDE_NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation between two memories; ``type`` is a row of `link_types`, read from source to target.
+
+    ``status``: ``active``, ``proposed`` (shown but not used in rankings), ``refused`` (rejected by a person, so not
+    proposed again) or ``withdrawn`` (together with a memory that was removed).
+    """
+
+    id: int
+    source_id: int
+    target_id: int
+    type: str
+    status: str
+    confidence: float
+    created_by: str
+    evidence: str
+    created_at: float
+
+    def other(self, memory_id: int) -> int:
+        """The id of the memory at the other end."""
+        return self.target_id if memory_id == self.source_id else self.source_id
+
+
+class Trust(StrEnum):
+    """How far a memory can be trusted, from most to least."""
+
+    VERIFIED = "VERIFIED"
+    HIGH = "HIGH"
+    MEDIUM = "MEDIUM"
+    LOW = "LOW"
+    SUSPECT = "SUSPECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Repute:
+    """Facts about a memory's reliability: its trust, memories that conflict with it, memories that replaced it.
+
+    ``stale``: not said or used for a long time.
+    """
+
+    trust: Trust
+    conflicts: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of the client, as the daemon has recorded it."""
+
+    id: str
+    project_id: str
+    transcript: str
+    cwd: str
+    status: str
+    started_at: float
+    last_event_at: float
+    ended_at: float | None = None
+    end_reason: str = ""
+    branch: str = ""
+    first_prompt: str = ""
+    last_prompt: str = ""
+    turns: int = 0
+    options: str = "{}"
+    title: str = ""
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    left_open: str = ""
+    handover: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineHit:
+    """One engine's result for a hit: its 1-based rank and its own raw score (higher is better)."""
+
+    engine: str
+    rank: int
+    score: float
+
+
+PRIORITY_WEIGHT = 0.15
+"""Change of a rank by a priority of 1 or -1, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found by a search: its relevance, its decay factor, and each engine's result.
+
+    ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0..1)
+    only compares the hits of one query. ``priority`` (-1..1) comes from how answers used the memory. ``repute`` is None
+    if it was not looked up.
+    """
+
+    memory: Memory
+    relevance: float
+    decay: float
+    engines: tuple[EngineHit, ...] = ()
+    rank: float = 0.0
+    priority: float = 0.0
+    repute: Repute | None = None
+
+    @property
+    def score(self) -> float:
+        """The sort key of hits: decay and priority change the order, they never filter."""
+        return self.rank * self.decay * (1.0 + PRIORITY_WEIGHT * self.priority)
+
+    @property
+    def cosine(self) -> float:
+        """Cosine similarity to the query; 0 if the vector engine did not find it."""
+        return next((engine.score for engine in self.engines if engine.engine == "vector"), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One memory given to one session, with the reason.
+
+    ``about`` is the file it was given for, ``limits`` the state of the limits as JSON, ``trigger_id`` the due date in
+    the memory that triggered it.
+    """
+
+    session_id: str
+    event: str
+    at: float
+    memory_id: int
+    content_hash: str
+    position: int
+    reason: str
+    relevance: float
+    decay: float
+    engines: tuple[EngineHit, ...] = field(default=())
+    about: str = ""
+    priority: float = 0.0
+    limits: str = "{}"
+    trigger_id: int | None = None
+    characters: int = 0

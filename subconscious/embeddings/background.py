@@ -1,0 +1,291 @@
+"""Embeds memories in the background: a memory is stored at once and found by meaning a moment later.
+
+It uses the chosen embedder, else the local one, else full text only (`embedder_fallback.py`). `model_switch.py` decides
+which model answers queries and how another replaces it; `batches.py` computes the vectors of memories.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import time
+from typing import TYPE_CHECKING
+
+from subconscious.domain.errors import EmbedderBusyError, EmbedderError, SubconsciousError
+from subconscious.embeddings.batches import Batches, EmbedderOutError
+from subconscious.embeddings.embedder import NONE, Access, Embedder
+from subconscious.embeddings.embedder_fallback import EmbedderChain, OpenedEmbedder
+from subconscious.embeddings.model_switch import ModelSwitch
+from subconscious.embeddings.query_embedder import QueryEmbedder, RemoteOptions
+from subconscious.store import embedding_queue
+from subconscious.store.connect import Database
+from subconscious.system import heap
+from subconscious.transcripts import spoken_words
+from subconscious.wire.daemon import EmbedderState
+
+if TYPE_CHECKING:
+    from subconscious.store.vectors import VectorIndex
+
+log = logging.getLogger("subconscious.embeddings")
+
+MAX_FAILED_QUERIES = 3
+"""Consecutive failed queries after which the next embedder in the chain takes over."""
+
+LONGEST_REST = 300.0
+"""Longest wait in seconds before an unavailable embedder is checked again, even if the clock was changed."""
+
+IDLE_SECONDS = 600.0
+"""Seconds without use after which the local model is unloaded: it takes most of an idle daemon's memory."""
+
+RUNTIME = ("onnxruntime", "openblas")
+"""Libraries that are unused while the models are unloaded."""
+
+OPENING = 60.0
+"""Seconds in which an index should be open."""
+
+
+class Embedding:
+    """The embedders and the indexes of their vectors, opened in the background, and the loop that fills them.
+
+    Importing numpy alone takes a tenth of a second: until it is ready, a session that waits gets full-text results.
+    """
+
+    def __init__(
+        self, name: str, database: Database, access: Access | None = None, options: RemoteOptions | None = None
+    ) -> None:
+        self.name = name
+        self.tokens = 0
+        self._budget = (options or RemoteOptions()).budget
+        self._chain = EmbedderChain(name, replace(access or Access(), spent=self._spent), database)
+        self._switch = ModelSwitch(database, self._chain, options or RemoteOptions(), self._on_query_failure)
+        self._batches = Batches(database, self._budget, self._switch.refresh)
+        self._database = database
+        self._broken: SubconsciousError | None = None
+        self._failed_queries = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loaded = asyncio.Event()
+        self._wanted = asyncio.Event()
+        # Set after each round, also if there was nothing to do: stored memories have their vector, or will not get one
+        # soon.
+        self.settled = asyncio.Event()
+        # Called after a memory was stored or changed.
+        self.on_change: Callable[[], None] = lambda: None
+        # Called after a time without requests: unloads other models and caches.
+        self.on_idle: Sequence[Callable[[], None]] = ()
+        self._payments: set[asyncio.Task[None]] = set()
+
+    @property
+    def current(self) -> QueryEmbedder:
+        """The model that answers queries."""
+        return self._switch.current
+
+    @property
+    def index(self) -> VectorIndex | None:
+        """The index of the current model; None while it is being opened."""
+        return self.current.index
+
+    @property
+    def trouble(self) -> SubconsciousError | None:
+        """Why the chosen embedder can't be used."""
+        outage = self._chain.outage
+        return outage.error if outage else self._broken
+
+    @property
+    def error(self) -> str:
+        """The problem in words, and the embedder used instead; "" if there is none."""
+        if self.trouble is None:
+            return ""
+        message = f"{self.trouble.message}; {self.trouble.remedy}"
+        return f"{message}; meanwhile {self._switch.writer.name} serves" if self._switch.writer else message
+
+    @property
+    def state(self) -> str:
+        """`loading`, `ready`, `off`, `fallback` or `failed`, the last two with ``error`` set."""
+        if not self._loaded.is_set():
+            return "loading"
+        if self.name == NONE:
+            return "off"
+        if self.trouble:
+            return "fallback" if self._switch.writer else "failed"
+        return "ready" if self._switch.writer else "loading"
+
+    @property
+    def status(self) -> EmbedderState:
+        """The state for `status`, without the counts from the store."""
+        writer, outage = self._switch.writer, self._chain.outage
+        return {
+            "name": self.name,
+            "state": self.state,
+            "model": self.current.model,
+            "coming": writer.model.name if writer and writer.model.name != self.current.model else "",
+            "error": self.error,
+            "code": self.trouble.code if self.trouble else "",
+            "retry_at": outage.until if outage and math.isfinite(outage.until) else None,
+            "tokens": self.tokens,
+        }
+
+    async def wait_until_open(self) -> None:
+        """Wait until there is an index, or it is certain that there will be none."""
+        if self.name != NONE and self.index is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), OPENING)
+
+    async def loaded_embedder(self) -> Embedder | None:
+        """Return the current embedder once it is loaded: capture is not urgent and waits for it."""
+        if self.current.embedder is None and self._loop is not None and self.name != NONE:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), OPENING)
+        return self.current.embedder
+
+    def warm_up(self) -> None:
+        """Load the local model in the background if it was unloaded, because a session begins."""
+        self.current.warm_up()
+
+    async def cool_down(self) -> None:
+        """After a time without use, free memory that only makes queries faster, mainly the local model."""
+        if not self.current.cool_down(IDLE_SECONDS):
+            return
+        for unload in self.on_idle:
+            unload()
+        spoken_words.forget()
+        heap.empty_caches()
+        if self.index is not None:
+            await self.index.shrink()
+        await self._database.shrink()
+        heap.drop_libraries(RUNTIME)
+        heap.trim()
+
+    def wake(self) -> None:
+        """Start the loop after something was stored."""
+        self.on_change()
+        self._wanted.set()
+
+    def use_key(self, key: str) -> None:
+        """Use a key that came with a session; an embedder that refused its key is tried again with it."""
+        if self._chain.use_key(key):
+            self.wake()
+
+    async def retry(self) -> int:
+        """Forget failures and try again now; return how many memories wait for their vector."""
+        self._chain.clear_outages()
+        async with self._database.write() as tx:
+            await embedding_queue.retry(tx)
+        self.wake()
+        return (await embedding_queue.counts(self._database)).get("pending", 0)
+
+    async def refresh(self, ids: Sequence[int]) -> None:
+        """Update the indexes for changed memories."""
+        if ids:
+            self.on_change()
+        await self._switch.refresh(ids)
+
+    async def rebuild(self) -> None:
+        """Rewrite the files of the indexes, so that no page keeps a vector of a deleted memory."""
+        await self._loaded.wait()
+        await self._switch.rebuild()
+        self.wake()
+
+    async def run(self) -> None:
+        """Load the models, then embed pending memories, until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        while True:
+            self._wanted.clear()
+            try:
+                await self._round()
+                self._broken = None
+            except EmbedderOutError as out:
+                self._suspend(out.name, out.error)
+                continue
+            except SubconsciousError as error:
+                self._broken = None if self._switch.writer else error
+                log.warning("embeddings can't be made or saved: %s; %s", error.message, error.remedy)
+            except Exception as error:
+                # Full-text search must continue after any error of the model or the index. Unsaved work is still
+                # pending: the next memory, or the next daemon, tries it again.
+                log.exception("embeddings can't be made or saved")
+                if self._switch.writer is None:
+                    remedy = "restart with `subconscious daemon stop`"
+                    self._broken = SubconsciousError(f"no embeddings: {error}", remedy)
+            if self._switch.writer is None:
+                self.current.set_embedder(None)
+            self._loaded.set()
+            self.settled.set()
+            await self._wait_for_work()
+
+    async def _wait_for_work(self) -> None:
+        """Wait for work, or until an unavailable embedder may be tried again."""
+        until = self._chain.next_try
+        with suppress(TimeoutError):
+            pause = None if until is None else min(LONGEST_REST, max(0.01, until - time()))
+            await asyncio.wait_for(self._wanted.wait(), pause)
+
+    async def _round(self) -> None:
+        """Embed pending memories with the first usable embedder, and switch to it when it has embedded all."""
+        if self.name == NONE:
+            return
+        if not self.current.model:
+            await self._switch.resume()
+        writer = await self._chain.first(self._switch.writer)
+        self._switch.use_writer(writer)
+        if writer is None:
+            return
+        if not self._switch.is_target(writer):
+            await self._switch.switch_to(writer)
+        self._loaded.set()
+        if await self._embed_pending(writer):
+            await self._switch.finish_switch()
+
+    def _suspend(self, name: str, error: EmbedderError) -> None:
+        """Stop using an embedder after an error."""
+        self._chain.suspend(name, error)
+        self._switch.drop_writer()
+
+    def _on_query_failure(self, name: str, error: EmbedderError) -> None:
+        """Handle a failed query; the loop changes the embedder, not the caller."""
+        self._failed_queries = self._failed_queries + 1 if isinstance(error, EmbedderBusyError) else MAX_FAILED_QUERIES
+        if (
+            self._failed_queries >= MAX_FAILED_QUERIES
+            and self._switch.writer is not None
+            and self._switch.writer.name == name
+        ):
+            self._failed_queries = 0
+            self._suspend(name, error)
+            self.wake()
+
+    async def _embed_pending(self, writer: OpenedEmbedder) -> bool:
+        """Embed pending memories; return False if another embedder should continue."""
+        fresh = True
+        while True:
+            if self._switch.upcoming is not None and (fresh or self._wanted.is_set()):
+                self._wanted.clear()
+                await self._batches.embed_for_current(self.current)
+            fresh = False
+            batch = await embedding_queue.waiting(self._database, writer.embedder.batch)
+            if not batch:
+                return True
+            if next(self._chain.usable(), "") != writer.name:
+                self.wake()  # the preferred one may be available again
+                return False
+            await self._batches.embed(writer, batch)
+
+    def _spent(self, embedder: str, model: str, tokens: int) -> None:
+        """Called from the embedders' threads."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._record, embedder, model, tokens)
+
+    def _record(self, embedder: str, model: str, tokens: int) -> None:
+        self.tokens += tokens
+        task = asyncio.ensure_future(self._budget.spent(embedder, model, tokens))
+        self._payments.add(task)
+        task.add_done_callback(self._payments.discard)
+
+    async def close(self) -> None:
+        """Close the models and the indexes."""
+        for task in self._payments:
+            task.cancel()
+        await asyncio.gather(*self._payments, return_exceptions=True)
+        await self._switch.close()

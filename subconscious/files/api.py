@@ -1,0 +1,72 @@
+"""Requests for a page of an export, the preview of an import, and the import."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from subconscious.app.request import Handler, refuse_forgery
+from subconscious.context.arguments import NO_NUL, WORDY, Args, Number
+from subconscious.domain.errors import RequestError
+from subconscious.files import export, import_plan, importing
+from subconscious.store import events, projects, transfer
+from subconscious.store.projects import Project
+from subconscious.store.transfer import Selection
+from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
+
+NOTES_PER_REQUEST = 500
+"""Notes in one request, at most."""
+
+
+class FilesArgs(Args):
+    """``notes`` are records and statements (`files.reading.Item`); ``links`` restores the links between them."""
+
+    project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    statuses: tuple[Literal["active", "unconfirmed", "archived"], ...] = ("active", "unconfirmed", "archived")
+    after: Number = 0
+    notes: tuple[Document, ...] = Field(default=(), max_length=NOTES_PER_REQUEST)
+    links: bool = False
+
+
+class Files(Handler):
+    """Requests for exports and imports."""
+
+    arguments: ClassVar[type[Args]] = FilesArgs
+    personal: ClassVar[frozenset[str]] = frozenset({"files_take"})
+    decides_on: ClassVar[str] = "what is imported"
+
+    async def cmd_export(self, args: FilesArgs) -> ExportResult:
+        """Return a page of memories as signed records."""
+        project = None if args.everywhere else (await self._project(args)).id
+        page = await export.export(self.app, Selection(project, args.statuses), args.after, args.limit)
+        return {
+            **page,
+            "quarantined": await transfer.in_quarantine(self.app.database, project),
+            "newest": await events.latest_id(self.app.database),
+        }
+
+    async def cmd_files_plan(self, args: FilesArgs) -> FilesPlanResult:
+        """Return what an import would do with each note. Read-only."""
+        planned = await import_plan.plan(self.app, args.notes, await self.here(args))
+        return {"notes": [import_plan.as_answer(one) for one in planned]}
+
+    async def cmd_files_take(self, args: FilesArgs) -> FilesTakeResult:
+        """Import notes; for a person only, because a file can claim anybody's words."""
+        refuse_forgery(args)
+        if args.links:
+            return {"links": await importing.restore_links(self.app, args.notes)}
+        project = await self.here(args)
+        return {"notes": await importing.import_notes(self.app, args.notes, project, vouched=args.vouched)}
+
+    async def _project(self, args: FilesArgs) -> Project:
+        """Return the project that a request names, or else the project of its folder."""
+        if not args.project:
+            return await self.here(args)
+        found = await projects.named(self.app.database, args.project)
+        if len(found) == 1:
+            return found[0]
+        hint = (
+            "name its folder instead: " + ", ".join(one.root for one in found) if found else "subconscious export --all"
+        )
+        raise RequestError(f"{'several projects are' if found else 'no project is'} called {args.project}", hint)

@@ -1,0 +1,237 @@
+"""The first step of an import: plans what to do with each note, without changes.
+
+Only a record that this store signed gets its origin, confidence and status back. All other notes are files that anybody
+could have written: they wait for review, unless the person who imports them vouches for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.app import App
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Candidate, Evidence, Memory, Origin, Scope, Strength
+from subconscious.files.record import Record, RecordError, export_key, is_ours, parse_record
+from subconscious.memories.memory_commands import MAX_RECORD_LENGTH
+from subconscious.poisoning.gate import screen
+from subconscious.poisoning.suspicions import noted, of_verdict
+from subconscious.redaction.cleaning import clean
+from subconscious.store import captures, memories, transfer
+from subconscious.store.projects import Project
+from subconscious.store.rows import content_hash
+from subconscious.text.wording import SUMMARY_LENGTH
+from subconscious.text.words import cut
+from subconscious.wire import files as wire
+
+EXTRACTOR = "file-import-1"
+
+
+class State(StrEnum):
+    """What an import would do with a note."""
+
+    RESTORE = "restore"
+    """Signed by this store, which no longer has the memory."""
+    UNCHANGED = "unchanged"
+    OLDER = "older"
+    """Signed by this store, which has changed the memory since; the stored version is kept."""
+    EDITED = "edited"
+    CONFLICT = "conflict"
+    """Edited, and the memory has changed since the export."""
+    NEW = "new"
+    KNOWN = "known"
+    """Imported before, with the same text."""
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNote:
+    """A note to import: a record, a statement, or a record with an edited statement; or the problem with it."""
+
+    name: str
+    record: Record | None
+    statement: str
+    claims: Mapping[str, Any]
+    problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The statement, or else the content of the record."""
+        return self.statement or (self.record.memory.content if self.record else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNote:
+    """A note with its state; ``memory`` is the stored memory that it is about."""
+
+    note: ImportedNote
+    state: State
+    memory: Memory | None = None
+    reason: str = ""
+    suspicion: str = ""
+    """Why its text may be poisoned, if an import would bring it in."""
+
+
+IMPORTED = (State.RESTORE, State.NEW, State.EDITED, State.CONFLICT)
+"""States in which an import changes the store."""
+
+
+async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> list[PlannedNote]:
+    """Return what an import would do with each note. Read-only."""
+    key = await asyncio.to_thread(export_key, app.home.root)
+    found = await asyncio.to_thread(lambda: [parse_note(one) for one in raw])
+    numbers = {uid: number for number, uid in (await transfer.keys(app.database)).items()}
+    about = {one.record.uid: numbers[one.record.uid] for one in found if one.record and one.record.uid in numbers}
+    stored = await memories.get_many(app.database, list(about.values()))
+    planned = []
+    async with app.database.write() as tx:
+        held = await captures.in_quarantine(tx, list(stored))
+        for one in found:
+            memory = stored.get(about.get(one.record.uid, 0)) if one.record else None
+            planned.append(await _planned(tx, one, memory, key, project, held))
+    decided = _refuse_duplicates(planned)
+    if not app.recall_context().settings.poisoning:
+        return decided
+    return await asyncio.to_thread(lambda: [_checked(one, project) for one in decided])
+
+
+def _checked(planned: PlannedNote, project: Project) -> PlannedNote:
+    """Return the note with the reason why its text may be poisoned, if an import would bring it in."""
+    if planned.state not in IMPORTED:
+        return planned
+    return replace(planned, suspicion=of_verdict(screen(candidate_of(planned.note, project, Origin.TOOL))))
+
+
+def parse_note(raw: Mapping[str, Any]) -> ImportedNote:
+    """Return the note of a request; an error is returned as its problem."""
+    name = str(raw.get("name", ""))[:1000]
+    claims = raw.get("claims") if isinstance(raw.get("claims"), Mapping) else {}
+    statement = raw.get("statement")
+    statement = clean(statement).strip() if isinstance(statement, str) else ""
+    try:
+        record = parse_record(raw["record"]) if raw.get("record") is not None else None
+    except RecordError as error:
+        return ImportedNote(name, None, statement, {}, str(error))
+    problem = "" if record or statement else "it says nothing"
+    return ImportedNote(name, record, statement, claims if isinstance(claims, Mapping) else {}, problem)
+
+
+def _refuse_duplicates(planned: Sequence[PlannedNote]) -> list[PlannedNote]:
+    """Refuse further notes about the same memory, since it is unknown which of them is right."""
+    first: dict[str, str] = {}
+    found = []
+    for one in planned:
+        uid = one.note.record.uid if one.note.record and one.state is not State.REFUSED else ""
+        is_duplicate = uid in first
+        found.append(
+            replace(one, state=State.REFUSED, reason=f"{first[uid]} is the same memory") if is_duplicate else one
+        )
+        first |= {uid: one.note.name} if uid and not is_duplicate else {}
+    return found
+
+
+async def _planned(
+    tx: aiosqlite.Connection, one: ImportedNote, memory: Memory | None, key: bytes, project: Project, held: set[int]
+) -> PlannedNote:
+    if one.problem:
+        return PlannedNote(one, State.REFUSED, reason=one.problem)
+    is_signed = one.record is not None and is_ours(one.record, key)
+    if memory is not None and memory.id in held:
+        return PlannedNote(one, State.REFUSED, memory, f"memory {memory.id} is in quarantine")
+    if one.record is not None and is_signed and not one.statement:
+        return _plan_signed(one, one.record, memory)
+    known = await captures.is_known(tx, candidate_of(one, project, Origin.TOOL))
+    if memory is not None and one.record is not None:
+        planned = _plan_edited(one, one.record, memory, is_signed=is_signed)
+        # A waiting edit can still be vouched for by a new import; a waiting conflict is decided in the review.
+        is_queued = planned.state is State.CONFLICT and known
+        if planned.state is not State.UNCHANGED and (is_queued or await _is_stored(tx, one.text, memory)):
+            return PlannedNote(one, State.KNOWN, memory)
+        return planned
+    warning = f"only its first {MAX_RECORD_LENGTH} characters are imported" if len(one.text) > MAX_RECORD_LENGTH else ""
+    return PlannedNote(one, State.KNOWN if known else State.NEW, reason=warning)
+
+
+async def _is_stored(tx: aiosqlite.Connection, text: str, memory: Memory) -> bool:
+    """Return whether an active memory already has this text, for example because the edit was imported before."""
+    reworded = replace(memory, content_hash=content_hash(" ".join(text.split())))
+    return await memories.same_wording(tx, reworded) is not None
+
+
+def _plan_signed(one: ImportedNote, record: Record, memory: Memory | None) -> PlannedNote:
+    if memory is None:
+        return PlannedNote(one, State.RESTORE)
+    differences = [
+        name for name in ("content", "kind", "tags") if getattr(memory, name) != getattr(record.memory, name)
+    ]
+    differences += ["status"] if (memory.archived_at is None) != (record.memory.archived_at is None) else []
+    if differences:
+        return PlannedNote(one, State.OLDER, memory, f"the store has changed since: {', '.join(differences)}")
+    return PlannedNote(one, State.UNCHANGED, memory)
+
+
+def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
+    """Plan a note that this store did not write, about a stored memory: only its statement is used."""
+    if content_hash(one.text) == memory.content_hash:
+        return PlannedNote(one, State.UNCHANGED, memory)
+    if memory.archived_at is not None:
+        return PlannedNote(one, State.CONFLICT, memory, f"memory {memory.id} is archived")
+    # Without a valid signature, the version from which the note was edited is unknown.
+    if not is_signed or content_hash(record.memory.content) != memory.content_hash:
+        return PlannedNote(one, State.CONFLICT, memory, f"memory {memory.id} has another text by now")
+    return PlannedNote(one, State.EDITED, memory)
+
+
+def as_answer(planned: PlannedNote) -> wire.PlannedNote:
+    """Return a planned note as a row of the answer."""
+    now = planned.memory.content if planned.memory else ""
+    return {
+        "name": planned.note.name,
+        "state": planned.state.value,
+        "about": planned.note.text[:400],
+        "id": planned.memory.id if planned.memory else None,
+        "now": now[:400] if planned.state in (State.EDITED, State.CONFLICT) else "",
+        "reason": planned.reason,
+        **noted(planned.suspicion),
+    }
+
+
+def candidate_of(one: ImportedNote, project: Project, origin: Origin) -> Candidate:
+    """Return the candidate of a note. Kind, reason, tags and date are claims of the file."""
+    claimed = one.record.memory if one.record else None
+    kind = _claim(one, "kind", claimed.kind if claimed else "")
+    text = clean(one.text).strip()
+    content = cut(text, MAX_RECORD_LENGTH)
+    at = claimed.said_at if claimed else _time(one.claims.get("said"))
+    tags = claimed.tags if claimed else one.claims.get("tags") or ()
+    source = one.record.uid if one.record else f"{project.id}/{one.name}"
+    return Candidate(
+        kind=kind if kind in KINDS and kind != "meta" else "learning",
+        summary=cut(" ".join(text.split()), SUMMARY_LENGTH),
+        content=content,
+        evidence=Evidence(content, f"file {source}", one.name, 0, 0),
+        origin=origin,
+        strength=Strength.EXPLICIT if origin is Origin.USER else Strength.IMPLIED,
+        raw_confidence=1.0 if origin is Origin.USER else Strength.IMPLIED.prior,
+        extractor=EXTRACTOR,
+        time=min(time(), max(0.0, at)),
+        scope=Scope.PROJECT,
+        rationale=clean(_claim(one, "reason", claimed.rationale if claimed else "")),
+        branch=_claim(one, "branch", claimed.branch if claimed else "")[:1000],
+        tags=tuple(clean(str(tag))[:200] for tag in list(tags)[:50]) if isinstance(tags, (list, tuple)) else (),
+    )
+
+
+def _claim(one: ImportedNote, name: str, recorded: str) -> str:
+    value = one.claims.get(name)
+    return recorded or (value[:MAX_RECORD_LENGTH] if isinstance(value, str) else "")
+
+
+def _time(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else time()

@@ -1,0 +1,225 @@
+"""Import, the second step: restores records of this store, corrects edited memories, and queues other notes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import aiosqlite
+
+from subconscious.app import App
+from subconscious.capture.admission import Provenance, keep
+from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.link_types import LINK_TYPES
+from subconscious.domain.model import Admission, Candidate, Decision, Link, Memory, Origin, Verdict
+from subconscious.files.import_plan import PlannedNote, State, as_answer, candidate_of, parse_note, plan
+from subconscious.files.record import RECORDED_COLUMNS, Owner, Record, export_key, is_ours
+from subconscious.memories import corrections as correcting
+from subconscious.memories import poisoning_recheck
+from subconscious.poisoning import check
+from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.poisoning.suspicions import as_candidate
+from subconscious.redaction.cleaning import clean
+from subconscious.store import captures, memories, projects, transfer, unconfirmed
+from subconscious.store.capture_rows import QUARANTINED, SessionRef
+from subconscious.store.projects import Project
+from subconscious.store.rows import content_hash
+from subconscious.supersession import merging
+from subconscious.system.projects import Identity
+from subconscious.text.wording import CONTENT_LENGTH
+from subconscious.wire.files import ImportedNote, NoteOutcome
+
+FROM_FILE = "it comes from a file: a person must approve it"
+CONFLICT = "it was edited in a file, and the memory has changed since the export: a person decides which one applies"
+LONG_EDIT = f"it was edited in a file and has more than {CONTENT_LENGTH} characters: a person must approve it"
+RESTORED = "restored from an export of this store"
+
+UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}
+
+
+async def import_notes(
+    app: App, raw: Sequence[Mapping[str, Any]], project: Project, *, vouched: bool = False
+) -> list[ImportedNote]:
+    """Import notes; return the result of each, in the order of ``raw``. For a person only."""
+    planned = await plan(app, raw, project)
+    results: dict[int, NoteOutcome] = {}
+    signed = [(at, one) for at, one in enumerate(planned) if one.state is State.RESTORE]
+    results |= await _restore_records(app, signed, project)
+    unsigned = [(at, one) for at, one in enumerate(planned) if one.state in (State.NEW, State.CONFLICT)]
+    for at, one in enumerate(planned):
+        if one.state is State.EDITED:
+            if vouched and len(one.note.statement) <= CONTENT_LENGTH:
+                results[at] = await _correct(app, one)
+            else:
+                unsigned.append((at, one))
+    results |= await _store_or_queue(app, unsigned, project, vouched=vouched)
+    return [{**as_answer(one), **results.get(at, UNCHANGED)} for at, one in enumerate(planned)]
+
+
+async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
+    """Correct a memory by an edited note, for which a person vouches."""
+    assert one.memory is not None  # noqa: S101 - only notes about a stored memory are edited
+    request = correcting.CorrectionRequest(
+        one.memory.id, "refined", text=one.note.statement, reason=f"edited in {one.note.name}"
+    )
+    try:
+        done = await correcting.correct(app, request)
+    except SubconsciousError as error:
+        return {"became": "refused", "memory_id": None, "reason": error.message}
+    return {"became": "corrected", "memory_id": done.replacement.id if done.replacement else None}
+
+
+async def _restore_records(
+    app: App, chosen: Sequence[tuple[int, PlannedNote]], project: Project
+) -> dict[int, NoteOutcome]:
+    """Restore memories of this store, after redacting and checking them again."""
+    if not chosen:
+        return {}
+    records = [one.note.record for _, one in chosen if one.note.record]
+    owners = {record.project.id: await _owner(app, record.project) for record in records if record.project}
+    restored = await asyncio.to_thread(_cleaned, records, owners, checked=app.recall_context().settings.poisoning)
+    results: dict[int, NoteOutcome] = {}
+    quarantined: list[int] = []
+    async with app.database.write() as tx:
+        for (at, _), (memory, record, verdict) in zip(chosen, restored, strict=True):
+            stored = await _restore_memory(tx, memory, record, project)
+            archived, _ = await poisoning_recheck.note_check(tx, stored, verdict) if verdict else ([], False)
+            quarantined += archived
+            results[at] = {"became": "quarantined" if stored.id in archived else "restored", "memory_id": stored.id}
+    await app.embedding.refresh(quarantined)
+    app.embedding.wake()
+    return results
+
+
+def _cleaned(
+    records: Sequence[Record], owners: Mapping[str, Project], *, checked: bool
+) -> list[tuple[Memory, Record, Verdict | None]]:
+    """Return the records as memories, redacted and checked by the current rules. CPU-bound: run it in a thread."""
+    cleaned: list[tuple[Memory, Record, Verdict | None]] = []
+    for record in records:
+        memory = _memory(record, owners)
+        cleaned.append((memory, record, screen(as_candidate(memory), check) if checked else None))
+    return cleaned
+
+
+def _memory(record: Record, owners: Mapping[str, Project]) -> Memory:
+    values = {name: getattr(record.memory, name) for name in RECORDED_COLUMNS}
+    for name in ("summary", "content", "rationale", "evidence", "intent"):
+        values[name] = _clean_again(values[name])
+    for name in ("tags", "files"):
+        values[name] = tuple(map(_clean_again, values[name]))
+    project = owners[record.project.id].id if record.project else None
+    return Memory(id=0, project_id=project, content_hash=content_hash(values["content"]), **values)
+
+
+def _clean_again(text: str) -> str:
+    """Return a redacted text. If only white space at its ends would change, return it unchanged."""
+    cleaned = clean(text)
+    return text if cleaned.strip() == text.strip() else cleaned
+
+
+async def _owner(app: App, owner: Owner) -> Project:
+    """Return the project of a record; create it if the store does not have it any more."""
+    known = [one for one in await projects.named(app.database, owner.id) if one.id == owner.id]
+    if known:
+        return known[0]
+    return await projects.find_or_create(
+        app.database, Identity(owner.root, owner.name, owner.remote, owner.first_commit)
+    )
+
+
+async def _restore_memory(tx: aiosqlite.Connection, memory: Memory, record: Record, project: Project) -> Memory:
+    stored_memory = await memories.insert(tx, memory, "user")
+    if record.fading is not None:
+        await transfer.restore_decay(tx, stored_memory.id, record.fading.model_dump())
+    if record.waiting:
+        # An unconfirmed memory is confirmed through its capture. The key is new, since the old one may be purged.
+        candidate = as_candidate(stored_memory)
+        candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"restored {stored_memory.id}"))
+        admission = Admission(Decision.REVIEW, stored_memory.confidence, RESTORED, reservation="")
+        place = SessionRef(stored_memory.project_id or project.id, stored_memory.session_id)
+        number = await captures.insert(tx, candidate, admission, place, unconfirmed.DAYS, "user")
+        if number is not None:
+            await captures.bind(tx, number, stored_memory.id)
+    return stored_memory
+
+
+async def restore_links(app: App, raw: Sequence[Mapping[str, Any]]) -> int:
+    """Restore links, corrections and merges between stored memories; return how many."""
+    key = await asyncio.to_thread(export_key, app.home.root)
+    found = await asyncio.to_thread(lambda: [parse_note(one) for one in raw])
+    signed = [one.record for one in found if one.record and is_ours(one.record, key)]
+    done = 0
+    async with app.database.write() as tx:
+        numbers = {uid: number for number, uid in (await transfer.keys_within(tx)).items()}
+        for record in signed:
+            if record.uid in numbers:
+                done += await _restore_links_of(tx, record, numbers)
+    return done
+
+
+async def _restore_links_of(tx: aiosqlite.Connection, record: Record, numbers: Mapping[str, int]) -> int:
+    own, done = numbers[record.uid], 0
+    for link in record.links:
+        if link.target in numbers and link.type in LINK_TYPES:
+            values = link.model_dump(exclude={"target"}) | {"evidence": clean(link.evidence)}
+            done += await transfer.restore_link(tx, Link(0, own, numbers[link.target], **values))
+    for correction in record.corrections:
+        if correction.replacement is None or correction.replacement in numbers:
+            values = {"memory_id": own, "replacement_id": numbers.get(correction.replacement or "")}
+            values |= correction.model_dump(exclude={"replacement"}) | {"reason": clean(correction.reason)}
+            done += await transfer.restore_correction(tx, values)
+    for merge in record.merges:
+        if merge.into in numbers:
+            values = {"memory_id": own, "into_id": numbers[merge.into], **merge.model_dump(exclude={"into"})}
+            done += await transfer.restore_merge(tx, values)
+    return done
+
+
+async def _store_or_queue(
+    app: App, chosen: Sequence[tuple[int, PlannedNote]], project: Project, *, vouched: bool
+) -> dict[int, NoteOutcome]:
+    """Queue notes of unknown authors for review, or store them as statements of the person who vouches for them."""
+    if not chosen:
+        return {}
+    ctx = app.recall_context()
+    admitted = await asyncio.to_thread(
+        lambda: [_admission(one, project, vouched=vouched, checked=ctx.settings.poisoning) for _, one in chosen]
+    )
+    repeats = await merging.repeated(ctx, admitted, project.id)
+    provenance = Provenance(SessionRef(project.id, None), agent="import", actor="user")
+    results: dict[int, NoteOutcome] = {}
+    async with app.database.write() as tx:
+        for (at, _), pair in zip(chosen, admitted, strict=True):
+            results[at] = await _outcome(tx, await keep(ctx, tx, [pair], provenance, repeats))
+    await app.embedding.refresh(repeats.changed)
+    app.embedding.wake()
+    return results
+
+
+async def _outcome(tx: aiosqlite.Connection, kept: Sequence[tuple[int, Memory | None]]) -> NoteOutcome:
+    if not kept:
+        return {"became": "known", "memory_id": None}
+    number, memory = kept[0]
+    capture = await captures.require(tx, number)
+    names = {"captured": "stored", "review": "waits", "unconfirmed": "waits", QUARANTINED: "quarantined"}
+    became = names.get(capture["status"], "discarded")
+    outcome: NoteOutcome = {"became": became, "memory_id": memory.id if memory else None}
+    if became in ("discarded", "quarantined"):
+        outcome["reason"] = capture["reason"]
+    return outcome
+
+
+def _admission(one: PlannedNote, project: Project, *, vouched: bool, checked: bool) -> tuple[Candidate, Admission]:
+    """Return a note's candidate and the gate's decision. A conflict waits for review, also if a person vouches."""
+    is_own_statement = vouched and one.state is State.NEW
+    candidate = candidate_of(one.note, project, Origin.USER if vouched else Origin.TOOL)
+    if is_own_statement:
+        admission = Admission(Decision.AUTO, 1.0, "a person vouched for it")
+    else:
+        reason = {State.CONFLICT: CONFLICT, State.EDITED: LONG_EDIT if vouched else FROM_FILE}.get(one.state, FROM_FILE)
+        about = f" (memory {one.memory.id})" if one.memory else ""
+        admission = Admission(Decision.REVIEW, candidate.raw_confidence, reason + about, reservation=FROM_FILE)
+    return candidate, apply_verdict(admission, screen(candidate)) if checked else admission

@@ -1,0 +1,1 @@
+"""Framing: how memories are worded, marked and cut to a budget where Claude Code reads them."""

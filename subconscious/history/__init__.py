@@ -1,0 +1,1 @@
+"""The history of changes, undo, and rolling back a session."""

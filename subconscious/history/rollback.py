@@ -1,0 +1,232 @@
+"""Rollback of a session, such as a poisoned one: withdraws everything that the session added, and can restore it.
+
+Nothing is deleted. One event of the session records the changes, so that they can be reversed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import aiosqlite
+
+from subconscious.domain.model import Memory, Origin
+from subconscious.store import (
+    captures,
+    consolidations,
+    decisions,
+    events,
+    failures,
+    links,
+    llm_requests,
+    memories,
+    merges,
+    model_readings,
+    sessions,
+)
+from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED
+from subconscious.wire.captures import Capture
+
+DONE, UNDONE = "rollback", "rollback undone"
+NOT_CLOSED = ("captured", "review", "approved", QUARANTINED, UNCONFIRMED)
+"""Statuses of captures that are a memory or may become one; the others were closed before the rollback."""
+WITHDRAWN = "withdrawn"
+"""The status of links that a rollback removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAdditions:
+    """The additions of a session. The field names are stored in events.
+
+    memories: its own memories, and summaries that include one of them, since they repeat its content.
+    repeated: memories of other sessions that it stated again, and how often (id, count).
+    captures: its captures that were not closed (id, status).
+    unread: parts that a model has still to read, which could add more.
+    links: links of its memories, by any author, and links that it made between other memories (id, status).
+    revived: memories of other sessions that were merged into its own; a rollback makes them active again.
+    failures: its failed tool calls that count as evidence.
+    leaves: whether it left a hand-over to the next session.
+    """
+
+    session_id: str
+    memories: tuple[int, ...] = ()
+    repeated: tuple[tuple[int, int], ...] = ()
+    captures: tuple[tuple[int, str], ...] = ()
+    unread: int = 0
+    links: tuple[tuple[int, str], ...] = ()
+    revived: tuple[int, ...] = ()
+    failures: int = 0
+    leaves: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to withdraw."""
+        found = (self.memories, self.repeated, self.captures, self.unread, self.links, self.failures, self.leaves)
+        return not any(found)
+
+
+async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditions:
+    """Return what a session added, without changing anything.
+
+    A memory that other sessions stated, too, is not withdrawn: only its recurrence is reduced.
+    """
+    own_captures = [one for one in await captures.all_of_session(tx, session_id) if one["status"] in NOT_CLOSED]
+    contributions = await _contributions(tx, session_id, own_captures)
+    alone = {one.memory.id for one in contributions if one.alone}
+    own = [one.memory.id for one in contributions if one.mine and one.alone and one.memory.archived_at is None]
+    made, proposed = await consolidations.dependents(tx, own)
+    own += [number for number in made if number not in own]
+    own_captures += [await captures.require(tx, number) for number in proposed]
+    revived = [memory.id for memory in await merges.merged_into(tx, own) if memory.id not in alone]
+    repeated = await _repeated(tx, contributions, own)
+    unread = len(await model_readings.unread(tx, session_id)) + await llm_requests.count_open(tx, session_id)
+    statuses = tuple((one["id"], one["status"]) for one in own_captures)
+    linked = {
+        link.id: link.status
+        for link in [*await links.open_links(tx, own), *await links.made_in_session(tx, session_id)]
+    }
+    ends, leaves = tuple(sorted(linked.items())), await sessions.has_handover(tx, session_id)
+    met = await failures.count(tx, session_id)
+    return SessionAdditions(session_id, tuple(own), repeated, statuses, unread, ends, tuple(revived), met, leaves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contribution:
+    """A session's part in a memory: whether it made the memory, whether alone, and how often it stated it."""
+
+    memory: Memory
+    mine: bool
+    alone: bool
+    times: int
+
+
+async def _contributions(
+    tx: aiosqlite.Connection, session_id: str, own_captures: Sequence[Capture]
+) -> list[_Contribution]:
+    bound = {one["memory_id"] for one in own_captures if one["memory_id"] is not None}
+    found = []
+    for memory_id in sorted({*bound, *await memories.of_first_session(tx, session_id)}):
+        memory = await memories.require(tx, memory_id)
+        others = [one for one in await captures.of_memory(tx, memory_id) if one["session_id"] != session_id]
+        mine = memory.session_id == session_id
+        alone = (mine or bool(others)) and not any(one["status"] in NOT_CLOSED for one in others)
+        # A statement of less trusted origin than the memory's did not raise its recurrence.
+        counted = [one for one in own_captures if one["memory_id"] == memory_id]
+        times = int(any(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted))
+        found.append(_Contribution(memory, mine, alone, times))
+    return found
+
+
+async def _repeated(
+    tx: aiosqlite.Connection, contributions: Sequence[_Contribution], own: Sequence[int]
+) -> tuple[tuple[int, int], ...]:
+    """Return how often the session counts in memories that other sessions stated, too, directly or through merges.
+
+    The first statement of a memory is no repetition; for these memories it is taken to be another session's. Archived
+    memories are included, because they may be restored.
+    """
+    found = Counter({one.memory.id: one.times for one in contributions if not (one.mine and one.alone)})
+    times = {one.memory.id: one.times for one in contributions}
+    for memory_id, into_id in await merges.counted_merges(tx, list(times)):
+        found[into_id] = max(found[into_id], 0 if into_id in own else times[memory_id])
+    return tuple((number, found[number]) for number in sorted(found) if found[number])
+
+
+async def withdraw(tx: aiosqlite.Connection, found: SessionAdditions, reason: str) -> list[Memory]:
+    """Withdraw the additions of a session; return the memories to remove from the indexes."""
+    why = f"rollback of session {found.session_id}" + (f": {reason}" if reason else "")
+    withdrawn = [await memories.require(tx, memory_id) for memory_id in found.memories]
+    for memory in withdrawn:
+        await memories.archive(tx, memory, "user", why)
+    await merges.restore(tx, [await memories.require(tx, memory_id) for memory_id in found.revived], "user", why)
+    reduced = [
+        (memory_id, await memories.remove_repetitions(tx, await memories.require(tx, memory_id), why, times))
+        for memory_id, times in found.repeated
+    ]
+    for capture_id, _ in found.captures:
+        await decisions.decide(tx, await captures.require(tx, capture_id), "discarded", "user", why, action=DONE)
+    for link_id, _ in found.links:
+        await links.change(tx, await links.require(tx, link_id), "user", why, status=WITHDRAWN)
+    await failures.withdraw(tx, found.session_id, why)
+    stories = await sessions.clear_story(tx, found.session_id)
+    waits = await model_readings.withdraw(tx, found.session_id)
+    await llm_requests.withdraw(tx, found.session_id, _skip_reason(found.session_id))
+    await events.record(
+        tx,
+        DONE,
+        "session",
+        found.session_id,
+        actor="user",
+        session_id=found.session_id,
+        reason=reason,
+        before=asdict(found) | {"repeated": reduced, "told": stories, "waits": waits},
+    )
+    return withdrawn
+
+
+async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAdditions, list[Memory]]:
+    """Undo the latest rollback of a session; return the restored additions and their memories, empty if there was none.
+
+    Rows that were purged since are left out. A memory that a person has pinned or rated since is not merged again.
+    """
+    done = await events.latest(tx, "session", session_id)
+    if done is None or done["action"] != DONE:
+        return SessionAdditions(session_id), []
+    before = done["before"]
+    found = [await memories.find(tx, memory_id) for memory_id in before["memories"]]
+    back = [memory for memory in found if memory is not None]
+    why = f"rollback of session {session_id} undone"
+    for memory in back:
+        await memories.unarchive(tx, memory, "user", why)
+    revived = tuple(await merges.merge_again(tx, before.get("revived", []), "user", why))
+    repeated = await _restore_repetitions(tx, before["repeated"], why)
+    decided = await _restore_decisions(tx, before["captures"], why)
+    linked = await _restore_links(tx, before.get("links", []), why)  # older rollback events have no links
+    await failures.withdraw(tx, session_id, why, back=True)
+    await sessions.restore_story(tx, session_id, before["told"])
+    await model_readings.restore_withdrawn(tx, before.get("waits", []))
+    await llm_requests.restore_withdrawn(tx, session_id, _skip_reason(session_id))
+    await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
+    own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
+    leaves = bool(before["told"].get("handover"))
+    return SessionAdditions(session_id, own, repeated, decided, unread, linked, revived, leaves=leaves), back
+
+
+NumberedRows = Iterable[tuple[int, Any]]
+"""Rows as stored in an event: ids, each with a count or a status."""
+
+
+async def _restore_repetitions(
+    tx: aiosqlite.Connection, repeated: NumberedRows, why: str
+) -> tuple[tuple[int, int], ...]:
+    done = []
+    for memory_id, times in repeated:
+        if (memory := await memories.find(tx, memory_id)) is not None:
+            await memories.add_repetitions(tx, memory, why, times)
+            done.append((memory_id, times))
+    return tuple(done)
+
+
+async def _restore_decisions(tx: aiosqlite.Connection, decided: NumberedRows, why: str) -> tuple[tuple[int, str], ...]:
+    done = []
+    for capture_id, status in decided:
+        if (capture := await captures.find(tx, capture_id)) is not None:
+            await decisions.decide(tx, capture, status, "user", why, action=UNDONE)
+            done.append((capture_id, status))
+    return tuple(done)
+
+
+async def _restore_links(tx: aiosqlite.Connection, linked: NumberedRows, why: str) -> tuple[tuple[int, str], ...]:
+    """Restore the status of withdrawn links; links on which a person has decided since are not changed."""
+    done = []
+    for link_id, status in linked:
+        if (link := await links.find(tx, link_id)) is not None and link.status == WITHDRAWN:
+            await links.change(tx, link, "user", why, status=status)
+            done.append((link_id, status))
+    return tuple(done)
+
+
+def _skip_reason(session_id: str) -> str:
+    return f"the session {session_id} was rolled back"

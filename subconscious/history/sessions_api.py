@@ -1,0 +1,163 @@
+"""Requests about sessions: import transcripts, explain captures, list sessions and what they were given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from time import time
+from typing import ClassVar
+
+from subconscious.app.request import Handler, refuse_forgery
+from subconscious.capture import explain
+from subconscious.context.arguments import Args
+from subconscious.domain.errors import RequestError
+from subconscious.domain.model import Origin, Surface
+from subconscious.imports import importing, with_model
+from subconscious.poisoning.quarantine import IN_QUARANTINE
+from subconscious.poisoning.suspicions import noted, of_memories
+from subconscious.store import captures, handovers, memories, responses, sessions, surfaces
+from subconscious.wire import imports as wire_imports
+from subconscious.wire import sessions as wire
+from subconscious.wire.captures import reviewed
+from subconscious.wire.fields import fields_of, list_of
+
+MCP_EVENT = "mcp"
+"""The event of surfaces that the model requested through the MCP server."""
+
+TOOL_NAME = re.compile(r"memory_[a-z]+")
+"""The only text that is stored as the reason of such a surface, so that the model can't store free text."""
+
+
+class Past(Handler):
+    """Requests about sessions: import transcripts, explain captures, list sessions and what they were given."""
+
+    # A file can attribute any words to a person, so files are read only when a person asks for it.
+    at_terminal: ClassVar[frozenset[str]] = frozenset({"capture", "import_file", "import_read"})
+
+    async def cmd_capture(self, args: Args) -> wire.LearnResult:
+        """Learn from a transcript file now; for a person only, like an import."""
+        refuse_forgery(args)
+        path = Path(args.transcript)
+        if not path.is_absolute() or not await asyncio.to_thread(path.is_file):
+            raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
+        session_id, new = await importing.capture(self.app, path, args.cwd)
+        session = await sessions.get(self.app.database, session_id)
+        return {
+            "session_id": session_id,
+            "turns": session.turns if session else 0,
+            "captures": reviewed(await captures.get_many(self.app.database, new)),
+        }
+
+    async def cmd_explain(self, args: Args) -> wire.ExplainResult:
+        """Return the outcome of each sentence of a session or transcript, or the predicted one of a given sentence.
+
+        Read-only, and for a person only: the answer contains text that no person has approved.
+        """
+        if args.origin is not Origin.USER:
+            message = "a person asks for this, not the assistant: it shows what nobody has approved yet"
+            raise RequestError(message, "run `subconscious explain` in a terminal outside of Claude Code")
+        if args.text:
+            return await explain.explain_sentence(self.app, await self.here(args), args.text)
+        if args.transcript:
+            return await explain.explain_transcript(self.app, Path(args.transcript), everything=args.all)
+        session = (
+            await explain.session_named(self.app, args.session_id)
+            if args.session_id
+            else await explain.last_of(self.app, await self.here(args))
+        )
+        return await explain.explain_session(self.app, session, everything=args.all)
+
+    async def cmd_import_plan(self, args: Args) -> wire_imports.ImportPlanResult:
+        """Return the files that an import would read, and the cost of a model that reads them."""
+        project = "" if args.everywhere or not args.cwd else args.cwd
+        files = await importing.plan(self.app, args.paths, project)
+        return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
+
+    async def cmd_import_file(self, args: Args) -> wire_imports.ImportFileResult:
+        """Read the next batch of a file; for a person only, who vouches for its content."""
+        refuse_forgery(args)
+        if not self.app.settings.capture:
+            raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
+        result = await importing.import_file(self.app, Path(args.transcript), args.cwd, vouched=args.vouched)
+        return fields_of(wire_imports.ImportFileResult, result)
+
+    async def cmd_import_read(self, args: Args) -> wire_imports.ImportReadResult:
+        """Queue an imported session for a model; for a person only, because it costs money."""
+        refuse_forgery(args)
+        queued = await with_model.queue_reading(self.app, Path(args.transcript))
+        return fields_of(wire_imports.ImportReadResult, queued)
+
+    async def cmd_sessions(self, args: Args) -> wire.SessionsResult:
+        """Return sessions, the latest first, or those whose id starts with the given text."""
+        if args.session_id:
+            found = await sessions.with_prefix(self.app.database, args.session_id)
+        else:
+            project = None if args.everywhere else (await self.here(args)).id
+            found = await sessions.listing(self.app.database, project, args.limit)
+        return {"sessions": list_of(wire.Session, found)}
+
+    async def cmd_given(self, args: Args) -> wire.GivenResult:
+        """Record which memories the model has requested, so that their repetition in the session is not captured."""
+        project = await self.here(args)
+        found = await memories.get_many(self.app.database, args.ids)
+        known = {number: memory for number, memory in found.items() if memory.project_id in (None, project.id)}
+        reason = args.reason if TOOL_NAME.fullmatch(args.reason) else ""
+        session_id = await sessions.successor(self.app.database, args.session_id or "")
+        given = [
+            Surface(session_id, MCP_EVENT, time(), memory.id, memory.content_hash, place, reason, 1.0, 1.0)
+            for place, memory in enumerate(known.values(), start=1)
+        ]
+        # A hook's answer that did not arrive is withdrawn by a range of row ids, so no row may be inserted within it.
+        async with self.app.signals.answering[session_id], self.app.database.write() as tx:
+            await surfaces.record(tx, project.id, given)
+        return {"session_id": session_id, "given": len(given)}
+
+    async def cmd_why_surfaced(self, args: Args) -> wire.WhySurfacedResult:
+        """Return the memories that sessions were given, why, and the session's response to each."""
+        project = (await self.here(args)).id if args.cwd and args.id is None and not args.session_id else None
+        session_id = await self._session(args.session_id) if args.session_id else None
+        found = await surfaces.listing(
+            self.app.database,
+            memory_id=args.id,
+            session_id=session_id,
+            project_id=project,
+            limit=args.limit,
+        )
+        became = await responses.of_surfaces(self.app.database, found)
+        handed = await handovers.of_session(self.app.database, session_id) if session_id else []
+        held = self.app.sessions.suppressed.of(session_id, args.id) if session_id or args.id is not None else []
+        known = await memories.get_many(self.app.database, [surface.memory_id for surface in found])
+        names = {number: memory.summary for number, memory in known.items()}
+        person = args.origin is Origin.USER
+        # The reason for a suspicion may quote what is in quarantine, which only a person may read.
+        suspected = await of_memories(self.app.database, list(known.values())) if person else {}
+        if not person:
+            async with self.app.database.write() as tx:
+                names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), IN_QUARANTINE)
+            names |= {number: IN_QUARANTINE for number, memory in known.items() if memory.archived_at is not None}
+        result: wire.WhySurfacedResult = {
+            "surfaces": [
+                _explained(surface, names[surface.memory_id], response, suspected.get(surface.memory_id, ""))
+                for surface, response in zip(found, became, strict=True)
+            ],
+            "held": held,
+            "handovers": list_of(wire.Handover, handed),
+        }
+        if args.id is not None:
+            counted = await responses.of_memories(self.app.database, [args.id])
+            result["responses"] = fields_of(wire.Responses, counted.get(args.id, responses.NONE))
+        return result
+
+    async def _session(self, prefix: str) -> str:
+        """Return the id of the session that starts with ``prefix``; the prefix itself if there is not exactly one."""
+        found = await sessions.with_prefix(self.app.database, prefix)
+        return found[0].id if len(found) == 1 else prefix
+
+
+def _explained(surface: Surface, summary: str, response: str, suspicion: str) -> wire.ExplainedSurface:
+    limits = json.loads(surface.limits)
+    return fields_of(
+        wire.ExplainedSurface, surface, limits=limits, summary=summary, response=response, **noted(suspicion)
+    )

@@ -1,0 +1,222 @@
+"""Deferred requests: stored first, then sent in the provider's own batches at half the price, or one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.context.busy import Busy
+from subconscious.context.signals import Signals
+from subconscious.domain.errors import (
+    CapReachedError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
+from subconscious.llm.answers import Answers, Purpose
+from subconscious.llm.batches import NativeBatches
+from subconscious.llm.bounds import pause_of
+from subconscious.llm.channel import Channel
+from subconscious.llm.client import LLMClient, guarded
+from subconscious.llm.providers import BatchProvider, Request
+from subconscious.settings.settings import Settings
+from subconscious.store import llm_requests
+from subconscious.store.connect import Database
+from subconscious.store.llm_requests import StoredRequest
+
+log = logging.getLogger("subconscious.llm")
+
+SIDE_BY_SIDE = 4
+"""Requests that run at once where the provider has no batches."""
+
+FEWEST = 2
+"""Requests that make a batch worthwhile."""
+
+GATHERING_SECONDS = 10.0
+"""Time to gather requests after the first: they are not urgent, and a batch of one saves nothing."""
+
+LONGEST_REST = 60.0
+"""Longest time in seconds between two rounds, independent of clocks."""
+
+
+class DeferredRequests:
+    """The deferred requests of one database."""
+
+    def __init__(self, database: Database, client: LLMClient) -> None:
+        self._database = database
+        self._client = client
+        self._purposes: dict[str, Purpose] = {}
+        self._answers = Answers(database, client, self._purposes)
+        self._batches = NativeBatches(database, client, self._purposes, self._answers)
+        self._recovered = False
+        self._retry_sessions: set[str] = set()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that its client works under."""
+        return self._client.settings
+
+    def retry_session(self, session_id: str) -> None:
+        """Retry a session's requests in the next round: its key has changed."""
+        self._retry_sessions.add(session_id)
+
+    def retry_all(self) -> None:
+        """Retry all requests in the next round: the settings changed, and a missing key may be there now."""
+        self._recovered = False
+
+    def register(self, name: str, purpose: Purpose) -> None:
+        """Register the handlers of a purpose's answers; before the first round."""
+        self._purposes[name] = purpose
+
+    async def put(
+        self,
+        tx: aiosqlite.Connection,
+        key: str,
+        request: Request,
+        payload: Mapping[str, Any] | None = None,
+        session_id: str = "",
+        project_id: str = "",
+    ) -> bool:
+        """Store a request, in the transaction of the change that makes it necessary.
+
+        ``payload`` (JSON) is passed to the handler with the answer. A second request with the same key and purpose
+        changes nothing and returns False. Wake the loop once the transaction is committed.
+        """
+        if request.purpose not in self._purposes:
+            raise KeyError(f"there is no handler for {request.purpose}")
+        safe = await guarded(request)
+        question = llm_requests.Request(
+            safe.purpose, key, safe.system, safe.text, safe.max_tokens, payload or {}, session_id, project_id, time()
+        )
+        return await llm_requests.insert(tx, question)
+
+    async def round(self) -> None:
+        """Poll running batches, then send waiting requests. What fails temporarily waits for the next round."""
+        if not self._recovered:
+            await self._recover()
+            self._recovered = True
+        await self._retry_waiting()
+        await self._batches.poll_due()
+        if self._client.on:
+            await self._ask_waiting()
+
+    async def _retry_waiting(self) -> None:
+        for session_id in list(self._retry_sessions):
+            async with self._database.write() as tx:
+                await llm_requests.make_due(tx, session_id)
+            self._retry_sessions.discard(session_id)
+
+    async def _recover(self) -> None:
+        """Retry all requests, because a key may be corrected, and give up batches that a crash left without an id."""
+        async with self._database.write() as tx:
+            await llm_requests.make_due(tx)
+        await self._batches.give_up_intended()
+
+    async def _ask_waiting(self) -> None:
+        size = self._client.settings.native_batch_size
+        waits = await llm_requests.waiting(self._database, list(self._purposes), time(), size)
+        if not waits:
+            return
+        channel = self._client.channels[0]
+        together = [request for request in waits if self._can_join_batch(request)]
+        if len(together) >= FEWEST and await self._has_batches(channel):
+            await self._batches.submit(channel, together)
+        else:
+            together = []
+        taken = {request.id for request in together}
+        await self._ask_alone([request for request in waits if request.id not in taken])
+
+    def _can_join_batch(self, request: StoredRequest) -> bool:
+        """Whether a request may go into a batch. One with its session's own key goes alone.
+
+        A batch is read with the key that it was submitted with, hours later and perhaps by another process, which does
+        not have the session's key any more.
+        """
+        return not request.alone and not self._client.asks_with_own_key(request.session_id)
+
+    async def _has_batches(self, channel: Channel) -> bool:
+        """Whether the first provider has batches and is available; if not, its fallbacks may be used."""
+        if not self._client.settings.native_batches:
+            return False
+        try:
+            channel.allow()
+            with channel.noting():
+                return isinstance(await channel.provider(), BatchProvider)
+        except ProviderError:
+            return False
+
+    async def _ask_alone(self, requests: Sequence[StoredRequest]) -> None:
+        line = iter(requests)
+
+        async def work() -> None:
+            for request in line:
+                await self._ask_one(request)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(SIDE_BY_SIDE, len(requests))):
+                group.create_task(work())
+
+    async def _ask_one(self, request: StoredRequest) -> None:
+        purpose = self._purposes[request.purpose]
+        try:
+            question = purpose.request_for(request)
+            answered = await self._client.answer(question, request.session_id, request.project_id)
+        except (RateLimitedError, UnavailableError, CapReachedError, KeyRefusedError) as error:
+            # The fault of the provider or the caps: the request is kept, however long it takes.
+            async with self._database.write() as tx:
+                due = time() + pause_of(error)
+                await llm_requests.requeue(tx, request.id, due, error.message, alone=False, counts=False)
+        except ProviderError as error:
+            await self._answers.fail(request, error)
+        else:
+            request = replace(request, provider=answered.provider, model=answered.model)
+            await self._answers.use(request, purpose, answered.value, None)
+
+
+class DeferredWorker:
+    """The loop over deferred requests. It can be cancelled at any point."""
+
+    def __init__(self, database: Database, later: DeferredRequests, signals: Signals) -> None:
+        self._database = database
+        self._later = later
+        self._questioned = signals.questioned
+        self._busy = Busy()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is running here; a batch that runs at a provider does not count."""
+        return not self._busy
+
+    async def run(self) -> None:
+        """Run a round when something is due, until cancelled."""
+        while True:
+            self._questioned.clear()
+            await self._round()
+            if await self._woken():
+                await asyncio.sleep(min(GATHERING_SECONDS, self._later.settings.native_batch_seconds))
+
+    async def _round(self) -> None:
+        try:
+            with self._busy:
+                await self._later.round()
+        except Exception:
+            # After any error the requests are still stored, and the next round continues.
+            log.exception("questions can't be asked")
+
+    async def _woken(self) -> bool:
+        """Wait until something is due; return whether a new request ended the wait."""
+        due = await llm_requests.next_due(self._database)
+        shortest = min(GATHERING_SECONDS, self._later.settings.native_batch_seconds)
+        pause = LONGEST_REST if due is None else min(LONGEST_REST, max(shortest, due - time()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._questioned.wait(), pause)
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""Memories: storing, correcting, merging and purging them."""

@@ -1,0 +1,240 @@
+"""Archives memories that have faded, and finds the memories that a session works on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter, time
+from uuid import uuid4
+
+from subconscious import decay
+from subconscious.app import App
+from subconscious.context import bulk_limit
+from subconscious.decay import DAY, POLICIES, Facts, Policy, Terms, Verdict
+from subconscious.domain.model import Memory
+from subconscious.settings.settings import Settings
+from subconscious.store import corrections, events, fading, memories
+from subconscious.store.connect import Database
+from subconscious.wire import decay as wire
+from subconscious.wire.fields import fields_of
+from subconscious.wire.memories import memory_fields
+
+log = logging.getLogger("subconscious.memories")
+
+PAGE = 200
+"""Memories whose facts are read per query."""
+BATCH = 100
+"""Memories that are archived per transaction, so that other writers do not wait long."""
+
+RUN_EVENT = ("fade", "store", "decay")
+"""Action, subject and subject id of the event that records a completed run."""
+
+MIN_INTERVAL = DAY / 2
+"""The nightly job decides when to run; this interval only prevents a second run after a manual one."""
+
+CURVE_DAYS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class FadingMemory:
+    """A memory with its decay, and whether it is due to be archived."""
+
+    id: int
+    facts: Facts
+    verdict: Verdict
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a run: memories examined, memories archived, number left for the next run, duration."""
+
+    looked: int
+    archived: tuple[int, ...]
+    left: int
+    seconds: float
+
+
+def policy_of(settings: Settings) -> tuple[Policy, Terms]:
+    """Return the policy by which memories are archived, and its terms."""
+    return POLICIES[settings.archive_policy], Terms.of(settings)
+
+
+async def archive_faded(app: App, now: float) -> Report:
+    """Archive faded memories, the most faded first, up to the setting ``archive_most`` so that a person can review it.
+
+    Each batch is a transaction of its own. An interrupted run needs no recovery: the next run finds the rest.
+    """
+    started = perf_counter()
+    looked, found = await _find_due(app, now)
+    return await _archive_found(app, looked, found, now, started)
+
+
+async def _find_due(app: App, now: float) -> tuple[int, list[FadingMemory]]:
+    """Return the number of examined memories, and those to archive, the most faded first."""
+    looked, found = 0, []
+    async for faded in survey(app.database, app.recall_context().settings, now):
+        looked += 1
+        found += [faded] if faded.due else []
+        await asyncio.sleep(0) if looked % PAGE == 0 else None
+    found.sort(key=lambda memory_decay: (memory_decay.verdict.value, memory_decay.facts.alive_at))
+    return looked, found
+
+
+async def _archive_found(app: App, looked: int, found: Sequence[FadingMemory], now: float, started: float) -> Report:
+    decay_terms, act = found[: app.recall_context().settings.archive_most], uuid4().hex
+    archived: list[int] = []
+    for batch in (decay_terms[start : start + BATCH] for start in range(0, len(decay_terms), BATCH)):
+        archived += await _archive(app, [memory_decay.id for memory_decay in batch], now, act)
+    async with app.database.write() as tx:
+        await events.record(
+            tx, *RUN_EVENT, reason=f"{len(archived)} of {looked} archived, {len(found) - len(decay_terms)} left"
+        )
+    return Report(looked, tuple(archived), len(found) - len(decay_terms), perf_counter() - started)
+
+
+async def daily(app: App, now: float | None = None) -> Report | None:
+    """Run once a day, if switched on; return None without a run, also if so much is due that the clock may be wrong."""
+    at, started = time() if now is None else now, perf_counter()
+    if (
+        not app.recall_context().settings.archive_faded
+        or abs(at - await events.last_time(app.database, *RUN_EVENT)) < MIN_INTERVAL
+    ):
+        return None
+    looked, found = await _find_due(app, at)
+    if not await bulk_limit.may_run(app.database, bulk_limit.DECAY, len(found), looked):
+        return None
+    report = await _archive_found(app, looked, found, at, started)
+    if report.archived:
+        log.info("%d memories have faded and were archived, %d more are due", len(report.archived), report.left)
+    return report
+
+
+async def survey(
+    database: Database, settings: Settings, now: float, project_id: str | None = None
+) -> AsyncIterator[FadingMemory]:
+    """Yield each active memory with its decay, in the order of ids."""
+    policy, decay_terms = policy_of(settings)
+    after = 0
+    while page := await fading.page(database, after, PAGE, project_id):
+        for memory_decay in await asyncio.to_thread(_assessed, page, policy, decay_terms, now):
+            yield memory_decay
+        after = max(page)
+
+
+def _assessed(page: Mapping[int, Facts], policy: Policy, decay_terms: Terms, now: float) -> list[FadingMemory]:
+    verdicts = {number: decay.assess(policy, facts, now, decay_terms) for number, facts in page.items()}
+    return [
+        FadingMemory(number, facts, verdicts[number], decay.is_due(verdicts[number], facts, now, decay_terms))
+        for number, facts in page.items()
+    ]
+
+
+async def _archive(app: App, ids: Sequence[int], now: float, act: str) -> list[int]:
+    """Archive the memories that are still due, since one may have been used in the meantime; return their ids."""
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
+
+    policy, decay_terms = policy_of(app.recall_context().settings)
+    due = {
+        memory_decay.id: memory_decay
+        for memory_decay in _assessed(await fading.facts(app.database, ids), policy, decay_terms, now)
+        if memory_decay.due
+    }
+    known = await memories.get_many(app.database, list(due))
+    async with app.database.write() as tx:
+        done = [
+            memory.id
+            for memory in known.values()
+            if await memories.archive(tx, memory, "daemon", archive_reason(due[memory.id].verdict), act)
+        ]
+        await vectors.activate(tx, done, False)
+    await app.embedding.refresh(done)
+    return done
+
+
+def archive_reason(verdict: Verdict) -> str:
+    """Return why a memory is archived, for its history."""
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in verdict.factors.items()) or verdict.why
+    return f"{fading.FADED}: {verdict.value:.2f} left ({parts})"
+
+
+async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay:
+    """Return the decay of one memory, its facts, and its future curve without further use."""
+    policy, decay_terms = policy_of(app.recall_context().settings)
+    facts = (await fading.facts(app.database, [memory.id]))[memory.id]
+    feedback_counts = (await corrections.counts(app.database, [memory.id])).get(memory.id, {})
+    verdict = decay.assess(policy, facts, now, decay_terms)
+    return {
+        "memory": memory_fields(memory),
+        "state": decay.state_of(_recalled(facts, now, decay_terms), archived=memory.archived_at is not None),
+        **fields_of(wire.Verdict, verdict),
+        "facts": fields_of(wire.Facts, facts),
+        "half_life": decay_terms.half_life(facts.kind),
+        "patience": decay.patience(facts, decay_terms),
+        "due_in_days": decay.days_until_due(policy, facts, now, decay_terms) if memory.archived_at is None else None,
+        "feedback": feedback_counts,
+        "effective_confidence": decay.effective_confidence(memory.confidence, feedback_counts, pinned=memory.pinned),
+        "corrections": await corrections.of_memory(app.database, memory.id),
+        "curve": curve(policy, facts, facts.alive_at, decay_terms),
+        "below": decay_terms.below,
+    }
+
+
+async def preview(app: App, project_id: str | None, now: float, limit: int) -> wire.Preview:
+    """Return what a run would archive now, and why, and the states of all memories."""
+    settings = app.recall_context().settings
+    _, decay_terms = policy_of(settings)
+    found = [faded async for faded in survey(app.database, settings, now, project_id)]
+    due = sorted((faded for faded in found if faded.due), key=lambda faded: faded.verdict.value)
+    states = await asyncio.to_thread(_states, found, now, decay_terms)
+    coming = await asyncio.to_thread(_coming, app, found, now, limit)
+    known = await memories.get_many(app.database, [faded.id for faded in due[:limit]] + list(coming))
+    return {
+        "next": [
+            {"memory": memory_fields(known[number]), "due_in_days": days}
+            for number, days in coming.items()
+            if number in known
+        ],
+        "due": [
+            {
+                "memory": memory_fields(known[faded.id]),
+                "unused_days": _unused(faded.facts, now),
+                **fields_of(wire.Verdict, faded.verdict),
+            }
+            for faded in due[:limit]
+            if faded.id in known
+        ],
+        "total": len(due),
+        "active": len(found),
+        "states": {name: states.count(name) for name, _ in decay.STATES},
+        "curve": curve(policy_of(settings)[0], Facts("decision", now), now, decay_terms),
+    }
+
+
+def _states(found: Sequence[FadingMemory], now: float, decay_terms: Terms) -> list[str]:
+    return [decay.state_of(_recalled(faded.facts, now, decay_terms)) for faded in found]
+
+
+def _coming(app: App, found: Sequence[FadingMemory], now: float, limit: int) -> dict[int, int]:
+    """Return in how many days the most faded memories that are not due yet become due, the first ones first."""
+    policy, decay_terms = policy_of(app.recall_context().settings)
+    faded = sorted((one for one in found if not one.due), key=lambda one: one.verdict.value)[:limit]
+    days = {one.id: decay.days_until_due(policy, one.facts, now, decay_terms) for one in faded}
+    return dict(sorted(((number, left) for number, left in days.items() if left is not None), key=lambda one: one[1]))
+
+
+def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
+    """Return the value that decides the state of a memory; it does not depend on the policy of archiving."""
+    return decay.assess(POLICIES["composite"], facts, now, decay_terms).value
+
+
+def _unused(facts: Facts, now: float) -> float:
+    return max(0.0, (now - facts.alive_at) / DAY)
+
+
+def curve(policy: Policy, facts: Facts, begin: float, decay_terms: Terms) -> wire.Curve:
+    """Return the value by day, from ``begin`` on, without further use."""
+    days = range(0, CURVE_DAYS + 1, 5)
+    return [(day, decay.assess(policy, facts, begin + day * DAY, decay_terms).value) for day in days]

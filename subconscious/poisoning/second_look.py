@@ -1,0 +1,121 @@
+"""Tier 2 of the check: a model's opinion on flagged texts, requested so that the text can't answer for the model.
+
+The text is sent as JSON between markers with a random number that it can't know; the answer is a choice of fixed
+words. On any failure the verdict of the first tier is kept. The model alone can't clear a text that the patterns find
+dangerous.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from subconscious.domain.errors import BadAnswerError, BadRequestError, ProviderError
+from subconscious.domain.model import Finding, Level, Threat, Verdict
+from subconscious.llm.prompts import prompt
+from subconscious.llm.providers import Ask, Request
+
+log = logging.getLogger("subconscious.poisoning")
+
+PURPOSE = "poisoning"
+VERSION = 1
+RULE = "second-look"
+LONGEST = 6_000
+"""Characters of each part of a note that are sent."""
+
+LONGEST_NOTE = 12_000
+"""Characters of a whole note in the request, escapes included; they limit its tokens."""
+
+LONGEST_REASON = 400
+
+SENT = ("kind", "content", "evidence", "rationale", "tags", "files", "origin")
+"""Fields of a note that are sent."""
+LEVELS = Literal["none", "low", "medium", "high", "critical"]
+THREATS = Literal[
+    "none",
+    "instruction injection",
+    "authority claim",
+    "exfiltration",
+    "code injection",
+    "social engineering",
+    "self-reinforcement",
+    "temporal trick",
+    "contradiction",
+    "source mismatch",
+]
+
+
+def _reason(value: Any) -> Any:
+    return value[:LONGEST_REASON] if isinstance(value, str) else value
+
+
+class Opinion(BaseModel):
+    """The only shape that an answer may have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: LEVELS
+    threat: THREATS
+    # Some APIs support no limit for a text: a reason that is too long must not invalidate the verdict.
+    why: Annotated[str, BeforeValidator(_reason), Field(json_schema_extra={"maxLength": LONGEST_REASON})]
+
+
+async def second_look(ask: Ask, note: dict[str, Any], verdict: Verdict) -> Verdict | None:
+    """Request a model's opinion on a flagged note; return the joint verdict, None if no provider can answer now.
+
+    An answer that can't be used leaves the first verdict unchanged: another request would cost money and fail again.
+    """
+    try:
+        opinion = await ask(request(note))
+    except (BadAnswerError, BadRequestError) as error:
+        log.info("a second look failed for good: %s", error.message)
+        return verdict
+    except ProviderError as error:
+        log.info("no second look now: %s", error.message)
+        return None
+    return combined(verdict, opinion) if isinstance(opinion, Opinion) else None
+
+
+def request(note: dict[str, Any]) -> Request:
+    """Return the request about one note."""
+    asked = prompt("poisoning", VERSION)
+    shown = _shown({name: note[name] for name in SENT if note.get(name)})
+    # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
+    text = asked.text.format_map({"nonce": secrets.token_hex(16), "note": json.dumps(shown)})
+    return Request(PURPOSE, asked.system, text, Opinion, max_tokens=300)
+
+
+def combined(verdict: Verdict, opinion: Opinion) -> Verdict:
+    """Combine both tiers. The opinion may raise the level freely, and lower it to medium at least from high."""
+    stated = Level(opinion.level)
+    least = Level.MEDIUM if verdict.level.rank >= Level.HIGH.rank else Level.NONE
+    level = max((stated, least), key=lambda one: one.rank)
+    threat = next((one for one in Threat if one.value == opinion.threat), None)
+    if threat is None and stated is not Level.NONE:
+        threat = verdict.threats[0] if verdict.threats else Threat.INSTRUCTION
+    why = " ".join(opinion.why.split()) or "no reason given"
+    found = Finding(RULE, threat or Threat.INSTRUCTION, stated, f"a model's opinion ({stated}): {why}", "")
+    return replace(verdict, level=level, findings=(*verdict.findings, found))
+
+
+def _shown(note: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a note, the long ones truncated until the whole is short enough."""
+    longest = LONGEST
+    shown = note
+    while longest > 1:
+        shown = {name: _cut(value, longest) for name, value in note.items()}
+        if len(json.dumps(shown)) <= LONGEST_NOTE:
+            break
+        longest //= 2
+    return shown
+
+
+def _cut(value: Any, longest: int) -> Any:
+    if isinstance(value, list | tuple):
+        return [_cut(one, longest) for one in value[:longest]]
+    return value[:longest] if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Redaction of texts that are already stored, and purges."""

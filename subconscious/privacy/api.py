@@ -1,0 +1,56 @@
+"""Requests about data that must not be stored: findings, scans, purges."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from subconscious.app.request import Handler
+from subconscious.context.arguments import Args
+from subconscious.privacy import purge, redacting
+from subconscious.privacy.purge import Choice
+from subconscious.redaction.active_policy import record_findings
+from subconscious.store import redactions
+from subconscious.wire import privacy as wire
+
+
+class Privacy(Handler):
+    """Requests about data that must not be stored: findings, scans, purges."""
+
+    personal: ClassVar[frozenset[str]] = frozenset({"purge", "redact_stored", "allow_finding", "disallow_finding"})
+
+    async def cmd_redactions(self, args: Args) -> wire.RedactionsResult:
+        """List what was removed from texts, without the values."""
+        await record_findings(self.app.database, self.app.settings.redaction_log)
+        return {"findings": await redactions.listing(self.app.database, args.limit)}
+
+    async def cmd_allow_finding(self, args: Args) -> wire.AllowResult:
+        """Allow a finding, on a person's request."""
+        await redacting.allow(self.app, args.digest, args.reason)
+        return {"hash": args.digest, "allowed": True}
+
+    async def cmd_disallow_finding(self, args: Args) -> wire.AllowResult:
+        """Redact an allowed finding again, on a person's request."""
+        await redacting.disallow(self.app, args.digest)
+        return {"hash": args.digest, "allowed": False}
+
+    async def cmd_scan(self, args: Args) -> wire.ScanResult:
+        """List what the current rules find in stored data; changes nothing."""
+        return {"findings": await redacting.scan(self.app, args.limit)}
+
+    async def cmd_redact_stored(self, args: Args) -> wire.RedactStoredResult:
+        """Remove these findings permanently, on a person's request."""
+        del args
+        return await redacting.redact_stored(self.app)
+
+    async def cmd_purge_plan(self, args: Args) -> wire.PurgePlanResult:
+        """List what a purge would delete; changes nothing."""
+        return purge.counted(await purge.choose(self.app, await self._choice(args)))
+
+    async def cmd_purge(self, args: Args) -> wire.PurgeResult:
+        """Delete data permanently, on a person's request."""
+        return await purge.carry_out(self.app, await self._choice(args))
+
+    async def _choice(self, args: Args) -> Choice:
+        everything = args.all and args.everywhere
+        project = (await self.here(args)).id if args.all and not everything else ""
+        return Choice(args.ids, args.session_id or "", project, everything)

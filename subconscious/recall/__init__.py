@@ -1,0 +1,1 @@
+"""Search: engines return ranked ids, fusion merges them into one ranking, selection decides what is shown."""

@@ -1,0 +1,25 @@
+"""Search budgets: how many hits engines return, how far links are followed, and how long an answer may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from subconscious.recall.graph import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """One budget: hits per engine, whether a second search is made, the reach of links, tokens of an answer."""
+
+    hits: int
+    again: bool
+    reach: Reach
+    tokens: int
+
+
+DEPTHS = {
+    "lean": Depth(hits=30, again=False, reach=Reach(hops=0, nodes=0), tokens=500),
+    "balanced": Depth(hits=75, again=True, reach=Reach(hops=2, nodes=300), tokens=2000),
+    "deep": Depth(hits=200, again=True, reach=Reach(hops=3, nodes=1000), tokens=6000),
+}
+BALANCED = DEPTHS["balanced"]

@@ -1,0 +1,50 @@
+"""Marks shown beside a memory whose files or branch have changed since. They never hide a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from subconscious.domain.model import Memory
+from subconscious.text.quoting import word
+
+MOST_FILES = 3
+
+CLAUDES_OWN = "a note of Claude's own"
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeState:
+    """The current state of the files and branches that memories are bound to.
+
+    ``outdated`` are the files of a memory that have changed since. ``merged`` are pairs of a memory and a branch that
+    contains the memory's commit, ``apart`` of one that does not. Other pairs have not been checked.
+    """
+
+    outdated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    apart: frozenset[tuple[int, str]] = frozenset()
+    merged: frozenset[tuple[int, str]] = frozenset()
+
+
+UNKNOWN = WorktreeState()
+
+
+def marks_of(memory: Memory, branch: str, state: WorktreeState = UNKNOWN) -> tuple[str, ...]:
+    """Return the marks of a memory for work on ``branch``."""
+    marks = [CLAUDES_OWN] if memory.is_claude_note else []
+    if memory.branch and branch and memory.branch != branch and (memory.id, branch) not in state.merged:
+        known = (memory.id, branch) in state.apart
+        marks.append(f"on branch {word(memory.branch)}{', which is not merged here' if known else ''}")
+    changed = [word(file) for file in state.outdated.get(memory.id, ())[:MOST_FILES]]
+    if changed:
+        marks.append(f"may be outdated: {', '.join(changed)} changed since")
+    return tuple(marks)
+
+
+def branch_factor(memory: Memory, branch: str, state: WorktreeState = UNKNOWN) -> float:
+    """Return a factor for a memory's score: higher on its own branch, lower on one that it is not merged into."""
+    if not memory.branch or not branch:
+        return 1.0
+    if memory.branch == branch:
+        return 1.1
+    return 0.9 if (memory.id, branch) in state.apart else 1.0

@@ -1,0 +1,50 @@
+"""Search modes by purpose: execution needs a few certain memories, planning and brainstorming need many.
+
+A mode limits the number of hits, their least relevance and the tokens of an answer. It is chosen by name, or detected
+from the words of the query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CORE = 5
+"""Hits in every mode; EXTENDED adds to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One mode: most hits, least relevance, tokens of an answer (0: no limit of its own)."""
+
+    name: str
+    hits: int
+    relevance: float = 0.0
+    tokens: int = 0
+
+
+ANY = Mode("any", hits=1000)
+EXTENDED = {"execution": 0, "planning": 15, "brainstorming": 25}
+TOKENS = {"execution": 5_000, "planning": 10_000, "brainstorming": 20_000}
+NAMES = ("any", "auto", *EXTENDED)
+
+_CUES = {
+    "brainstorming": r"brainstorm\w*|ideas?|what if|explor\w+|possibilit\w+|alternatives?|inspir\w+|imagine|everything",
+    "planning": r"plan(?:s|ned|ning)?|design\w*|architect\w*|strateg\w+|roadmap|approach\w*|trade-?offs?|compar\w+"
+    r"|options?|why|should (?:we|i)|how (?:should|could|would)|pros and cons|decide\w*|decisions?",
+}
+
+
+def mode_of(name: str, text: str, least: Mapping[str, float]) -> Mode:
+    """Return the mode called ``name``; `auto` detects it from ``text``. ``least`` is the least relevance by mode."""
+    if name == "any":
+        return ANY
+    chosen = _detected(text) if name == "auto" else name
+    return Mode(chosen, CORE + EXTENDED[chosen], least[chosen], TOKENS[chosen])
+
+
+def _detected(text: str) -> str:
+    """Return the mode that the words of a query suggest, execution if none do."""
+    found = (name for name, cues in _CUES.items() if re.search(rf"\b(?:{cues})\b", text, re.IGNORECASE))
+    return next(found, "execution")

@@ -1,0 +1,78 @@
+"""Estimates how likely a memory answers a query, as a number that is comparable between queries.
+
+Fused scores order the hits of one query and mean nothing between queries: the best of many poor hits also scores 1.
+Proactive surfacing needs an absolute measure. It is a logistic function of absolute features: the cosine, the share of
+the query's terms in the memory, their weight (BM25), the names of the query in the memory, and the length of the query.
+The coefficients are rounded; `bench/surfacing.py` measures what a threshold of .6 lets through, wrongly and rightly.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subconscious.domain.model import EngineHit
+from subconscious.text.terms import names, stem, terms
+
+CONSTANT = -5.4
+COSINE = 2.0
+UNSEEN = 0.4
+"""The cosine assumed for a hit that only the full text found: that of an ordinary hit."""
+SHARE = 3.3
+WEIGHT, MOST_WEIGHT = 0.09, 20.0
+NAMES = 1.5
+SIZE, LARGE = 1.3, 6
+"""Terms of a query from which it counts in full: one or two words are shared by accident."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """A query prepared for comparison with memories: the stems of its terms, and the names in it."""
+
+    stems: frozenset[str]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> QueryTerms:
+        """Parse a query, once for all its hits."""
+        return cls(frozenset(stem(term) for term in terms(text)), names(text))
+
+    def names_share(self, text: str) -> float:
+        """Return the share of the names that occur in a text, 0..1."""
+        if not self.names:
+            return 0.0
+        lowered = text.casefold()
+        return sum(_contains_name(lowered, name) for name in self.names) / len(self.names)
+
+    def terms_share(self, text: str) -> float:
+        """Return the share of the terms that occur in a text, 0..1."""
+        if not self.stems:
+            return 0.0
+        words = {stem(word) for word in re.findall(r"\w+", text.casefold())}
+        return len(self.stems & words) / len(self.stems)
+
+
+def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit]) -> float:
+    """Return the calibrated relevance, 0..1, of a memory's whole text to a query, before any decay."""
+    score = {hit.engine: hit.score for hit in engines}
+    raw = (
+        CONSTANT
+        + COSINE * score.get("vector", UNSEEN)
+        + SHARE * query.terms_share(text)
+        + WEIGHT * min(MOST_WEIGHT, score.get("text", 0.0))
+        + NAMES * query.names_share(text)
+        + SIZE * min(LARGE, len(query.stems)) / LARGE
+    )
+    return 1.0 / (1.0 + math.exp(-raw))
+
+
+def _contains_name(text: str, name: str) -> bool:
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (at and text[at - 1].isalnum()) and not (end < len(text) and text[end].isalnum()):
+            return True
+        at = text.find(name, at + 1)
+    return False

@@ -1,0 +1,108 @@
+"""Asks the provider's model for words that a search lacks, with a short time-out and a cache.
+
+Only searches whose caller waits anyway are reworded (setting `reword`). Of the model's answer only words are used. They
+steer the engines; the relevance of a hit is computed from the query's own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from subconscious.domain.errors import ProviderError
+from subconscious.llm.client import LLMClient
+from subconscious.llm.prompts import prompt
+from subconscious.llm.providers import Request
+from subconscious.recall.recent_turns import RecentTurns
+from subconscious.recall.rewriting import LETTERS, MESSAGES
+from subconscious.text.terms import terms
+
+log = logging.getLogger("subconscious.recall")
+
+PURPOSE = "rewording"
+VERSION = 1
+ADDED = 8
+"""Words that are added to a search at most."""
+LONGEST = 40
+"""Characters of a word."""
+TOKENS = 200
+
+SECONDS = 180.0
+"""Time for which an answer, or its absence, is cached."""
+CACHED = 100
+"""Searches that are cached."""
+
+
+class Words(BaseModel):
+    """The only shape that an answer may have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    words: list[str] = Field(max_length=20)
+
+
+class Rewording:
+    """Finds further words for searches, and caches them."""
+
+    def __init__(self, client: LLMClient, recent_turns: RecentTurns, clock: Callable[[], float] = monotonic) -> None:
+        self._client = client
+        self._recent_turns = recent_turns
+        self._clock = clock
+        self._cache: OrderedDict[tuple[str, ...], tuple[float, str]] = OrderedDict()
+
+    async def words_for(self, query: str, session_id: str) -> str:
+        """Return words for a session's search, "" if rewording is off or none came in time."""
+        settings = self._client.settings
+        if not (settings.reword and self._client.may_ask(session_id) and terms(query)):
+            return ""
+        before = self._recent_turns.messages(session_id)
+        key = (session_id, query, *before)
+        at, words = self._cache.get(key, (-SECONDS, ""))
+        if self._clock() - at < SECONDS:
+            return words
+        try:
+            async with asyncio.timeout(settings.reword_seconds):
+                answer = await self._client.ask(request(query, before), session_id)
+        except (ProviderError, TimeoutError) as error:
+            log.info("a search is not reworded: %s", error or "no answer in time")
+            answer = Words(words=[])
+        found = new_words(query, answer) if isinstance(answer, Words) else ""
+        self._put(key, found)
+        return found
+
+    def _put(self, key: tuple[str, ...], words: str) -> None:
+        self._cache.pop(key, None)
+        self._cache[key] = (self._clock(), words)
+        if len(self._cache) > CACHED:
+            self._cache.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop the cache: something was purged that it may contain."""
+        self._cache.clear()
+
+
+def request(query: str, before: Sequence[str]) -> Request:
+    """Return the request for one search; ``before`` are the session's last messages, the latest last."""
+    template = prompt(PURPOSE, VERSION)
+    search = {"looked_for": query[:LETTERS], "messages": [message[-LETTERS:] for message in before[-MESSAGES:]]}
+    # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
+    text = template.text.format_map({"nonce": secrets.token_hex(16), "search": json.dumps(search, ensure_ascii=True)})
+    return Request(PURPOSE, template.system, text, Words, max_tokens=TOKENS)
+
+
+def new_words(query: str, answer: Words) -> str:
+    """Return the words of a model's answer that the query lacks."""
+    own, kept = set(terms(query)), list[str]()
+    for word in answer.words:
+        new = set(terms(word)) - own
+        if new and len(word) <= LONGEST:
+            kept.append(word)
+            own |= new
+    return " ".join(kept[:ADDED])

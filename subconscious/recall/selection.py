@@ -1,0 +1,143 @@
+"""Selects the hits to show: matches only, without duplicates, relevant enough, promoted knowledge first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subconscious.domain.model import Hit, Memory
+from subconscious.recall.budgets import BALANCED
+from subconscious.recall.modes import ANY
+
+if TYPE_CHECKING:
+    import numpy
+
+SUMMARY = "meta"
+"""The kind of memories that summarize others."""
+
+AS_RELEVANT = 0.8
+"""Share of a memory's relevance from which its summary may replace it: summaries are longer and less specific."""
+
+FAR = 0.25
+"""Cosine below which the local embedder finds two texts unrelated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to select: number of hits, least relevance, and the relevance from which promoted knowledge comes first.
+
+    ``alone``: if promoted knowledge answers, nothing else is returned. ``summed``: a summary replaces its sources.
+    ``mode`` is the mode in use, ``tokens`` the length of an answer.
+    """
+
+    hits: int = 1000
+    relevance: float = 0.0
+    first: float = 1.0
+    alone: bool = False
+    summed: bool = False
+    mode: str = ANY.name
+    tokens: int = BALANCED.tokens
+
+
+EVERYTHING = Selection()
+
+
+def matches(hits: Sequence[Hit]) -> list[Hit]:
+    """Drop hits that share no word with the query and are far from its meaning.
+
+    Engines always return a nearest memory, however far it is. Hits that only links or the second search found are kept
+    if any hit matches: they were found from those.
+    """
+    if not any(_is_match(hit) for hit in hits):
+        return []
+    return [hit for hit in hits if _is_match(hit) or not _has_cosine(hit)]
+
+
+def _is_match(hit: Hit) -> bool:
+    found = {one.engine: one.score for one in hit.engines}
+    return not found or "text" in found or found.get("vector", 0.0) >= FAR
+
+
+def _has_cosine(hit: Hit) -> bool:
+    return any(one.engine == "vector" for one in hit.engines)
+
+
+def without_duplicates(
+    ranked: Sequence[Hit],
+    vectors: Mapping[int, numpy.ndarray],
+    alike: float,
+    differ: Callable[[Memory, Memory], bool],
+) -> list[Hit]:
+    """Drop hits whose cosine to a better one exceeds ``alike``, unless ``differ`` says that their statements differ."""
+    kept: list[Hit] = []
+    for hit in ranked:
+        own = vectors.get(hit.memory.id)
+        same = own is not None and any(
+            float(own @ vectors[better.memory.id]) > alike and not differ(hit.memory, better.memory)
+            for better in kept
+            if better.memory.id in vectors
+        )
+        if not same:
+            kept.append(hit)
+    return kept
+
+
+def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = ()) -> list[Hit]:
+    """Return the hits that are relevant enough, promoted knowledge first if it answers the query.
+
+    ``known`` are the ids of memories that were promoted to project knowledge.
+    """
+    sure = [hit for hit in ranked if hit.relevance >= wanted.relevance]
+    first = [hit for hit in sure if hit.relevance >= wanted.first and (hit.memory.id in known or promoted(hit.memory))]
+    rest = [] if first and wanted.alone else [hit for hit in sure if hit not in first]
+    return [*first, *rest][: wanted.hits]
+
+
+def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
+    """Map ids of hits to the summary that replaces them: one that answers the query, or matches about as well.
+
+    ``sums`` are the sources of each summary. Pinned memories are not replaced.
+    """
+    relevance = {hit.memory.id: hit.relevance for hit in hits}
+    pinned = {hit.memory.id for hit in hits if hit.memory.pinned}
+    return {
+        source: summary
+        for summary in sorted(sums, key=lambda summary: relevance[summary])
+        for source in sums[summary]
+        if source in relevance
+        and source not in pinned
+        and relevance[summary] >= min(first, AS_RELEVANT * relevance[source])
+    }
+
+
+def with_replacements(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[Hit]:
+    """Return the hits with each summary once, at the position of its first source."""
+    found = {hit.memory.id: hit for hit in hits}
+    return list({number: found[number] for number in (instead.get(one, one) for one in found)}.values())
+
+
+def successors_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with each memory before the one that it supersedes, at any relevance."""
+    found = {hit.memory.id: hit for hit in hits}
+    placed: dict[int, Hit] = {}
+    for hit in hits:
+        visited, waiting = set(placed), [hit.memory.id]
+        while waiting:
+            number = waiting[-1]
+            visited.add(number)  # ends the loop when two memories supersede each other
+            newer = next((one for one in _successors(found[number]) if one in found and one not in visited), None)
+            if newer is None:
+                placed.setdefault(waiting.pop(), found[number])
+            else:
+                waiting.append(newer)
+    return list(placed.values())
+
+
+def _successors(hit: Hit) -> Collection[int]:
+    return hit.repute.superseded_by if hit.repute else ()
+
+
+def promoted(memory: Memory) -> bool:
+    """Whether a memory ranks as promoted knowledge: a person approved or pinned it, or it is a summary."""
+    return memory.pinned or memory.verified or memory.kind == SUMMARY

@@ -1,0 +1,79 @@
+"""Corrects words of a query that no memory has, by the nearest word that one has."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from subconscious.recall.engines import projects_of
+from subconscious.store import full_text
+from subconscious.store.connect import Database
+from subconscious.text.terms import terms
+
+SHORTEST = 5
+"""Letters from which a word is corrected: a shorter one with a letter changed is often another word."""
+
+LONG = 9
+"""Letters from which two mistakes are accepted."""
+
+MOST = 3
+"""Words of one query that are corrected."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+async def corrections(database: Database, text: str, project_id: str | None) -> dict[str, str]:
+    """Return the words of a query that no memory has, each with the nearest word that one has."""
+    words = [word for word in terms(text) if is_correctable(word)]
+    unknown = await full_text.unknown(database, words, projects_of(project_id))
+    if not unknown:
+        return {}
+    texts = await full_text.texts(database, project_id)
+    return await asyncio.to_thread(_corrected, unknown[:MOST], texts)
+
+
+def _corrected(words: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+    used = words_used(texts)
+    return {word: near for word in words if (near := nearest(word, used))}
+
+
+def is_correctable(word: str) -> bool:
+    """Whether a word is long enough and made of letters only: numbers and identifiers are not corrected."""
+    return len(word) >= SHORTEST and _WORD.fullmatch(word) is not None
+
+
+def words_used(texts: Iterable[str]) -> Counter[str]:
+    """Count the words of texts that could be a correction. CPU-bound: run it in a thread."""
+    found = (word for text in texts for word in _WORD.findall(text.casefold()))
+    return Counter(word for word in found if len(word) >= SHORTEST - 1)
+
+
+def nearest(word: str, used: Mapping[str, int]) -> str:
+    """Return the used word that differs by the fewest letters, the most frequent of them; "" if all differ by more."""
+    most = 2 if len(word) >= LONG else 1
+    near = (
+        (mistakes, -count, other)
+        for other, count in used.items()
+        if abs(len(other) - len(word)) <= most and (mistakes := distance(word, other, most)) <= most
+    )
+    return min(near, default=(0, 0, ""))[2]
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return how many letters are missing, added, wrong or swapped; above ``most``, only that it is more."""
+    if len((Counter(one) - Counter(other)).keys()) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, start=1):
+        last, before, row = before, row, [at]
+        for place, sign in enumerate(other, start=1):
+            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != sign))
+            if at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == sign:
+                cost = min(cost, last[place - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]

@@ -1,0 +1,385 @@
+"""Rules for secrets that are recognised by their context: after a name, in a header, a URL, a command's arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from . import encoded
+from .plausible import (
+    is_code,
+    is_password,
+    is_random,
+    is_random_key,
+    is_symbol_password,
+    is_written_password,
+    looks_secret,
+)
+from .rule import Rule, entropy
+from .shapes import IDS
+
+_FULL_NAME = (
+    r"pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o"
+    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9"
+    r"|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
+)
+_PASSWORD = (
+    rf"(?:{_FULL_NAME}|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
+    r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
+)
+"""Names of passwords, including common misspellings."""
+
+_SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
+_UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
+_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|[\uff1a\uff1d]|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
+_QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
+_QUOTED_AROUND = r"""["'`][,;.:)\]}>]{0,8}(?:\s|$)"""
+"""The end of a quotation that contains a name with its value."""
+_PLAIN = r"""[^\s"'`,;&<>|\\"""
+_BARE = rf"""{_PLAIN}]{{4,200}}+(?:&{_PLAIN}=]{{1,80}}+(?![=;&]))?"""
+"""A value without quotation marks. It may contain one "&", unless the next parameter or command begins there."""
+
+_IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
+"""Words between "password" and its value in a sentence."""
+
+_IS_UNSPACED = r"\s?(?:\u306f|\u662f|\u4e3a|\u70ba|\ub294|\uc740)[:\uff1a]?\s{0,3}"
+"""The same in Japanese, Chinese and Korean."""
+
+_NO_VALUE = re.compile(
+    r"[_-]?(?:files?|paths?|dir|urls?|uri|ids?|name|len(?:gth)?|size|types?|fields?|policy|min|max|count|limit|expir\w*|ttl|"
+    r"labels?|hints?|inputs?|regex|pattern|env|var|prefix|suffix|header|error|message|msg|text|placeholder|title|format|"
+    r"strength|required|enabled|usage|budget|cost|ref|arn|kind|class|index|column|keys?name|secretname|s)$",
+    re.IGNORECASE,
+)
+"""Endings after which a secret's name is the name of something else."""
+
+_TYPE = re.compile(
+    r"(?:str|string|text|bytes?|u?int(?:\d+(?:array|_t)?)?|float\d*(?:array)?|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
+    re.IGNORECASE,
+)
+_CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?:sha\d{3}-).*|v?\d.*\.\d.*", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f-]+", re.IGNORECASE)
+_NAME_BEFORE = re.compile(r"""([A-Za-z_][\w.-]{1,40})(?:\\?["'`])?[\])]?\s{0,3}(?:[:=]>?\s{0,3}\\?["'`]?)?$""")
+_PUBLIC_NAME = re.compile(
+    r"(?:ids?|uid|guid|sha\d*|hash|h1|digest|checksum|integrity|etag|commit|rev(?:ision)?|ref|sum|fingerprint|"
+    r"cursor|signature|thumbprint|public[\w-]{0,12}|pub|version|build|address|https?|path|file|name|nonce|data|image|"
+    r"resolved|branch|tag|node|class\w{0,5}|src|href|cid|arn|method|func\w{0,5}|type|trace|span|request|url)$",
+    re.IGNORECASE,
+)
+"""Names of random values that are not secret."""
+
+_SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
+_NUMBER_END = re.compile(r"[\s,\\]+")
+_LOOSE = re.compile(r"\s=|=\s")
+_VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
+_LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
+
+
+def _names_value(match: re.Match[str]) -> bool:
+    return not _NO_VALUE.search(match["rest"])
+
+
+def _password_quoted(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and (is_written_password(value) or is_symbol_password(value))
+
+
+def _password_bare(match: re.Match[str], value: str) -> bool:
+    value = value.rstrip(").:}]")
+    if not _names_value(match) or _TYPE.match(value) or _is_verdict(match):
+        return False
+    return looks_secret(value) or (_is_set(match) and is_written_password(value))
+
+
+def _is_verdict(match: re.Match[str]) -> bool:
+    """Whether "PASS: " is the output of a test runner."""
+    return match[0].startswith("PASS: ") and not match.string[max(0, match.start() - 1) : match.start()].isalpha()
+
+
+def _symbol_password(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and is_symbol_password(value.rstrip("\"',;.)"))
+
+
+def _symbol_key(match: re.Match[str], value: str) -> bool:
+    """Whether a value looks like a generated key with punctuation, as web frameworks create them."""
+    del match
+    signs = {sign for sign in value if not sign.isalnum()}
+    if "://" in value or "${" in value:
+        return False
+    return len(signs) >= 3 and sum(sign.isdigit() for sign in value) >= 3 and entropy(value) >= 3.5
+
+
+def _is_set(match: re.Match[str]) -> bool:
+    """Whether a word is a value rather than a variable: it fills a line of settings, or has no spaces around "="."""
+    text, start = match.string, max(0, match.start() - 80)
+    if "=" in match[0] and not _LOOSE.search(match[0]):
+        return _VALUE_END.match(text, match.end()) is not None
+    alone = _LINE_END.match(text, match.end()) is not None
+    return alone and _CONFIG_LINE.search(text, start, match.start()) is not None
+
+
+def _secret_bare(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a secret: random, or a word if it is assigned to an environment variable."""
+    if is_code(value):
+        return False
+    if _secret(match, value):
+        return True
+    upper = match[0].partition("=")[0].isupper()
+    return upper and _names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
+
+
+def _mixed_password(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and looks_secret(value) and is_written_password(value)
+
+
+def _secret(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and not _TYPE.match(value) and looks_secret(value.rstrip(").:}]"))
+
+
+def _long_key(match: re.Match[str], value: str) -> bool:
+    del match
+    return is_random_key(value)
+
+
+def _drawn_key(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and is_random_key(value)
+
+
+def _mentioned_key(match: re.Match[str], value: str) -> bool:
+    """Whether a random value some words after "key" is a secret; commit ids and digests are not."""
+    del match
+    return is_random_key(value) and not _DIGEST.fullmatch(value)
+
+
+def _assigned_key(match: re.Match[str], value: str) -> bool:
+    """Whether a random value assigned to a name is a secret; names of ids, digests and other public values are not."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    is_public = name is None or _PUBLIC_NAME.search(name[1]) or _DIGEST.fullmatch(value)
+    return not is_public and is_random_key(value) and _is_unnamed(value)
+
+
+def _bare_token(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a long random token of letters in both cases and digits, without a public name."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    return not (name and _PUBLIC_NAME.search(name[1])) and is_random(value) and _is_unnamed(value)
+
+
+def _is_unnamed(value: str) -> bool:
+    """Whether a random value is not a digest, an identifier or encoded text."""
+    digits = sum(sign.isdigit() for sign in value)
+    return digits >= 4 and not (IDS.match(value) or _HEXADECIMAL.fullmatch(value) or encoded.decode(value))
+
+
+def _cookie(match: re.Match[str], value: str) -> bool:
+    """Whether a cookie header contains a session: a random value, or any value with a session's name."""
+    del match
+    pairs = [pair.partition("=") for pair in value.split(";")]
+    return any(is_random_key(cookie) or (_SESSION.search(name) and looks_secret(cookie)) for name, _, cookie in pairs)
+
+
+def _bytes(match: re.Match[str], value: str) -> bool:
+    """Whether a key's value is a list of varied bytes."""
+    numbers = [number for number in _NUMBER_END.split(value) if number]
+    return _names_value(match) and len(numbers) >= 12 and len(set(numbers)) >= 6
+
+
+def _braced(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a password that was filled in between the braces of a placeholder."""
+    return _mixed(match, value.strip("{}"))
+
+
+def _given_to_command(match: re.Match[str], value: str) -> bool:
+    return _given(match, value) and not value.startswith(("-", "/", "."))
+
+
+def _given(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a password, where only a password can be."""
+    del match
+    return is_password(value) and value.lower() not in {"pass", "user", "pwd"}
+
+
+def _mixed(match: re.Match[str], value: str) -> bool:
+    del match
+    return looks_secret(value)
+
+
+def _placed(kind: str, hints: str, pattern: str, judge: Callable[[re.Match[str], str], bool]) -> Rule:
+    return Rule(kind, tuple(hints.split()), f"(?i:{pattern})", judge)
+
+
+_PASSWORD_HINTS = "pas psw pw pssw kennwort contrase senha wachtwoord has\u0142o \u043f\u0430\u0440\u043e\u043b\u044c \u5bc6\u7801 \u5bc6\u78bc \u30d1\u30b9\u30ef\u30fc\u30c9 \ube44\ubc00\ubc88\ud638 \uc554\ud638 mot"
+_SECRET_HINTS = "secret token key credential creds"
+
+RULES = (
+    _placed(
+        "authorization",
+        "authorization",
+        r"""authorization[\\"'\]]{0,4}\s{0,4}[:=,]\s{0,4}[\\"'/`]{0,3}(?:(?:bearer|basic|token|ntlm|negotiate|digest|api-?key|api-?token)\s{1,4})?"""
+        r"(?P<secret>[\w.~+/=-]{8,4000}+)",
+        _mixed,
+    ),
+    _placed("authorization", "bearer", r"\bbearer\s{1,4}(?P<secret>[\w.~+/=-]{8,4000}+)", _mixed),
+    _placed("authorization", "basic", r"\bbasic\s{1,4}(?P<secret>[A-Za-z0-9+/]{12,2000}+={0,2})", _long_key),
+    _placed("URL password", "://", r"""://[^\s:/@"'<>]{0,100}:(?P<secret>[^\s/@"'<>]{1,200})@""", _given),
+    _placed(
+        "URL parameter",
+        "key= token= sig= signature= password= secret= auth=",
+        r"[?&;][\w-]{0,20}(?:key|token|sig|signature|secret|auth)=(?P<secret>[\w.~%+/=-]{12,2000}+)",
+        _long_key,
+    ),
+    _placed(
+        "password",
+        "pass secret token key bearer pwd",
+        r"(?<![\w-])--?[\w-]{0,20}(?:password|passwd|passphrase|pass|token|secret|api-?key|auth-token|access-token|bearer|pwd)"
+        r"""(?:=|\s{1,3})["']?(?P<secret>[^\s"'\\-][^\s"'\\]{3,200})""",
+        _mixed,
+    ),
+    _placed("password", "pass:", r"-pass(?:in|out|word)?\s{1,3}[\"']?pass:(?P<secret>[^\s\"']{3,200})", _given),
+    _placed(
+        "password",
+        "sshpass mysql login curl wget ftp redis-cli psql ssh ldap",
+        r"(?:sshpass\s{1,3}-p\s{0,3}|mysql(?:dump|admin)?\s[^\n|;&]{0,80}?-p|(?:login|ssh)\s[^\n|;&]{0,80}?\s-p\s{1,3}"
+        r"|redis-cli\s[^\n|;&]{0,80}?-a\s{1,3}|ldap\w{3,8}\s[^\n|;&]{0,80}?-w\s{1,3}"
+        r"|curl\s[^\n|;&]{0,120}?(?:-u|--user|--proxy-user)[\s=]{1,3}[\"']?[\w.@+-]{0,60}:)"
+        r"[\"']?(?P<secret>[^\s\"'\\]{4,200})",
+        _given_to_command,
+    ),
+    _placed(
+        "password",
+        "curl",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["']?(?P<secret>[^\s"':]{8,200}(?=:["']?(?:\s|$)))""",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "curl",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["'][^"'\n]{1,80}["']:["'](?P<secret>[^"'\n]{4,80})["']""",
+        _braced,
+    ),
+    _placed(
+        "password",
+        "passw identified",
+        r"(?:password|identified\s{1,3}(?:with\s{1,3}\w{1,40}\s{1,3})?(?:by|as))(?:\s{1,3}(?:is|as))?\s{1,3}"
+        r"(?P<quote>\\?[\"'])(?P<secret>[^\s\"'\\]{4,200})(?P=quote)",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "identified login user role",
+        r"(?:identified\s{1,3}by|(?:login|user|role)\s[^\n;]{0,60}?\bpassword)\s{1,3}(?P<secret>[^\s\"'\\;()]{6,200})",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "convertto-securestring",
+        r"convertto-securestring(?:\s{1,3}-\w{1,20}){0,4}\s{1,3}(?:\\?[\"'])?(?P<secret>[^\s\"'\\-][^\s\"'\\]{3,200})",
+        _given,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}\w{{0,3}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        _password_quoted,
+    ),
+    _placed("password", _PASSWORD_HINTS, rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}(?P<secret>{_BARE})", _password_bare),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        _password_quoted,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
+        _password_quoted,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}{_IS})?\s{{1,3}}(?P<secret>{_BARE})",
+        _mixed_password,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"(?:{_FULL_NAME})(?P<rest>)(?:\s{{1,3}}{_IS}\s{{1,3}}|{_IS_UNSPACED})(?P<secret>[!-~]{{4,200}}+)",
+        _mixed_password,
+    ),
+    _placed(
+        "password",
+        "auth",
+        r"\bauth\s?=\s?\(\s?[\"'][^\s\"']{1,60}[\"']\s?,\s?[\"'](?P<secret>[^\s\"']{4,200})[\"']",
+        _given,
+    ),
+    _placed(
+        "secret",
+        _SECRET_HINTS,
+        rf"{_SECRET}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
+        _secret,
+    ),
+    _placed(
+        "secret",
+        _SECRET_HINTS,
+        rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
+        _secret_bare,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
+        rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
+        _symbol_password,
+    ),
+    _placed(
+        "secret",
+        "secret",
+        r"secret[_-]?key(?P<rest>)[\"']?\s{0,4}[:=]\s{0,4}(?P<quote>[\"'])(?P<secret>[^\s\"'\\]{32,200}+)(?P=quote)",
+        _symbol_key,
+    ),
+    _placed(
+        "cookie",
+        "cookie",
+        r"""cookie(?:\\?["'])?\s{0,4}(?:[:=,]|\s)\s{0,4}\\?["']?(?P<secret>[\w.-]{1,80}=[^\r\n"'\\]{8,4000}+)""",
+        _cookie,
+    ),
+    _placed(
+        "cookie",
+        "curl",
+        r"""curl\s[^\n|;&]{0,160}?\s(?:-b|--cookie)[\s=]{1,3}["']?(?P<secret>[\w.-]{1,80}=[^\r\n"'\\]{8,4000}+)""",
+        _cookie,
+    ),
+    _placed(
+        "secret",
+        "key token secret",
+        r"(?<!public)(?<!public[_ -])(?:key|token|secret)s?\b[ \t:][^\n]{0,32}?(?<![\w+/=.-])(?P<secret>[A-Za-z0-9_+=~-]{20,200}+)(?![\w+/=.-])",
+        _mentioned_key,
+    ),
+    Rule(
+        "key",
+        ("=", ":"),
+        r"""(?::=|=>|[:=])\s{0,3}\\?["'`]?(?P<secret>[A-Za-z0-9_+/~-]{16,200}+={0,2})(?![\w.(/-])""",
+        _assigned_key,
+    ),
+    Rule(
+        "token",
+        (),
+        r"(?P<secret>[A-Za-z0-9](?:(?<![\w+/=.%#@\\-].)|(?<=\\[nrt].))[A-Za-z0-9_-]{31,250}+)(?![\w+/=.(%-])",
+        _bare_token,
+        needs_run=True,
+    ),
+    _placed(
+        "key",
+        "key secret",
+        r"(?:key|secret)(?P<rest>[\w-]{0,12})[\"']?[^\n{\[(]{0,24}[{\[(]{1,3}(?P<secret>[0-9a-fx,\s\\]{36,4000}+)",
+        _bytes,
+    ),
+    _placed(
+        "key",
+        "key salt nonce auth pkey",
+        rf"(?:key|salt|nonce|auth|authentication)(?P<rest>[\w-]{{0,12}})(?:\\?[\"'])?\s{{0,8}}{_SIGN}\(?{_QUOTE}(?P<secret>[\w+/=.~-]{{20,400}}+)",
+        _drawn_key,
+    ),
+)

@@ -1,0 +1,174 @@
+"""Files in the state folder that may repeat texts of the database: copies, entries, logs, rendered files."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+from subconscious.context.entry import FORMAT, MAX_BYTES, NAME_SUFFIX, BrokenEntryError, parse_entry
+from subconscious.settings.home import Home
+from subconscious.store.backups import create_copy, folder_of, require_sound
+from subconscious.store.text_columns import change_text
+from subconscious.system.safe_files import (
+    NotRegularError,
+    TooLargeError,
+    open_regular,
+    overwrite,
+    read_regular,
+    require_regular,
+)
+
+log = logging.getLogger("subconscious.redaction")
+
+Change = Callable[[str], str]
+
+HEADER_FIELDS = 7
+NAMED_FIELDS = frozenset({3, 4, 6})
+"""Fields of an entry's header that may contain a secret: the project's folder, the client's folder, the options."""
+
+PART_LETTERS = 1 << 15
+PART_BYTES = 1 << 20
+"""Bytes read at once of a file that is too large to be parsed."""
+
+
+def renew_copies(home: Home, schema: int) -> int:
+    """Replace old copies, which contain data deleted since, by one new copy; return the number of old ones."""
+    name = home.database.stem
+    # Made beside the database by older versions, incomplete or replaced by a restore, or in the folder of copies.
+    beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
+    # Check first: a damaged database can't be copied, and then the old copies are the only ones.
+    require_sound(home.database)
+    stale = [*beside, *(home.root / "broken").glob(f"{home.database.name}*"), *folder_of(home.database).glob("*")]
+    for copy in stale:
+        copy.unlink(missing_ok=True)
+    if stale:
+        create_copy(home.database, schema)
+    return len(stale)
+
+
+def text_files(home: Home) -> Iterator[Path]:
+    """Yield files with text: logs, failed entries, rendered files.
+
+    Files above the size of an entry are never read; they were set aside on arrival.
+    """
+    places = (
+        (home.log, "*"),
+        (home.buried, f"*{NAME_SUFFIX}"),
+        (home.root / "rendered", "**/*"),
+        (home.root / "broken", "rendered-*/**/*"),
+    )
+    for folder, pattern in places:
+        for path in sorted(folder.glob(pattern)):
+            with suppress(OSError):  # deleted meanwhile, or not a file
+                if require_regular(path, follow=False).st_size <= MAX_BYTES:
+                    yield path
+                else:
+                    log.warning("%s is too large to be scanned for secrets; delete it unless you need it", path)
+
+
+def read(path: Path) -> str:
+    """A file's text, with invalid bytes preserved.
+
+    Raises OSError if it is not a file, or larger than an entry may be.
+    """
+    return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
+
+
+def changed_text(path: Path, change: Change) -> str:
+    """A file's text after a change; an entry keeps its header and its JSON structure."""
+    text = read(path)
+    header, line_end, body = text.partition("\n")
+    if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
+        return change(text)
+    return _changed_header(header, change) + line_end + change_text(body, change)
+
+
+def _changed_header(header: str, change: Change) -> str:
+    """An entry's header after a change of its fields for folders and options."""
+    fields = header.split("\t")
+    if len(fields) != HEADER_FIELDS:
+        return change(header)
+    return "\t".join(change(field) if number in NAMED_FIELDS else field for number, field in enumerate(fields))
+
+
+def rewrite(home: Home, change: Change) -> int:
+    """Apply a change to all files; return how many files changed."""
+    return sum(rewrite_one(path, change) for path in text_files(home))
+
+
+def rewrite_one(path: Path, change: Change) -> bool:
+    """Apply a change to one file; return whether it changed."""
+    with suppress(FileNotFoundError):  # the log was rotated
+        if (text := changed_text(path, change)) != read(path):
+            overwrite(path, text.encode("utf-8", "surrogateescape"))
+            return True
+    return False
+
+
+def in_parts(change: Change) -> Change:
+    """The same change in parts for long texts, so that no single pattern call blocks the process.
+
+    There are two passes with different boundaries: text that one boundary divides is complete in the other pass.
+    """
+
+    def changed(text: str) -> str:
+        if len(text) <= PART_LETTERS:
+            return change(text)
+        for first in (PART_LETTERS, PART_LETTERS // 2):
+            starts = [0, *range(first, len(text), PART_LETTERS)]
+            text = "".join(change(text[start:end]) for start, end in pairwise([*starts, len(text)]))
+        return text
+
+    return changed
+
+
+def drop_entries(
+    home: Home, sessions: Iterable[str], wordings: Iterable[str], *, everything: bool = False
+) -> list[str]:
+    """Delete entries, waiting or failed, of these sessions or with these words; return their names."""
+    known, traces = frozenset(sessions), [trace for wording in wordings for trace in _json_forms(wording)]
+    dropped = []
+    drafts = home.spool.glob(".*.tmp") if everything else ()  # files that killed hooks left incomplete
+    for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}"), *drafts]:
+        with suppress(FileNotFoundError, NotRegularError):
+            if everything or _matches(path, known, traces):
+                path.unlink()
+                dropped.append(path.name)
+    return dropped
+
+
+def _matches(path: Path, sessions: Collection[str], traces: Sequence[bytes]) -> bool:
+    """Whether an entry belongs to one of these sessions or contains one of these byte strings."""
+    try:
+        raw = read_regular(path, MAX_BYTES, follow=False)
+    except TooLargeError:
+        return _contains_any(path, [*traces, *(json.dumps(session).encode() for session in sessions)])
+    return _session(path.name, raw) in sessions or any(trace in raw for trace in traces)
+
+
+def _contains_any(path: Path, traces: Sequence[bytes]) -> bool:
+    """Whether a file contains one of these byte strings; it is read in parts."""
+    longest, window = max(map(len, traces), default=0), b""
+    with open_regular(path, follow=False) as file:
+        while part := file.read(PART_BYTES):
+            window = window[-longest:] + part if longest else part
+            if any(trace in window for trace in traces):
+                return True
+    return False
+
+
+def _session(name: str, raw: bytes) -> str:
+    try:
+        return parse_entry(name, raw).payload.session_id
+    except BrokenEntryError:
+        return ""
+
+
+def _json_forms(wording: str) -> Iterator[bytes]:
+    """The ways in which JSON may encode a text."""
+    for ascii_only in (True, False):
+        yield json.dumps(wording, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "surrogatepass")

@@ -1,0 +1,1 @@
+"""The review queue: captures that wait for a person, and decisions on them."""

@@ -1,1 +1,0 @@
-"""Finding memories: engines answer with ranked ids, fusion makes one list of them."""

@@ -1,0 +1,79 @@
+"""Keeps the sentences of a session's answers, so that later prompts can be given those that they are about.
+
+A hand-over has little room beyond the last report. Here, every answer that ended a turn is examined. The conditions are
+those of hand-overs: a sentence is about the session's own work, gives no rules, and no tool had said it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength
+from subconscious.poisoning.echo import traced
+from subconscious.sessions.handover import (
+    REPORT,
+    REQUEST_LENGTH,
+    Transcript,
+    changed_files,
+    harmless,
+    is_status,
+    permits,
+    report_sentences,
+)
+from subconscious.sessions.sketch import Answer, Report, Sketch
+from subconscious.sessions.telling import first_words, is_routine
+from subconscious.text import wording
+
+MOST_ANSWERS = 30
+"""Answers of one session that are kept, the latest."""
+
+MOST_TOLD = 12
+"""Sentences of one answer that are kept."""
+
+
+def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
+    """Return the sketch with the sentences of its new reports. Reads the transcript: run it in a thread."""
+    reports = sketch.new_reports
+    if not reports:
+        return sketch
+    written = (*changed_files(sketch), *sketch.deeds.symbols)
+    known = {sentence for answer in sketch.answers for sentence in answer.told}
+    found = [answer for answer in _answers(reports, written, transcript, known) if answer.told]
+    return replace(sketch, reports=(), latest=None, answers=(*sketch.answers, *found)[-MOST_ANSWERS:])
+
+
+def _answers(
+    reports: Sequence[Report], written: Collection[str], transcript: Transcript, known: set[str]
+) -> Iterator[Answer]:
+    """Return the new sentences of each report. The transcript is read once for all of them."""
+    said = [(report, sentence) for report in reports for sentence in _sentences(report, written, known)]
+    found = traced([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
+    for report in reports:
+        sentences = (one for (its, _), one in zip(said, found, strict=True) if its is report)
+        kept = dict.fromkeys(one.content for one in sentences if one.origin is Origin.ASSISTANT)
+        yield Answer(report.at, _request(report.asked), tuple(kept)[:MOST_TOLD])
+
+
+def _sentences(report: Report, written: Collection[str], known: Collection[str]) -> Iterator[str]:
+    return (one for one in report_sentences(report.text, written) if one not in known and not is_status(one))
+
+
+def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candidate:
+    return Candidate(
+        kind="learning",
+        summary=sentence,
+        content=sentence,
+        evidence=Evidence(sentence, REPORT, str(transcript.path), report.place, report.place),
+        origin=Origin.ASSISTANT,
+        strength=Strength.INFERRED,
+        raw_confidence=0.0,
+        extractor="report",
+        time=report.at,
+    )
+
+
+def _request(text: str) -> str:
+    """Return the request that an answer belongs to, in a few words; "" if it is routine or a permission."""
+    asked = first_words(text) or wording.squeeze(text)
+    return "" if permits(text) or is_routine(text) else harmless(wording.shorten(asked, REQUEST_LENGTH))

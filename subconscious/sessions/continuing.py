@@ -1,0 +1,96 @@
+"""Decides whether the first prompt continues the work of the last session, which is then handed over in full.
+
+On a trunk, nothing at the start shows whether the next task is related to the last one. The first prompt may: it says
+"continue", asks for the commit, or names the files, the branch or the subject of that work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from subconscious.recall.file_binding import COMMON_NAMES
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import MAIN_BRANCHES, PLAN, Handover
+from subconscious.sessions.likeness import gist, likest
+from subconscious.sessions.previous_session import Left, Place, left_behind
+from subconscious.sessions.telling import is_routine
+from subconscious.store import handovers
+
+HANDED = "prompt/hand-over"
+"""The event of a hand-over with a prompt."""
+
+LIKELY = 0.3
+"""Probability from which a prompt is about the work of the last session, as for stories of any earlier session."""
+
+COMPARED = 100
+"""Sessions whose words are counted to find the rare ones."""
+
+LATELY, FEW = 20, 2
+"""The latest sessions whose files are counted, and how many may share a file for it to identify each of them."""
+
+LONGEST = 400
+"""Characters of a prompt that are compared by meaning."""
+
+SHORT = 12
+"""Words up to which a prompt may only ask to continue."""
+
+SHORTEST_NAME = 5
+"""Letters from which a file name identifies a file."""
+
+_GOES_ON = re.compile(
+    r"\b(?:continue|carry on|go on|keep going|resume|pick up|proceed"
+    r"|where (?:were we|we left off|did we (?:stop|leave off))"
+    r"|what(?:'s| is) (?:left|next|still open)|last time|yesterday|weiter(?:machen)?|mach(?:en wir)? weiter|fortsetzen"
+    r"|contin[uú]a(?:r|mos)?|seguimos|continuer|continue[zr]|on continue)\b",
+    re.IGNORECASE,
+)
+
+
+async def gone_on_with(ctx: RecallContext, place: Place, text: str) -> Left | None:
+    """Return the last session if a first prompt continues its work and the session has not been given its hand-over."""
+    left = await left_behind(ctx, place)
+    if left is None or not left.given:
+        return None
+    words = text.removeprefix(PLAN).strip()
+    known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, COMPARED)
+    stories = {session.id: Handover.from_json(session.handover) for session in known}
+    if _says_so(words, left) or _names_a_file(words, left, list(stories.values())):
+        return left
+    return left if await _is_about(ctx, words, left, stories) else None
+
+
+def _says_so(words: str, left: Left) -> bool:
+    """Whether a prompt asks to continue, or names the branch of that work."""
+    if len(words.split()) <= SHORT and (_GOES_ON.search(words) or is_routine(words)):
+        return True
+    return left.session.branch not in MAIN_BRANCHES and left.session.branch in words
+
+
+def _names_a_file(words: str, left: Left, stories: Sequence[Handover]) -> bool:
+    """Whether a prompt names a file of that work. A file that many sessions change identifies none of them."""
+    lately = stories[:LATELY]
+    changed = Counter(file for story in lately for file in {*story.files})
+    most = max(FEW, len(lately) // 4)
+    return any(changed[file] <= most and _names(words, file) for file in left.handover.files)
+
+
+def _names(words: str, file: str) -> bool:
+    name = PurePath(file).name
+    if PurePath(name).stem.casefold() in COMMON_NAMES:
+        return False
+    return len(name) >= SHORTEST_NAME and bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words))
+
+
+async def _is_about(ctx: RecallContext, words: str, left: Left, stories: Mapping[str, Handover]) -> bool:
+    """Whether a prompt is similar to the story of that session, by words and by meaning."""
+    ids = list(stories)
+    near = await asyncio.to_thread(likest, words, list(stories.values()), len(ids))
+    its = next((one for one in near if ids[one.place] == left.session.id), None)
+    if its is None or its.probability(1.0) < LIKELY:
+        return False
+    asked, story = await ctx.embed(words[:LONGEST]), await ctx.embed(gist(left.handover))
+    return asked is not None and story is not None and its.probability(float(asked @ story)) >= LIKELY

@@ -1,0 +1,105 @@
+"""Finds earlier sessions that worked on the subject of a prompt, by shared words; rare words count more. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from subconscious.sessions.handover import Handover
+from subconscious.text.codewords import code_parts
+from subconscious.text.terms import STOP_WORDS, names, stem, terms
+
+MUCH = 20.0
+"""Summed weight of shared words above which further words add nothing."""
+
+MANY_NAMES = 3
+
+LONGEST_GIST = 500
+
+LENGTH = 0.5
+"""Normalisation by length, as in BM25."""
+
+CONSTANT = -5.05
+COSINE, STRENGTH, NAMES, MARGIN, REQUESTS = 3.93, 2.92, 2.04, 0.47, 0.5
+"""Weights of a logistic regression on labelled pairs of real prompts and stories of earlier sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What a prompt and the story of a session share in words. ``place`` is the index of the session."""
+
+    place: int
+    strength: float
+    names: float
+    margin: float
+    requests: float
+
+    def probability(self, cosine: float) -> float:
+        """Return how likely the story helps with the prompt; ``cosine`` compares the prompt with its gist."""
+        raw = CONSTANT + COSINE * cosine + STRENGTH * self.strength + NAMES * self.names
+        return 1.0 / (1.0 + math.exp(-raw - MARGIN * self.margin - REQUESTS * self.requests))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words by which texts are compared: stems, and parts of names in code."""
+    found = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
+    return frozenset(stem(word) for word in found if len(word) > 1 and word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=500)
+def _words(text: str) -> frozenset[str]:
+    return words_of(text)
+
+
+def story_words(left: Handover) -> frozenset[str]:
+    """Return the words of a session's story, with the requests that its answers belong to."""
+    return _words(" ".join((_story(left), *(answer.asked for answer in left.answers))))
+
+
+def _story(left: Handover) -> str:
+    return " ".join((left.asked, left.done, left.decided, left.open, left.reported, *left.files))
+
+
+def gist(left: Handover) -> str:
+    """Return the gist of a session: its requests and deeds."""
+    return f"{left.asked} {left.done}"[:LONGEST_GIST]
+
+
+def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likeness]:
+    """Return the sessions whose stories share the most with a prompt, the best first."""
+    asked = frozenset(stem(term) for term in terms(prompt))
+    texts = [_words(_story(left)) for left in sessions]
+    rarity = rarity_of(asked, texts)
+    usual = sum(map(len, texts)) / max(1, len(texts)) or 1.0
+    strengths = [strength_of(asked & words, rarity) / _length(words, usual) for words in texts]
+    ranked = sorted(range(len(texts)), key=lambda place: (-strengths[place], place))
+    whole, named = strength_of(asked, rarity) or 1.0, names(prompt)
+    return [
+        Likeness(
+            place,
+            strength=min(1.0, strengths[place] / MUCH),
+            names=min(1.0, len(named & names(_story(sessions[place]))) / MANY_NAMES),
+            margin=(strengths[place] - (strengths[behind] if behind is not None else 0.0)) / whole,
+            requests=strength_of(asked & _words(sessions[place].asked), rarity) / whole,
+        )
+        for place, behind in zip(ranked[:most], [*ranked[1:], None], strict=False)
+    ]
+
+
+def _length(words: frozenset[str], usual: float) -> float:
+    return 1 - LENGTH + LENGTH * len(words) / usual
+
+
+def rarity_of(asked: frozenset[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return the weight of each requested word: the fewer texts contain it, the higher."""
+    counts = Counter(word for words in texts for word in words & asked)
+    return {word: math.log(1 + (len(texts) - counts[word] + 0.5) / (counts[word] + 0.5)) for word in asked}
+
+
+def strength_of(words: frozenset[str], rarity: Mapping[str, float]) -> float:
+    """Return the summed weight of words."""
+    return sum(rarity[word] for word in sorted(words))

@@ -1,0 +1,247 @@
+"""Finds what an earlier session did or found out about the subject of a prompt.
+
+A start is only given the story of the last session. Older designs, changes and investigations are found here by the
+words and the meaning of the prompt: a few sentences of one answer. Sessions without stored answers are found by their
+whole story.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from time import time
+
+from subconscious.domain.model import Memory, Session
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import MAIN_BRANCHES, PLAN, Handover
+from subconscious.sessions.continuing import HANDED
+from subconscious.sessions.handover import joined
+from subconscious.sessions.likeness import Likeness, gist, likest, words_of
+from subconscious.sessions.previous_session import Left, answer_head
+from subconscious.sessions.recalled import Compared, closest
+from subconscious.sessions.sentences import is_about_tests, stands_alone, without_lines
+from subconscious.sessions.sketch import Answer
+from subconscious.sessions.telling import is_routine
+from subconscious.store import captures, handovers
+from subconscious.text.quoting import quote
+
+LOOKED_AT = 100
+"""The latest sessions of a project that are compared."""
+
+COMPARED = 2
+"""Sessions, the most similar by words, that are compared by meaning, which embeds their gist unless it is cached."""
+
+A_SESSION = 4
+"""Earlier sessions that one session is given something of, including the hand-over."""
+
+TOLD_SHORTLY = "prompt/answer"
+"""The event of sentences of an answer, as opposed to a whole story."""
+
+ANSWER_LENGTH = 600
+"""Characters of the sentences of an answer, with the words before them.
+
+Two longer extracts in a session help more often than three short ones, because neighbouring sentences explain each
+other.
+"""
+
+LIKELY = 0.3
+"""Probability from which a sentence of an answer is given: six of ten labelled pairs above it help."""
+
+SHORTEST_REFUSED = 20
+"""Characters of a rejected text from which sentences that contain it are rejected as well."""
+
+NEAR = 0.65
+"""Cosine that few texts exceed: sentences that would not be likely enough with it are not embedded."""
+
+EMBEDDING_SECONDS = 0.1
+"""Seconds after which no further sentence is embedded, because the hook of the prompt waits. Most are cached."""
+
+BESIDE = 0.2
+"""Probability from which further sentences of the same answer are added."""
+
+SENTENCES = 5
+"""Sentences of one answer that are given."""
+
+FEWEST_NEW_WORDS = 3
+"""Words that a sentence must have beyond those of its request."""
+
+USEFUL = 0.3
+"""Probability from which a story is given: six of ten labelled pairs above it help."""
+
+
+WORTH_EMBEDDING = 0.05
+"""Probability by words alone, at an ordinary cosine, below which a story is not compared by meaning."""
+
+ORDINARY = 0.4
+LONGEST = 400
+"""Characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
+
+
+Known = tuple[Session, Handover]
+
+
+async def worked_on(
+    ctx: RecallContext, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
+) -> Left | None:
+    """Return what a prompt is given of an earlier session; None if nothing is likely to help.
+
+    ``handed`` are sessions that are handed over with the same prompt. An approved plan was written with the code at
+    hand: of 33 plans that were given sentences of earlier answers in replayed sessions, one needed them.
+    """
+    if not ctx.settings.handover or is_routine(text) or text.startswith(PLAN):
+        return None
+    had = await handovers.in_context(ctx.database, session_id) | {*handed}
+    if len(had) >= A_SESSION:
+        return None
+    words = text.strip()
+    sessions = await handovers.finished_sessions(ctx.database, project_id, session_id, LOOKED_AT)
+    known = [(session, _parsed(session.handover)) for session in sessions]
+    given = await handovers.of_session(ctx.database, session_id)
+    prompted = {one.from_id for one in given if _is_prompted(one)}
+    in_full = {*handed, *(one.from_id for one in given if one.event == HANDED)}
+    in_full |= {session.id for session in sessions if session.id in had and session.branch not in MAIN_BRANCHES}
+    answered = [one for one in known if one[1].answers and one[0].id not in had & prompted]
+    refused = await captures.rejected_texts(ctx.database, project_id) if answered else []
+    if found := await _answer_to(ctx, words, list(_usable(answered, in_full, refused))):
+        return found
+    whole = _current([one for one in known if not one[1].answers], had)
+    near = await asyncio.to_thread(likest, words, [story for _, story in whole], COMPARED)
+    return await _best(ctx, words, whole, near)
+
+
+def _is_prompted(given: handovers.Handover) -> bool:
+    return not given.event.startswith("start/") and given.event != HANDED
+
+
+@lru_cache(maxsize=LOOKED_AT)
+def _parsed(stored: str) -> Handover:
+    """Parse a hand-over. Cached, because each prompt is compared with all of them."""
+    return Handover.from_json(stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Likely:
+    """A sentence and how likely it helps."""
+
+    one: Compared
+    chance: float
+
+
+async def _answer_to(ctx: RecallContext, words: str, said: Sequence[tuple[Session, Answer]]) -> Left | None:
+    """Return the sentences of one answer that a prompt is about, as a story; None if none is likely enough."""
+    answers = [answer for _, answer in said]
+    near = await asyncio.to_thread(closest, words, answers, time())
+    near = [one for one in near if one.probability(NEAR, NEAR) >= LIKELY and _informs(answers[one.place], one.line)]
+    likely = await _weighed(ctx, words, answers, near)
+    best = max(likely, key=lambda found: found.chance, default=None)
+    if best is None or best.chance < LIKELY:
+        return None
+    session, answer = said[best.one.place]
+    beside = [found for found in likely if found.one.place == best.one.place and found.chance >= BESIDE]
+    room = ANSWER_LENGTH - len(answer_head(session, answer.asked))
+    chosen = _within(room, answer, sorted(beside, key=lambda found: -found.chance)[:SENTENCES])
+    return Left(session, Handover(asked=answer.asked, reported=joined(chosen)), event=TOLD_SHORTLY)
+
+
+def _within(room: int, answer: Answer, likely: Sequence[_Likely]) -> list[str]:
+    """Return the likeliest sentences of an answer that fit, in their original order."""
+    lines: list[int] = []
+    for found in likely:
+        length = len(quote(answer.told[found.one.line])) + len("; ")
+        if length <= room:
+            lines.append(found.one.line)
+            room -= length
+    return [answer.told[line] for line in sorted(lines)]
+
+
+def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
+    """Yield all answers, without sentences that a person rejected or that a given hand-over contains."""
+    against = [folded for text in refused if (folded := _folded(text))]
+    for session, story in known:
+        reported = story.reported if session.id in had else ""
+        for answer in story.answers:
+            lines = (without_lines(one) for one in answer.told if one not in reported)
+            kept = tuple(one for one in lines if stands_alone(one) and not _is_refused(_folded(one), against))
+            yield session, replace(answer, told=kept)
+
+
+def _informs(answer: Answer, line: int) -> bool:
+    """Whether a sentence of an answer says more than its request and is not only about tests."""
+    sentence = answer.told[line]
+    return not is_about_tests(sentence) and len(words_of(sentence) - words_of(answer.asked)) >= FEWEST_NEW_WORDS
+
+
+def _is_refused(sentence: str, against: Sequence[str]) -> bool:
+    return any(sentence in text or (text in sentence and len(text) >= SHORTEST_REFUSED) for text in against)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(". ")
+
+
+async def _weighed(
+    ctx: RecallContext, words: str, answers: Sequence[Answer], near: Sequence[Compared]
+) -> list[_Likely]:
+    """Return the sentences with their probabilities, without the unlikely ones, because embedding takes time.
+
+    If one can't be embedded, the others are not tried: a slow remote embedder would be slow each time. Those that share
+    the most words come first, and the rest is left out when time is up.
+    """
+    asked = await ctx.embed(words[:LONGEST]) if near else None
+    found: list[_Likely] = []
+    until = time() + EMBEDDING_SECONDS  # the clock of a replay stands still, so its result never depends on speed
+    for one in near if asked is not None else ():
+        if time() > until:
+            break
+        answer = answers[one.place]
+        vector = await ctx.embed(answer.told[one.line])
+        if vector is None:
+            return []
+        cosine = float(asked @ vector)
+        if one.probability(cosine, NEAR) >= BESIDE:
+            vector = await ctx.embed(answer.asked) if answer.asked else None
+            found.append(_Likely(one, one.probability(cosine, float(asked @ vector) if vector is not None else 0.0)))
+    return found
+
+
+def _current(known: Sequence[Known], had: Collection[str]) -> list[Known]:
+    """Return the stories, latest first, that are new to the session and that no later session made obsolete."""
+    heard = {story.asked for session, story in known if session.id in had}
+    return [
+        (session, story)
+        for place, (session, story) in enumerate(known)
+        if story.asked not in {"", *heard} and (story.reported or story.done)
+        if not any(_overtakes(later, story) for _, later in known[:place])
+    ]
+
+
+def _overtakes(later: Handover, story: Handover) -> bool:
+    """Whether a later session changed most files of a story, which then describes an old state."""
+    return 2 * len({*later.files} & {*story.files}) > len(story.files) > 0
+
+
+async def _best(ctx: RecallContext, words: str, found: Sequence[Known], near: Sequence[Likeness]) -> Left | None:
+    near = [one for one in near if one.probability(ORDINARY) >= WORTH_EMBEDDING]
+    asked = await ctx.embed(words[:LONGEST]) if near else None
+    if asked is None:
+        return None
+    likely = 0.0
+    best: Likeness | None = None
+    for one in near:
+        vector = await ctx.embed(gist(found[one.place][1]))
+        chance = one.probability(float(asked @ vector)) if vector is not None else 0.0
+        if chance > likely:
+            best, likely = one, chance
+    return Left(*found[best.place]) if best is not None and likely >= USEFUL else None
+
+
+async def changed_since(ctx: RecallContext, project_id: str, file: str, memories: Sequence[Memory]) -> dict[int, int]:
+    """Return in how many later sessions, by memory, a file of this name was changed; not counting its own session."""
+    known = await handovers.finished_sessions(ctx.database, project_id, "", LOOKED_AT)
+    changed = [session for session in known if file in Handover.from_json(session.handover).files]
+    return {
+        memory.id: sum(one.last_event_at > memory.said_at and one.id != memory.session_id for one in changed)
+        for memory in memories
+    }

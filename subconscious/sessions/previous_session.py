@@ -1,0 +1,259 @@
+"""Selects the previous session that a session is given a hand-over of, and renders the hand-over.
+
+That is the last session on this branch, or else the last one of the project if it ended within two days. A session that
+is still running and work that was merged are not handed over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import time
+
+from subconscious.domain.model import Memory, Session
+from subconscious.framing import rules
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import MAIN_BRANCHES, Handover
+from subconscious.sessions.handover import sentences_within
+from subconscious.sessions.likeness import story_words, words_of
+from subconscious.store import handovers
+from subconscious.system.projects import is_finished
+from subconscious.text.quoting import quote, within_quotes, word
+
+LOOKED_AT = 20
+"""Sessions that are examined."""
+
+RECENT = 48 * 3600.0
+"""Seconds within which the last session of a project is handed over to any branch."""
+
+MERGE_SECONDS = 0.15
+"""Seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
+
+LEAST = 40
+"""Characters below which the rest of a part is not worth giving."""
+
+NAMED_AMONG = 5
+"""The latest sessions whose work a branch may be named after. Their stories are read while a start or prompt waits."""
+
+FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
+"""Words of a branch's name, and the share of them, that the story of the session it is named after must have."""
+
+ASKED_LENGTH = 80
+"""Characters of the request that are given with sentences of an answer."""
+
+LABELS = {
+    "asked": "asked",
+    "done": "done",
+    "decided": "the user stated",
+    "failed": "last command that failed",
+    "open": "left open",
+    "reported": "the assistant reported",
+}
+RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
+"""Labels of a hand-over that a model worded."""
+
+QUOTED = {"asked", "decided"}
+"""Parts that contain several texts in quotation marks."""
+
+_QUESTION = re.compile(r'the assistant had asked: ".*?(?:"; |\Z)')
+_SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session begins, which determines what is handed over.
+
+    ``folder`` is its checkout, "" if there is none. ``since``: only sessions that ended after that are new to it.
+    """
+
+    session_id: str
+    project_id: str
+    branch: str = ""
+    folder: str = ""
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A session and its hand-over. ``given`` is False if the hand-over must not be given.
+
+    ``event`` is the event under which it is recorded, if not the one that asks.
+    """
+
+    session: Session
+    handover: Handover
+    given: bool = True
+    event: str = ""
+
+
+async def left_behind(ctx: RecallContext, place: Place) -> Left | None:
+    """Return the session whose work may continue; None if there is none."""
+    known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
+    session = _gone_on_with(known, place)
+    if session is None:
+        return None
+    handover = Handover.from_json(session.handover)
+    stands = {*await handovers.in_context(ctx.database, place.session_id)} if place.session_id else set()
+    news = session.id not in stands and session.last_event_at > place.since
+    wanted = ctx.settings.handover and news and not handover.finished and bool(session.handover)
+    over = wanted and await asyncio.to_thread(is_finished, place.folder, session.branch, MERGE_SECONDS)
+    return Left(session, handover, given=wanted and not over)
+
+
+def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
+    """Return the latest session on this branch, or one of the last two days.
+
+    Of those, a session that did the work after which a new branch is named comes before the latest.
+    """
+    here = (session for session in known if place.branch and session.branch == place.branch)
+    recent = [session for session in known if time() - session.last_event_at <= RECENT]
+    return next(here, None) or _work_of(place.branch, recent[:NAMED_AMONG]) or next(iter(recent), None)
+
+
+def _work_of(branch: str, sessions: Sequence[Session]) -> Session | None:
+    """Return the latest session that did the work after which a branch is named."""
+    if branch in MAIN_BRANCHES:
+        return None
+    return next((one for one in sessions if is_named_after(branch, Handover.from_json(one.handover))), None)
+
+
+def is_named_after(branch: str, story: Handover) -> bool:
+    """Whether the name of a branch, other than a trunk, describes the work of a session."""
+    name = set() if branch in MAIN_BRANCHES else words_of(branch.rpartition("/")[2].replace("-", " ").replace("_", " "))
+    words = story_words(story)
+    return len(name & words) >= max(FEWEST_NAMED, MOST_OF_NAME * len(name))
+
+
+def fits_a_start(left: Left, branch: str, given: Iterable[Memory] = ()) -> bool:
+    """Whether a start gets a hand-over: the work of a branch continues, or something was left unfinished.
+
+    On a trunk the next task is likely to be another one, so finished work waits for a first prompt that continues it.
+    ``given`` are the memories that are given at the start.
+    """
+    return goes_on(left, branch) or is_unfinished(left, given)
+
+
+def goes_on(left: Left, branch: str) -> bool:
+    """Whether a start is on the branch that a session worked on, and that is no trunk.
+
+    A new branch continues the work after which it is named. Outside of Git there is neither a branch nor a commit that
+    could end the work.
+    """
+    same = left.session.branch == branch or is_named_after(branch, left.handover)
+    return not branch or (branch not in MAIN_BRANCHES and same)
+
+
+def is_unfinished(left: Left, given: Iterable[Memory] = ()) -> bool:
+    """Whether a session left something open, ended with a failure, or was interrupted.
+
+    A final question of the assistant does not count: a prompt that answers it continues that work. Neither does a
+    failed command whose way out is given.
+    """
+    left_open = _QUESTION.sub("", left.handover.open)
+    failed = _without_known(left.handover.failed, [_folded(memory.content) for memory in given], quoted=False)
+    return bool(left_open or failed) or left.session.status == "interrupted"
+
+
+def room_for(left: Left, branch: str, most: int) -> int:
+    """Return the characters that a hand-over may take: half of ``most`` if the work does not continue here."""
+    return most if left.session.branch == branch or is_named_after(branch, left.handover) else most // 2
+
+
+def lines_of(
+    left: Left,
+    given: Iterable[Memory],
+    room: int,
+    *,
+    ways_out: Iterable[Memory] = (),
+    earlier: bool = False,
+    brief: bool = False,
+) -> str:
+    """Return a rendered hand-over of at most ``room`` characters; "" if nothing fits.
+
+    Statements of memories that are given beside it are left out. ``ways_out`` are memories that may state what worked
+    instead of the failed command. ``earlier``: it is given because of its subject. ``brief``: without the report of the
+    assistant.
+    """
+    known = [_folded(memory.content) for memory in given]
+    if not _is_known(left.handover.failed, known):
+        failed = _with_way_out(left.handover.failed, ways_out)
+        left = replace(left, handover=replace(left.handover, failed=failed))
+    head = f"- {_earlier(left.session) if earlier else _heading(left)}\n"
+    room -= len(head)
+    lines = []
+    for line in _parts(left, known, brief=brief):
+        if len(line) > room:
+            fits = sentences_within(quote(line), room - 5) if room > LEAST else ""
+            line = f"    {fits}\n" if fits else ""
+        room -= len(line)
+        lines.append(line)
+    return head + "".join(lines) if any(lines) else ""
+
+
+def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
+    """Return sentences of an answer of an earlier session, at most ``room`` characters; "" if none fits."""
+    story = left.handover
+    head = answer_head(left.session, story.asked)
+    known = [_folded(memory.content) for memory in given]
+    text = "" if _is_known(story.reported, known) else sentences_within(quote(story.reported), room - len(head) - 1)
+    return f"{head}{text}\n" if len(text) > LEAST else ""
+
+
+def answer_head(session: Session, asked: str) -> str:
+    """Return the words before sentences of an earlier answer: its date and its request."""
+    request = f", asked {within_quotes(asked, ASKED_LENGTH)}" if asked else ""
+    return f"- From an earlier session ({rules.date_of(session.last_event_at)}{request}): the assistant reported: "
+
+
+def _with_way_out(failed: str, ways_out: Iterable[Memory]) -> str:
+    """Return a failed command with what a memory states to have worked instead."""
+    found = (one.content.partition(f"{failed} failed here; ")[2] for one in ways_out if failed)
+    way_out = next(filter(None, found), "").rstrip(".")
+    return f"{failed} ({way_out})" if way_out else failed
+
+
+def _heading(left: Left) -> str:
+    session = left.session
+    day = rules.date_of(session.last_event_at)
+    branch = f" on branch {word(session.branch)}" if session.branch else ""
+    if session.status == "interrupted":
+        told = rules.interruption(replace(session, left_open=left.handover.open))
+        return f"{told}. Record of that session{branch}:"
+    return f"Hand-over: record of the last session here ({day}{branch}):"
+
+
+def _earlier(session: Session) -> str:
+    branch = f", branch {word(session.branch)}" if session.branch else ""
+    return f"Record of an earlier session that this prompt resembles ({rules.date_of(session.last_event_at)}{branch}):"
+
+
+def _parts(left: Left, known: Sequence[str], *, brief: bool) -> Iterator[str]:
+    interrupted = left.session.status == "interrupted"
+    headed = {"open"} if interrupted else set()
+    headed |= {"reported"} if brief else set()
+    asked = [*known, _folded(left.session.last_prompt)] if interrupted else known  # the heading quotes the last prompt
+    labels = RETOLD if left.handover.retold else LABELS
+    for name, text in left.handover.parts():
+        quoted = name in QUOTED and not left.handover.retold
+        news = _without_known(text, asked if name == "asked" else known, quoted=quoted)
+        if name not in headed and news:
+            yield f"    {labels[name]}: {quote(news)}\n"
+
+
+def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
+    """Return a part without the statements or sentences that a given memory states."""
+    if quoted:
+        return ", ".join(f'"{one}"' for one in text.strip('"').split('", "') if not _is_known(one, known))
+    return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
+
+
+def _is_known(text: str, known: Sequence[str]) -> bool:
+    """Whether a given memory states a text."""
+    folded = _folded(text)
+    return any(one and (one in folded or folded in one) for one in known)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace('"', "'").split()).strip("'. ")

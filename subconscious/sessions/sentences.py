@@ -1,0 +1,60 @@
+"""Which sentences of an answer can be understood later, without the sentences around them."""
+
+from __future__ import annotations
+
+import re
+
+FEWEST_WORDS = 5
+"""Words besides code that a sentence must have to be understood without its neighbours."""
+
+_LEANS = re.compile(
+    r"\W*(?:(?:this|that|these|those|it|they|both(?! `)|he|she|here|there|so|but|and|also|then|thus|otherwise"
+    r"|instead|however|likewise|similarly|same|again|only|either|neither|another|others?|used"
+    r"|the (?:latter|former|other|rest|same|above|following|fix|change|problem|issue|test|error))\b"
+    r"|(?:lines?|steps?|phases?|cases?|options?|items?|points?|bugs?|fix(?:es)?|changes?|tests?|[a-z]) ?\(?\d+\b"
+    r"|[a-z0-9][.)] |all (?:\d+|of|three|four|five|these|those)\b|[a-z]+ (?:sees|does|gets)\b"
+    r"|(?:adds|allows|calls|checks|contains|creates|ensures|falls|gives|handles|includes|keeps|loads|makes|parses|points"
+    r"|prevents|prints|reads|removes|replaces|returns|runs|sets|shows|skips|stores|supports|takes|tracks|updates|uses"
+    r"|validates|verifies|writes)\b(?! (?:and|are|for|from|have|in|of|that|to|were)\b)"
+    r"|`[^`]{1,80}`: (?:same|[a-z]{3,12}ing)\b"
+    r"|(?-i:[A-Z])[a-z]{2,}s (?=`|(?:an?|the|that|if|when|whether|all|each|its|to|no|any|new|both)\b))",
+    re.IGNORECASE,
+)
+"""Beginnings of sentences that depend on the one before: references, numbers, or no subject."""
+
+_TESTS = re.compile(
+    r"[^\w`]*(?:`?(?:(?-i:Test[A-Z_])\w*|test_\w+)\b"
+    r"|(?:added|created|extended|updated|wrote) (?:[a-z\d]+ ){0,3}tests?\b|\d+ (?:new )?tests?\b)",
+    re.IGNORECASE,
+)
+"""Beginnings of sentences about tests: later sessions see the tests themselves."""
+
+_CODE = re.compile(r"`[^`]{0,200}`|\([^()]{0,200}\)")
+
+_LINE = re.compile(r"\.\w{1,5}:\d+\b|\blines? ~?\d|\b\d+ lines\)", re.IGNORECASE)
+"""Numbers of lines: the next edit changes them."""
+
+_NUMBERS = r"~?\d+(?:(?: ?[-\u2013,&] ?| and )~?\d+)*"
+_AFTER_FILE = re.compile(rf"(\.[A-Za-z]\w{{0,4}}):{_NUMBERS}")
+_IN_BRACKETS = re.compile(rf" \((?:(?:at|on|in) )?lines? {_NUMBERS}\)", re.IGNORECASE)
+_BEFORE_FILE = re.compile(
+    rf"(?<= )(?:at|on|in) lines? {_NUMBERS} (?:of|in)(?= )|(?<=\()lines? {_NUMBERS} in(?= )", re.IGNORECASE
+)
+"""Numbers of lines that can be removed from a sentence."""
+
+
+def without_lines(sentence: str) -> str:
+    """Return a sentence without numbers of lines beside file names: the next edit changes them."""
+    return _BEFORE_FILE.sub("in", _IN_BRACKETS.sub("", _AFTER_FILE.sub(r"\1", sentence)))
+
+
+def stands_alone(sentence: str) -> bool:
+    """Whether a sentence of an answer can be understood later, without the ones around it."""
+    words = re.findall(r"[^\W\d_]{2,}", _CODE.sub(" ", sentence))
+    whole = len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026")
+    return whole and not _LEANS.match(sentence) and not _LINE.search(sentence)
+
+
+def is_about_tests(sentence: str) -> bool:
+    """Whether a sentence only lists tests or says that some were written."""
+    return bool(_TESTS.match(sentence))

@@ -1,0 +1,210 @@
+"""The story of a session in a model's words: the input of the model, and the parts of its answer that are used.
+
+The next session reads the story, and the model may have trusted a file or a page. So the user's part must be in the
+user's words, and the rest must be about the session's own work, like a report (`sessions.handover`). A story that is
+poisoned, contains a secret or repeats the output of a tool is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subconscious.capture.llm_extraction.second_look import MOST_TAGS, Story
+from subconscious.domain.model import Level
+from subconscious.poisoning import check_text
+from subconscious.poisoning.reservations import reserved
+from subconscious.redaction import redact
+from subconscious.sessions.handover import (
+    STATUS_LENGTH,
+    Handover,
+    Transcript,
+    is_own_work,
+    is_status,
+    only_tells,
+    own_words,
+)
+from subconscious.sessions.sketch import CHANGE, Sketch
+from subconscious.sessions.telling import SENTENCE, left_open_in
+from subconscious.text import wording
+from subconscious.text.codewords import code_parts
+from subconscious.text.terms import STOP_WORDS, stem
+
+MOST_FILES = 12
+LONGEST_TAG = 40
+MOST_TASKS = 5
+
+SESSION_WORDS = 0.6
+"""Share of a sentence's words that must be in the record of the session if it does not begin like a report."""
+
+LEAST_WORDS = 2
+"""Words with a meaning from which a sentence can repeat what a tool said."""
+
+USERS_PARTS = ("asked", "decided")
+WORK_PARTS = ("done", "open", "failed")
+LENGTHS = {"title": 80, "asked": 240, "done": 450, "decided": 240, "open": 240, "failed": 240}
+
+_CLAIM = re.compile(
+    r"\b(?:assum|check|conclud|confirm|determin|discover|document|establish|explain|inform|learn|mention|not|notic|observ"
+    r"|realis|realiz|report|reveal|show|stat|suggest|verif)(?:e|ed|ied|s|es|ing|ying)\b|\b(?:found|knew|known|learnt|said|saw"
+    r"|says|seen|shown|told|understood)\b|\b(?:because|since|that|which)\b",
+    re.IGNORECASE,
+)
+"""Words that turn a report of a deed into a claim about something else."""
+
+_OF_TELLING = frozenset(
+    """user users asked asks ask wanted wants want requested chose decided ruled preferred rejected instead rather
+    session assistant also first then later after before without not never no only still new""".split()
+)
+"""Words that only attribute a wish, and claim nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of examining a story: the hand-over, title and tags, or why the story is not used.
+
+    An empty title and no tags keep the existing ones.
+    """
+
+    handover: Handover
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def record_of(sketch: Sketch) -> dict[str, Any]:
+    """Return a session's record as a model is shown it; {} where nobody asked for anything."""
+    if not sketch.asks and not sketch.plan:
+        return {}
+    deeds = sketch.deeds
+    ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
+    record: dict[str, Any] = {
+        "asked": list(sketch.asks),
+        "plan": sketch.plan,
+        "stated": list(sketch.decided),
+        "commits": [*deeds.commits, *deeds.pulls],
+        "changed": [name for name, weight in ranked if weight >= CHANGE][:MOST_FILES],
+        "open": list(left_open_in(sketch)),
+        "tasks": [f"{status}: {task}" for task, status in deeds.tasks.values()][:MOST_TASKS],
+        "failed": deeds.failed,
+        "report": list(dict.fromkeys(filter(None, (sketch.report, sketch.answer)))),
+    }
+    return {name: value for name, value in record.items() if value}
+
+
+def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
+    """Examine a story; parts that fail keep the offline version. Slow: run it in a thread.
+
+    ``typed`` are further statements of the user.
+    """
+    parts = {name: wording.squeeze(getattr(story, name)) for name in LENGTHS}
+    if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript, sketch.deeds.commits):
+        return Checked(offline, refused=refused)
+    words = _Words.of(sketch, typed, offline.reported)
+    kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
+    kept |= {name: _kept(parts[name], words.of_work) for name in WORK_PARTS}
+    if not kept["done"] and not kept["asked"]:
+        return Checked(offline, refused="neither what was asked nor what was done can be told from it")
+    title = wording.shorten(parts["title"].rstrip("."), LENGTHS["title"])
+    named = [tag for raw in story.tags if len(tag := wording.squeeze(raw)) <= LONGEST_TAG and words.of_title(tag)]
+    tags = tuple(dict.fromkeys(named))[:MOST_TAGS]
+    return Checked(_retold(offline, kept), title if title and words.of_title(title) else "", tags)
+
+
+def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
+    """Return the hand-over with the parts that pass; the part about the work replaces the assistant's report."""
+    parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
+    return replace(
+        offline,
+        asked=parts.get("asked", offline.asked),
+        done=parts.get("done", offline.done),
+        decided=parts.get("decided", offline.decided),
+        open=parts.get("open", offline.open),
+        failed=parts.get("failed", offline.failed),
+        reported="" if "done" in parts else offline.reported,
+        retold=True,
+    )
+
+
+def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[str]) -> str:
+    """Return why a story is not used at all, or ""; ``commits`` are subjects that the session wrote and Git repeats."""
+    whole = "\n".join(parts.values())
+    if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
+        return "it looks like an attack"
+    if redact(whole).text != whole:
+        return "it holds a secret"
+    if not transcript.path.is_file():
+        return "its transcript is gone"
+    sentences = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]
+    # Of a sentence about a commit the subject is gone; the word that is left is in Git's own output, too.
+    reported = [sentence for sentence in sentences if len(wording.content_words(sentence)) >= LEAST_WORDS]
+    return "" if len(own_words(reported, transcript)) == len(reported) else "it repeats what a tool said"
+
+
+def _without(text: str, phrases: Iterable[str]) -> str:
+    for phrase in phrases:
+        text = text.replace(phrase, "")
+    return text
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (sentence for raw in SENTENCE.split(text) if (sentence := raw.strip()))
+
+
+def _kept(text: str, stands: Callable[[str], bool]) -> str:
+    """Return the sentences of a part that pass."""
+    return " ".join(sentence for sentence in _sentences(text) if stands(sentence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of the user, and of the session's record as a whole."""
+
+    users: frozenset[str]
+    session: frozenset[str]
+    written: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sketch: Sketch, typed: Iterable[str], reported: str) -> _Words:
+        """Collect them; ``reported`` are the accepted sentences of the assistant's report."""
+        deeds = sketch.deeds
+        users = _words(" ".join((*sketch.asks, sketch.last, sketch.plan, *sketch.decided, *typed, deeds.named)))
+        written = (*(name for name, weight in sketch.files.items() if weight >= CHANGE), *deeds.symbols)
+        tasks = [task for task, _ in deeds.tasks.values()]
+        named = (*sketch.files, *deeds.symbols, *deeds.commits, *deeds.pulls, *tasks, deeds.failed)
+        done = _words(" ".join((*named, reported)))
+        return cls(users, users | done, written)
+
+    def of_user(self, sentence: str) -> bool:
+        """Whether a sentence says nothing but what the user said."""
+        return _words(sentence) <= self.users | _TELLING
+
+    def of_work(self, sentence: str) -> bool:
+        """Whether a sentence is only about the session's work."""
+        said = _words(sentence) - _TELLING
+        known = len(said & self.session) >= SESSION_WORDS * len(said) > 0
+        return only_tells(sentence) and (known or self._is_deed(sentence))
+
+    def _is_deed(self, sentence: str) -> bool:
+        """Whether a sentence reports what was done to what the session wrote, or how its checks ended.
+
+        A verb of action is not enough: what the session found or checked is a claim, which may be planted.
+        """
+        if is_status(sentence) and len(sentence) <= STATUS_LENGTH:
+            return not _CLAIM.search(sentence)
+        named = any(name in sentence for name in self.written)
+        return named and is_own_work(sentence, self.written) and not (_CLAIM.search(sentence) or reserved(sentence))
+
+    def of_title(self, title: str) -> bool:
+        """Whether a title or a tag has only words of the record."""
+        return bool(_words(title)) and _words(title) <= self.session | _TELLING
+
+
+def _words(text: str) -> frozenset[str]:
+    found = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
+    return frozenset(stem(word) for word in found if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
+
+
+_TELLING = frozenset(stem(word) for word in _OF_TELLING)

@@ -1,0 +1,1 @@
+"""Settings, fixed values and the state folder."""

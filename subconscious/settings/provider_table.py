@@ -1,0 +1,70 @@
+"""The table of providers: settings, address, limits and prices of each.
+
+To add a provider, write its class in ``subconscious/llm/providers/`` and its table in ``models.toml`` there. Settings,
+guarded names, keys, the choices of ``subconscious setup`` and the plugin's options derive from the table.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+NOT_GUARDED = frozenset({"model", "key"})
+"""Settings of a provider that can change without a person's approval.
+
+A key is secret, so it can't be recorded, and another model of the same provider at the same address gets the same text.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRow:
+    """One table of the file. ``adapter`` is "module:Class", below ``subconscious.llm.providers``.
+
+    ``settings`` are the provider's own, with their descriptions: ``key`` becomes the setting ``<name>_key``. ``about``
+    is the line in ``subconscious setup``; a provider without one is not listed there. ``program`` must be installed.
+    ``key_option``: the plugin has an option for the key.
+    """
+
+    name: str
+    adapter: str
+    about: str = ""
+    key: Literal["required", "own_server_without", "optional"] = "optional"
+    key_option: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+    guard_model: bool = False
+    program: str = ""
+    at_once: int = 16
+    default: str = ""
+    batch: float = 1.0
+    local: bool = False
+    source: str = ""
+    read: date | None = None
+    models: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+    def needs_key(self, base_url: str) -> bool:
+        """Whether it requires a key at this address."""
+        return self.key == "required" or (self.key == "own_server_without" and not base_url)
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """Names of its settings that need approval: where text is sent, and which program is run."""
+        free = NOT_GUARDED - ({"model"} if self.guard_model else set())
+        return frozenset(f"{self.name}_{own}" for own in self.settings if own not in free)
+
+
+@cache
+def provider_rows() -> Mapping[str, ProviderRow]:
+    """The rows by name. Raises TypeError for a row with an unknown field."""
+    # Not files("subconscious.llm.providers"): that imports the package, which needs settings, which need this table.
+    text = files("subconscious").joinpath("llm", "providers", "models.toml").read_text(encoding="utf-8")
+    return {name: ProviderRow(name, **row) for name, row in tomllib.loads(text).items()}
+
+
+def provider_row(name: str) -> ProviderRow:
+    """The row of a provider; for an unknown name an empty one, which fails when it is opened."""
+    return provider_rows().get(name) or ProviderRow(name, "")

@@ -1,0 +1,348 @@
+"""Fixed values of the product that users have no reason to change.
+
+They are read like settings (``settings.rrf_k``) but can't be set: if config.toml has one of them, a line is logged.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+
+class Tuning:
+    """The values; docs/figures.md describes how they were measured."""
+
+    calibration_prior: ClassVar[float] = 30
+    """Weight of a stated confidence, in outcomes."""
+
+    calibration_days: ClassVar[float] = 180
+    """Half-life of an outcome, in days."""
+
+    calibration_silence: ClassVar[float] = 0.2
+    """Weight of a capture that was given to sessions without objection."""
+
+    dedupe_likeness: ClassVar[float] = 0.85
+    """Cosine from which two statements may be the same."""
+
+    chunk_overlap: ClassVar[int] = 4
+    """Turns shared by two consecutive chunks."""
+
+    redaction_log: ClassVar[int] = 5000
+    """Findings that `subconscious redactions` can list."""
+
+    poisoning_low: ClassVar[float] = 0.8
+    """Factor on confidence for a slight suspicion."""
+
+    start_characters: ClassVar[int] = 9500
+    """Characters given at session start, at most."""
+
+    handover_tokens: ClassVar[int] = 250
+    """Tokens for the hand-over, within `start_tokens`."""
+
+    file_surfaces: ClassVar[int] = 2
+    """Memories given for one file, at most."""
+
+    due_days: ClassVar[float] = 14
+    """Days after its date in which a memory is still given."""
+
+    link_threshold: ClassVar[float] = 0.7
+    """Confidence from which a discovered link counts."""
+
+    link_proposal_threshold: ClassVar[float] = 0.35
+    """Confidence from which a link is proposed: shown, but not used."""
+
+    embedder_timeout_seconds: ClassVar[float] = 30
+    """Time limit of one call to the embedder."""
+
+    embedder_check_seconds: ClassVar[float] = 5
+    """Time limit of the check of the embedder's key."""
+
+    embedder_prompt_ms: ClassVar[float] = 150
+    """Time that a hook waits for an embedding before it uses full text only."""
+
+    fusion_alpha: ClassVar[float] = 0.5
+    """Weight of the vector engine in `relative`."""
+
+    fusion_graph: ClassVar[float] = 0.3
+    """Weight of the links in `relative`."""
+
+    fusion_near: ClassVar[float] = 0.25
+    """Share of a neighbour's score that is added to a memory's own."""
+
+    fusion_session: ClassVar[float] = 0.2
+    """Bonus for memories of a session with many hits."""
+
+    fusion_names: ClassVar[float] = 0.5
+    """Bonus for tags and files named in the query."""
+
+    fusion_dates: ClassVar[float] = 0.5
+    """Bonus for the time named in the query."""
+
+    fusion_kinds: ClassVar[float] = 0.1
+    """Bonus for the kind named in the query."""
+
+    prompt_context: ClassVar[bool] = True
+    """Expand a short prompt with words of the last five messages."""
+
+    tier_minimal: ClassVar[int] = 100
+    """Tokens of a memory in the tier `minimal`."""
+
+    tier_compact: ClassVar[int] = 200
+    """Tokens in `compact`."""
+
+    tier_standard: ClassVar[int] = 400
+    """Tokens in `standard`."""
+
+    graph_damping: ClassVar[float] = 0.5
+    """Share of a random walk that follows links."""
+
+    graph_kin: ClassVar[float] = 0
+    """Weight of similarity in meaning as a link; 0: only links count."""
+
+    rrf_k: ClassVar[int] = 60
+    """Constant k of the `rrf` preset."""
+
+    rrf_agreement: ClassVar[float] = 1.10
+    """Factor for hits found by two engines in `rrf`."""
+
+    rrf_graph: ClassVar[float] = 1.5
+    """Weight of the links in `rrf`."""
+
+    nexus_vector: ClassVar[float] = 0.4
+    """Weight of the vectors in `nexus`."""
+
+    nexus_graph: ClassVar[float] = 0.4
+    """Weight of the links in `nexus`."""
+
+    nexus_belief: ClassVar[float] = 0.2
+    """Weight of the noisy-or in `nexus`."""
+
+    nexus_relevance: ClassVar[float] = 0.3
+    """Relevance threshold of `nexus`."""
+
+    execution_relevance: ClassVar[float] = 0.85
+    """Relevance threshold of the mode `execution`."""
+
+    planning_relevance: ClassVar[float] = 0.65
+    """Relevance threshold of the mode `planning`."""
+
+    brainstorming_relevance: ClassVar[float] = 0.5
+    """Relevance threshold of the mode `brainstorming`."""
+
+    recall_first: ClassVar[float] = 0.65
+    """Relevance from which pinned, approved and summary memories come first."""
+
+    ranking_decay: ClassVar[float] = 0.01
+    """Decay rate per day in the ranking."""
+
+    feedback_weight: ClassVar[float] = 0.3
+    """Weight of `useful`, `wrong` and corrections in the ranking."""
+
+    decay_recency: ClassVar[float] = 0.4
+    """Weight of recency in `weighted`."""
+
+    decay_frequency: ClassVar[float] = 0.3
+    """Weight of the frequency of use in `weighted`."""
+
+    decay_relevance: ClassVar[float] = 0.2
+    """Weight of recent work on its files in `weighted`."""
+
+    decay_supersession: ClassVar[float] = 0.1
+    """Weight of not being superseded in `weighted`."""
+
+    consolidation_likeness: ClassVar[float] = 0.7
+    """Cosine that all memories of a group have at least."""
+
+    consolidation_auto: ClassVar[float] = 0.95
+    """Cosine from which a group is summed up without asking a person."""
+
+    promote_from: ClassVar[float] = 7
+    """Score from which a memory is project knowledge."""
+
+    observe_from: ClassVar[float] = 4
+    """Score from which a memory is in the rendered files."""
+
+    rendered_memories: ClassVar[int] = 200
+    """Memories in one rendered file, at most."""
+
+    friction_sessions: ClassVar[int] = 3
+    """Sessions from which recurring trouble counts as a pattern."""
+
+    provider_patience_seconds: ClassVar[float] = 20
+    """Longest pause between attempts; longer retry-after delays become jobs."""
+
+    breaker_failures: ClassVar[int] = 5
+    """Consecutive failures after which a provider is paused."""
+
+    cost_warning: ClassVar[float] = 0.8
+    """Share of a spending cap at which a warning is shown once."""
+
+    micro_batch_size: ClassVar[int] = 10
+    """Requests combined in one call, at most."""
+
+    native_batches: ClassVar[bool] = True
+    """Use a provider's batch API for deferred work."""
+
+    later_attempts: ClassVar[int] = 3
+    """Attempts at deferred work before it is given up."""
+
+    maintenance_hour: ClassVar[int] = 3
+    """Hour of the day from which nightly upkeep is due."""
+
+    backups_daily: ClassVar[int] = 7
+    """Number of daily copies of the database."""
+
+    backups_weekly: ClassVar[int] = 4
+    """Number of weekly copies beyond these."""
+
+    sweep_seconds: ClassVar[float] = 5
+    """Pause between two sweeps of the spool."""
+
+    known_summaries: ClassVar[int] = 20
+    """Known memories shown to a model so that it does not repeat them."""
+
+    surface_relevance: ClassVar[float] = 0.6
+    """Relevance threshold of proactive surfacing."""
+
+    surface_cooldown_minutes: ClassVar[float] = 5
+    """Pause before a memory is given again."""
+
+    prompt_memories: ClassVar[int] = 3
+    """Memories given with one prompt, at most."""
+
+    prompt_tokens: ClassVar[int] = 300
+    """Tokens given with one prompt, at most."""
+
+    fusion_feedback: ClassVar[float] = 0.5
+    """Weight of the best hits in the query of a second search; 0: no second search."""
+
+    recall_alike: ClassVar[float] = 0.95
+    """Cosine from which two hits count as the same and one is shown."""
+
+    stale_days: ClassVar[float] = 90
+    """Days without use after which a memory is stale."""
+
+    stale_factor: ClassVar[float] = 0.5
+    """Factor on the rank of a stale memory."""
+
+    superseded_factor: ClassVar[float] = 0.5
+    """Factor on the rank of a superseded memory."""
+
+    archive_most: ClassVar[int] = 100
+    """Memories archived in one day, at most; the rest waits for the next day."""
+
+    consolidation_daily: ClassVar[int] = 10
+    """Groups summed up in one day, at most, including proposed ones."""
+
+    provider_timeout_seconds: ClassVar[float] = 60
+    """Time limit of one call."""
+
+    provider_recheck_minutes: ClassVar[float] = 60
+    """Pause after a refused key."""
+
+    rate_window_seconds: ClassVar[float] = 60
+    """Period of `requests_per_minute` and `tokens_per_minute`."""
+
+    micro_batches: ClassVar[bool] = True
+    """Combine several small requests in one call."""
+
+    micro_batch_seconds: ClassVar[float] = 0.1
+    """Time during which such requests are collected."""
+
+    native_batch_size: ClassVar[int] = 1000
+    """Requests in one batch of a provider, at most."""
+
+    workers: ClassVar[int] = 2
+    """Jobs that run at the same time."""
+
+    job_timeout_seconds: ClassVar[float] = 120
+    """Time limit of one job."""
+
+    calibration: ClassVar[bool] = True
+    """Correct stated confidences by the user's decisions."""
+
+    review_threshold: ClassVar[float] = 0.7
+    """Confidence from which a statement is queued for review; below, it is discarded."""
+
+    session_captures: ClassVar[int] = 15
+    """Captures that one session may add, the strongest first."""
+
+    model_scores: ClassVar[Literal["keep", "five"]] = "keep"
+    """How a model scores its findings: one score, or a weighted sum of five."""
+
+    chunk_tokens: ClassVar[int] = 50_000
+    """Tokens of a transcript in one call to a model."""
+
+    refine_pause_seconds: ClassVar[float] = 30
+    """Pause after the provider was unavailable; doubles with each failure."""
+
+    session_tokens: ClassVar[int] = 300
+    """Tokens given in one session after its start, over all its memories."""
+
+    surface_due: ClassVar[bool] = True
+    """Give a memory on the date that it names."""
+
+    feedback: ClassVar[bool] = True
+    """Rank by whether answers used the memories they were given."""
+
+    mark_outdated: ClassVar[bool] = True
+    """Mark a memory whose files have changed since."""
+
+    mark_branches: ClassVar[bool] = True
+    """Mark a memory from a branch that is not merged."""
+
+    trust_marks: ClassVar[bool] = True
+    """Show how far a memory can be trusted, and its conflicts."""
+
+    link_limit: ClassVar[int] = 20
+    """Links discovered for one memory, at most."""
+
+    fusion: ClassVar[Literal["relative", "rrf", "nexus"]] = "relative"
+    """How the results of several engines are combined."""
+
+    reword_seconds: ClassVar[float] = 3
+    """Time that a search waits for a model's words."""
+
+    tier: ClassVar[Literal["minimal", "compact", "standard", "full"]] = "standard"
+    """How much of each memory a recall shows by default."""
+
+    recall_budget: ClassVar[Literal["lean", "balanced", "deep"]] = "balanced"
+    """How far a search looks and how much text it returns by default."""
+
+    recall_mode: ClassVar[Literal["preset", "any", "auto", "execution", "planning", "brainstorming"]] = "preset"
+    """Relevance threshold of results; `auto` derives it from the query."""
+
+    archive_below: ClassVar[float] = 0.3
+    """Value below which an unused memory is archived."""
+
+    archive_patience: ClassVar[float] = 1
+    """Half-lives of its kind that a memory is kept unused in any case; 0: the formula alone."""
+
+    provider_attempts: ClassVar[int] = 4
+    """Attempts of a call before its job waits."""
+
+    requests_per_minute: ClassVar[int] = 60
+    """Calls to one provider in any minute."""
+
+    tokens_per_minute: ClassVar[int] = 100_000
+    """Tokens sent to one provider in any minute."""
+
+    breaker_seconds: ClassVar[float] = 60
+    """How long a provider is paused after repeated failures."""
+
+    dedupe: ClassVar[bool] = True
+    """Merge a repeated statement into its memory."""
+
+    native_batch_seconds: ClassVar[float] = 60
+    """Pause between two checks of a batch."""
+
+    maintenance: ClassVar[bool] = True
+    """Nightly, weekly and monthly upkeep."""
+
+    maintenance_quiet_seconds: ClassVar[float] = 120
+    """Time without prompts and commands before upkeep starts."""
+
+    maintenance_share: ClassVar[float] = 0.25
+    """Share of one processor that upkeep may use."""
+
+    job_attempts: ClassVar[int] = 5
+    """Attempts before a job is set aside as failed."""

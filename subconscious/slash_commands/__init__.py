@@ -1,0 +1,1 @@
+"""Commands that are typed in Claude Code as /subconscious:NAME."""

@@ -1,0 +1,312 @@
+"""Runs slash commands that a person typed, read from the payload of the prompt's hook.
+
+The model can't use them, because its tool calls take another way. A command can be run both for the hook and for the
+job of the same spool entry; the key of a capture makes the second run find the result of the first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from time import time
+
+from subconscious.app import App
+from subconscious.authorship.attestation import is_typed_by_person
+from subconscious.capture.admission import Provenance
+from subconscious.context.entry import Entry
+from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.framing import rules
+from subconscious.links import reasoning
+from subconscious.memories import corrections
+from subconscious.memories.memory_commands import RememberRequest, remember, set_archived
+from subconscious.poisoning.quarantine import refuse_held
+from subconscious.recall.marks import marks_of
+from subconscious.recall.pipeline import recall
+from subconscious.recall.tiers import Tiers, shorten
+from subconscious.recall.understanding import understand
+from subconscious.redaction.cleaning import clean
+from subconscious.review.decisions import suspicion_note
+from subconscious.slash_commands import review
+from subconscious.slash_commands.review import Said, refuse
+from subconscious.store import captures, memories
+from subconscious.store.capture_rows import QUARANTINED, SessionRef
+from subconscious.store.filters import Filter
+from subconscious.store.projects import Project
+from subconscious.supersession import takeovers
+from subconscious.surfacing.session_start import Start, save_given
+from subconscious.system.projects import head
+from subconscious.text.quoting import quote, within_quotes
+
+COMMAND = re.compile(r"\s*+/(?:subconscious:)(?P<name>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
+REVIEW = "review"
+CORRECT = "correct"
+NUMBERS = re.compile(r"(?P<ids>(?:[#\[]*\d{1,15}\]?(?:[\s,;]+|$))+)")
+CORRECTION = re.compile(r"(?P<ids>[#\[]{0,2}\d{1,15}\]?)[\s,;:]+(?P<words>\S.*)", re.DOTALL)
+TYPED = "typed in the client"
+RECALL_LIMIT = 8
+RECALL_TOKENS = 1500
+MAX_ID_DIGITS = 15
+"""Digits of a memory's number, at most."""
+
+MAX_LENGTH = 10_000
+"""Characters after a command, at most; requests of the terminal have the same limit."""
+
+ReadCommand = Callable[[App, Entry, Project, str], Awaitable[Said]]
+ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
+"""The last argument is the reason for doubt that a person typed the command, or ""."""
+
+
+async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
+    """Run the command in a prompt for the waiting hook; return an empty answer if the prompt is no command.
+
+    ``doubt`` is the reason for doubt that the hook belongs to a person's session, or "". ``app`` reads without
+    priority: a command may need larger queries, and they must not delay other hooks.
+    """
+    match = COMMAND.match(entry.payload.prompt)
+    if match is None or match["name"] not in (*READING, *CHANGING, *RATING, CORRECT, REVIEW):
+        return Said("")
+    text = (match["rest"] or "").strip()
+    if len(text) > MAX_LENGTH:
+        return _done(
+            f"Subconscious did nothing: a command takes {MAX_LENGTH} characters at most, and this has {len(text)}."
+        )
+    try:
+        if match["name"] == REVIEW:
+            return await review.answer(app, entry, project, text, doubt)
+        if match["name"] in CHANGING:
+            return _done(await CHANGING[match["name"]](app, entry, project, text, doubt))
+        if match["name"] in (*RATING, CORRECT):
+            return _done(await _rate(app, entry, match["name"], text, doubt))
+        return await READING[match["name"]](app, entry, project, text)
+    except SubconsciousError as error:
+        return _done(f"Subconscious could not do this: {quote(error.message, 500)}. {error.remedy}")
+
+
+def _done(text: str) -> Said:
+    """Return an answer after which the model is not called."""
+    return Said(text, done=True)
+
+
+async def run_missed(app: App, entry: Entry, project: Project) -> None:
+    """Run a changing command whose hook timed out."""
+    match = COMMAND.match(entry.payload.prompt)
+    if match is None or match["name"] not in (*CHANGING, REVIEW):
+        return
+    text = (match["rest"] or "").strip()
+    if len(text) > MAX_LENGTH:
+        return
+    with suppress(SubconsciousError):  # no hook waits for the error
+        if match["name"] != REVIEW:
+            await _run_missed(app, entry, project, match["name"], text)
+        elif text:
+            await review.run_missed(app, entry, project, text)
+
+
+async def _run_missed(app: App, entry: Entry, project: Project, name: str, text: str) -> None:
+    persons = await is_typed_by_person(app, entry, name, text)
+    if persons is not None:
+        await CHANGING[name](app, entry, project, text, "" if persons else "its prompt stands in no transcript")
+
+
+async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    """Store a statement of the person; in doubt who typed it, queue it for review."""
+    if doubt:
+        await refuse(app, entry, doubt)
+    text = " ".join(clean(text).split())
+    if not text:
+        return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
+    branch, commit = await asyncio.to_thread(head, entry.folder)
+    request = RememberRequest(
+        text=text,
+        origin=Origin.ASSISTANT if doubt else Origin.USER,
+        turn_id=entry.name,
+        at=min(entry.at, time()),
+        file=entry.payload.transcript_path,
+        branch=branch,
+    )
+    provenance = Provenance(
+        SessionRef(project.id, entry.payload.session_id),
+        commit=commit,
+        actor="assistant" if doubt else "user",
+        verified=not doubt,
+    )
+    capture = await remember(app, app.recall_context(entry.options), request, provenance)
+    if doubt:
+        return f"Subconscious lets this wait for the user's review: {doubt}."
+    if capture["status"] in ("review", QUARANTINED):
+        return f"Subconscious has not remembered this yet, it waits for the user's decision: {capture['reason']}."
+    if capture["memory_id"] is None:
+        return f"Subconscious knows this already: {capture['reason']}."
+    memory = await memories.get(app.database, capture["memory_id"])
+    confirmation = (
+        f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
+    )
+    app.sessions.recent_turns.add_note(
+        entry.payload.session_id, f"The user has typed /subconscious:remember. {confirmation}"
+    )
+    return confirmation
+
+
+async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
+    if not text:
+        return _done("Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS")
+    ctx = app.recall_context(entry.options, asked=True, hurried=True)
+    query = understand(text, Filter(), datetime.now().astimezone())
+    await app.notes.refresh(project.id)
+    hits = await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text))
+    if not hits:
+        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
+    branch, _ = await asyncio.to_thread(head, entry.folder)
+    budget = rules.Budget(RECALL_TOKENS, ctx.settings.start_characters, RECALL_LIMIT)
+    settings = ctx.settings
+    max_characters = Tiers(settings.tier_minimal, settings.tier_compact, settings.tier_standard).characters(
+        settings.tier
+    )
+    context = rules.compose(
+        hits,
+        budget,
+        branch,
+        marks=lambda memory: marks_of(memory, branch, ctx.worktree_state),
+        tell=lambda memory: quote(shorten(memory, text, max_characters).text),
+    )
+    await save_given(ctx, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context)
+    return Said(context.text)
+
+
+async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
+    """Return the reasons of a memory, or of the memories that answer a question."""
+    if not text:
+        return _done(
+            "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
+        )
+    ctx = app.recall_context(entry.options, asked=True, hurried=True)
+    number = text.strip("#[]")
+    if number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS:
+        await refuse_held(app.database, [int(number)])
+        hits = [Hit(await memories.get(app.database, int(number)), 1.0, 1.0)]
+    else:
+        hits = await recall(ctx, text, project.id, reasoning.ANSWERS)
+    if not hits:
+        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
+    branch, _ = await asyncio.to_thread(head, entry.folder)
+    found = await reasoning.explain(ctx, hits, project.id)
+    context = found.framed(rules.Budget(RECALL_TOKENS, ctx.settings.start_characters, RECALL_LIMIT), branch)
+    await save_given(ctx, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context)
+    return Said(context.text)
+
+
+async def _unarchive(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    del project
+    ids = _ids(text)
+    if not ids:
+        return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
+    if doubt:
+        await refuse(app, entry, doubt)
+        return f"Subconscious did nothing: a person brings memories back, and {doubt}."
+    restored = await set_archived(app, ids, False, "user", "asked for in the client")
+    return f"Subconscious has brought back: {_named(restored)}"
+
+
+async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    """Archive memories; they can be made active again."""
+    del project
+    ids = _ids(text)
+    if not ids:
+        return "Subconscious was asked to forget, but not which memory. Usage: /subconscious:forget ID"
+    if doubt:
+        await refuse(app, entry, doubt)
+        return f"Subconscious did nothing: a person says what is forgotten here, and {doubt}."
+    await refuse_held(app.database, ids)  # the answer contains their text
+    archived = await set_archived(app, ids, True, "user", "asked for in the client")
+    return f"Subconscious has archived (/subconscious:unarchive brings it back): {_named(archived)}"
+
+
+def _ids(text: str) -> list[int]:
+    return [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
+
+
+def _named(found: Sequence[Memory]) -> str:
+    return "; ".join(f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in found)
+
+
+async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
+    del entry, text
+    counts = await memories.counts(app.database, project.id)
+    waiting = await captures.waiting(app.database, project.id)
+    note = await suspicion_note(app, project.id)
+    return _done(
+        f"Subconscious is on. Project {within_quotes(project.name, 100)}: {counts['project']} memories;"
+        f" in all {counts['active']} active, {counts['archived']} archived."
+        f" {waiting} captures of this project wait for review{f'; {note}' if note else ''}"
+        f" (/subconscious:review, or `subconscious review` in a terminal).{await takeovers.reminder(app, project.id)}"
+    )
+
+
+async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str:
+    """Rate or correct memories, unless a person may not have typed it. It is not run later if its hook timed out."""
+    match = (CORRECTION if name == CORRECT else NUMBERS).fullmatch(text)
+    if match is None:
+        usage = "ID NEW WORDS" if name == CORRECT else "ID..."
+        return f"Subconscious did nothing. Usage: /subconscious:{name} {usage}"
+    ids = _ids(match["ids"])
+    if doubt := doubt or app.sessions.vouched.doubt_of_decision(entry):
+        await refuse(app, entry, doubt)
+        return f"Subconscious did nothing: a person decides this, and {doubt}. {_in_a_terminal(name, ids)}"
+    if name == CORRECT:
+        return await _correct(app, ids[0], match["words"])
+    return await RATING[name](app, ids)
+
+
+def _in_a_terminal(name: str, ids: Sequence[int]) -> str:
+    words = " --refined TEXT" if name == CORRECT else ""
+    return f"In a terminal of yours: subconscious {name} {' '.join(map(str, ids))}{words}"
+
+
+async def _feedback(app: App, ids: Sequence[int], outcome: str, request: str) -> str:
+    await refuse_held(app.database, ids)
+    return (
+        f"Subconscious has noted it as {request}: {_named(await corrections.record_feedback(app, ids, outcome, TYPED))}"
+    )
+
+
+async def _useful(app: App, ids: Sequence[int]) -> str:
+    return await _feedback(app, ids, "accepted", "useful")
+
+
+async def _wrong(app: App, ids: Sequence[int]) -> str:
+    request = await _feedback(app, ids, "rejected", "wrong")
+    return f"{request}. It ranks lower now; /subconscious:forget takes it out of use"
+
+
+async def _pin(app: App, ids: Sequence[int]) -> str:
+    await refuse_held(app.database, ids)
+    return f"Subconscious has pinned (every session starts with it): {_named(await corrections.pin(app, ids, True))}"
+
+
+async def _unpin(app: App, ids: Sequence[int]) -> str:
+    await refuse_held(app.database, ids)
+    return f"Subconscious has unpinned: {_named(await corrections.pin(app, ids, False))}"
+
+
+async def _correct(app: App, memory_id: int, words: str) -> str:
+    done = await corrections.correct(app, corrections.CorrectionRequest(memory_id, "refined", text=words, reason=TYPED))
+    replacement = done.replacement
+    return f"Subconscious has put memory {memory_id} in your words: {_named([replacement] if replacement else [])}"
+
+
+CHANGING: dict[str, ChangeCommand] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}
+"""Commands that are run by a job if their hook timed out; running one twice has no further effect."""
+
+RATING: dict[str, Callable[[App, Sequence[int]], Awaitable[str]]] = {
+    "pin": _pin,
+    "unpin": _unpin,
+    "useful": _useful,
+    "wrong": _wrong,
+}
+"""Commands that rate memories; they need the same certainty about the person as decisions on captures."""
+
+READING: dict[str, ReadCommand] = {"recall": _recall, "status": _status, "why": _why}

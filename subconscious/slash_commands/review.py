@@ -1,0 +1,256 @@
+"""The slash command ``/subconscious:review``: lists waiting captures and applies typed decisions.
+
+The list is shown to the user in the hook's message, not added to the model's context. A decision is applied at once in
+a session whose terminal cannot have been opened by another session. Elsewhere it needs a code, which is shown in a
+terminal outside of Claude Code.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+
+from subconscious.app import App
+from subconscious.authorship.attestation import was_handed_over
+from subconscious.context.decision_codes import digest_of
+from subconscious.context.entry import Entry
+from subconscious.context.said import Said as Said
+from subconscious.context.wish import Wish
+from subconscious.domain.model import Origin
+from subconscious.framing import rules
+from subconscious.poisoning.suspicions import suspicion
+from subconscious.review.decisions import apply_decision, approvable, left_out, offered, suspicion_note, with_details
+from subconscious.store import captures, events
+from subconscious.store.capture_rows import QUARANTINED
+from subconscious.store.projects import Project
+from subconscious.supersession import takeovers
+from subconscious.text.quoting import visible, within_quotes
+from subconscious.wire.captures import Capture, ReviewedCapture
+
+log = logging.getLogger("subconscious.slash_commands")
+
+MAX_QUARANTINED = 10
+"""Captures in a list of the quarantine, which fit on a screen."""
+
+DECISION = re.compile(
+    r"(?P<action>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
+)
+CODE = re.compile(r"code\s+([\w -]{1,40})", re.IGNORECASE)
+ALL = re.compile(r"approve\s+all", re.IGNORECASE)
+MAX_APPROVED = 1000
+QUARANTINE = ("quarantine", "quarantined")
+NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
+NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
+POSITIONS = re.compile(r"(?P<drop>drop\s+)?(?P<positions>\d{1,2}(?:[\s,]+\d{1,2})*)", re.IGNORECASE)
+"""A decision by positions in the list that was just shown: "1 3", "drop 2"."""
+KEEP = "To keep 1 and 3: /subconscious:review 1 3. To drop 2: /subconscious:review drop 2. What is left waits."
+MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag what says the same), approve all, undo ID, quarantine."
+USAGE = (
+    "Usage: /subconscious:review, then the places of what you keep (1 3), drop PLACE..., approve ID..., approve all"
+    " (except what looks poisoned), reject ID... WHY, teach ID... (reject, and flag what says the same), edit ID NEW"
+    " WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID...; yes or no"
+    " to an open question"
+)
+
+
+async def answer(app: App, entry: Entry, project: Project, text: str, doubt: str) -> Said:
+    """Return the list, or the result of a decision, to the waiting hook; the model is not called."""
+    return (await _answer(app, entry, project, text, doubt))._replace(done=True)
+
+
+async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: str) -> Said:
+    if not text:
+        return await _listing(app, entry, project)
+    if text.lower() in QUARANTINE:
+        return await _quarantine_listing(app, project)
+    if code := CODE.fullmatch(text):
+        return await _redeem(app, entry, code[1], doubt)
+    if (is_yes := takeovers.answer_in(text)) is not None:
+        return await _answer_question(app, entry, project, is_yes, doubt)
+    if (decision := await _parse_decision(app, entry, project, text)) is None:
+        return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
+    if doubt:
+        await refuse(app, entry, doubt)
+        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    if doubt := app.sessions.vouched.doubt_of_decision(entry):
+        await refuse(app, entry, doubt)
+        return await _ask_for_code(app, entry, decision, doubt)
+    return Said(await _apply(app, project, text, decision))
+
+
+async def _answer_question(app: App, entry: Entry, project: Project, is_yes: bool, doubt: str) -> Said:
+    """Answer the open question whether a statement replaces another; needs no code, since it changes a single link."""
+    if doubt:
+        await refuse(app, entry, doubt)
+        return Said(f"Subconscious did nothing: a person answers this, and {doubt}.")
+    return Said(await takeovers.answer_in_review(app, project.id, is_yes))
+
+
+async def _apply(app: App, project: Project, text: str, decision: Wish) -> str:
+    """Apply a decision; return its result, and the number of captures that an approval of all has left out."""
+    result = _result(decision, await apply_decision(app, decision))
+    if not ALL.fullmatch(text):
+        return result
+    _, number = await approvable(app, project.id, MAX_APPROVED)
+    return f"{result}. {left_out(number)}" if number else result
+
+
+async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> Said:
+    """Store a decision until it is confirmed by the code that the person's terminal shows."""
+    chosen = await captures.get_many(app.database, list(decision.ids))
+    app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
+    return Said(
+        f"Subconscious did nothing yet: a person decides on captures, and {doubt}. To confirm, run `subconscious review"
+        " code` in a terminal that was open before any Claude Code that runs, and type here: /subconscious:review code"
+        " CODE. Or decide there with `subconscious review`."
+    )
+
+
+async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
+    """Apply the decision that a code confirms, if the captures are unchanged since the terminal showed them."""
+    if doubt:
+        await refuse(app, entry, doubt)
+        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    waiting = app.sessions.codes.redeem(entry.payload.session_id, code)
+    if waiting is None:
+        await refuse(app, entry, "the code is wrong or has expired")
+        return Said("Subconscious did nothing: the code is wrong, used, or has expired. Type the decision again.")
+    chosen = await captures.get_many(app.database, list(waiting.wish.ids))
+    if digest_of(waiting.wish, chosen) != waiting.digest:
+        return Said("Subconscious did nothing: the captures have changed since the code was shown. Decide again.")
+    # The prompt with the decision is recorded as refused, so the decision is recorded for the prompt with the code.
+    decision = replace(waiting.wish, once=entry.name)
+    return Said(_result(decision, await apply_decision(app, decision)))
+
+
+async def run_missed(app: App, entry: Entry, project: Project, text: str) -> None:
+    """Apply a decision whose hook was connected but timed out before the answer.
+
+    The connection is the only proof of a person: any process can write a spool entry or a line of a transcript.
+    """
+    if await was_handed_over(app, entry):
+        if (
+            not app.sessions.vouched.doubt_of_decision(entry)
+            and (decision := await _parse_decision(app, entry, project, text)) is not None
+        ):
+            await apply_decision(app, decision)
+    elif not await events.history(app.database, "typed", entry.name):
+        await refuse(app, entry, "no session handed it over")
+
+
+async def refuse(app: App, entry: Entry, doubt: str) -> None:
+    """Record that a typed command was refused, and why."""
+    log.warning("a typed decision was refused: %s", doubt)
+    async with app.database.write() as tx:
+        await events.record(tx, "refused", "typed", entry.name, reason=doubt)
+
+
+async def _listing(app: App, entry: Entry, project: Project) -> Said:
+    waiting = await captures.waiting(app.database, project.id) + await captures.unconfirmed(app.database, project.id)
+    quarantined = await captures.quarantined(app.database, project.id)
+    quarantine_note = (
+        f" {quarantined} {'is' if quarantined == 1 else 'are'} in quarantine (/subconscious:review quarantine)."
+        if quarantined
+        else ""
+    )
+    if not waiting:
+        question = await takeovers.reminder(app, project.id)
+        return Said(f"Subconscious: nothing of this project waits for review.{quarantine_note}{question}")
+    found = await offered(app, project.id)
+    app.sessions.recent_turns.set_listed_captures(entry.payload.session_id, [capture["id"] for capture in found])
+    lines = [line for position, capture in enumerate(found, 1) for line in _numbered(position, capture)]
+    what = f"{waiting} captured statement{'' if waiting == 1 else 's'} of this project for your review."
+    note = await suspicion_note(app, project.id)
+    first = f"Subconscious: {what}{f' {note}.' if note else ''}{quarantine_note}"
+    rest = waiting - len(found)
+    more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
+    return Said(
+        f"Subconscious has shown the user, and only the user, {len(found)} of {waiting} captures that wait for review.",
+        "\n".join([first, *lines, "", KEEP, *more, MORE]) + await takeovers.reminder(app, project.id),
+    )
+
+
+async def _quarantine_listing(app: App, project: Project) -> Said:
+    """Return the captures in quarantine, for the user only, because they may be attacks on the model."""
+    found = await captures.listing(app.database, project_id=project.id, status=QUARANTINED, limit=MAX_QUARANTINED)
+    if not found:
+        return Said("Subconscious: nothing of this project is in quarantine.")
+    lines = [line for capture in await with_details(app, found) for line in _lines(capture)]
+    quarantined = await captures.quarantined(app.database, project.id)
+    statements = f"{quarantined} captured statement{'' if quarantined == 1 else 's'}"
+    first = f"Subconscious: {statements} of this project may be poisoned."
+    return Said(
+        f"Subconscious has shown the user, and only the user, the {quarantined} captures that are in quarantine.",
+        "\n".join([first, *lines, "release ID... lets one out, reject ID... or teach ID... refuses it."]),
+    )
+
+
+def _numbered(position: int, capture: ReviewedCapture) -> list[str]:
+    """Return the lines of a capture in the list: position, text, suspicion, and why it waits."""
+    first, *rest = _lines(capture)
+    reason = [f"      waits: {_plain(capture['reason'])}"] if capture["reason"] else []
+    number = f"{capture['id']:>4}  "
+    return [f"{position:>2}. {first.removeprefix(number)}", *rest, *reason]
+
+
+def _lines(capture: ReviewedCapture) -> list[str]:
+    speaker = rules.speaker(Origin(capture["origin"]), capture["extractor"])
+    result = f"capture {capture['id']}, {capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
+    proposal = capture["proposal"]
+    hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
+    warning = [f"      ! {_plain(suspicion(capture))}"] if suspicion(capture) else []
+    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({result}{hint})", *warning]
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without characters that control a terminal or are invisible."""
+    return " ".join(visible(text).split())
+
+
+async def _parse_decision(app: App, entry: Entry, project: Project, text: str) -> Wish | None:
+    """Return the decision in the text after the command; None if it is not understood."""
+    if positions := POSITIONS.fullmatch(text.strip()):
+        return _decision_by_position(app, entry, positions)
+    match = DECISION.fullmatch(text.strip())
+    if match is None:
+        return None
+    action, rest = match["action"].lower(), match["rest"].strip()
+    if action == "approve" and rest.lower() == "all":
+        ids, _ = await approvable(app, project.id, MAX_APPROVED)
+        return Wish(action, ids, once=entry.name)
+    if action == "edit":
+        one = NUMBER.match(rest)
+        return Wish(action, (int(one[1]),), wording=rest[one.end() :], once=entry.name) if one else None
+    numbers = NUMBERS.match(rest)
+    if numbers is None:
+        return None
+    ids = tuple(map(int, re.findall(r"\d+", numbers[0])))
+    return Wish(action, ids, reason=rest[numbers.end() :].strip(), once=entry.name)
+
+
+def _decision_by_position(app: App, entry: Entry, typed: re.Match[str]) -> Wish | None:
+    """Return the decision by positions in the list that the session was shown; None for unknown positions."""
+    shown = app.sessions.recent_turns.listed_captures(entry.payload.session_id)
+    positions = [int(position) for position in re.findall(r"\d+", typed["positions"])]
+    if not all(1 <= position <= len(shown) for position in positions):
+        return None
+    return Wish(
+        "reject" if typed["drop"] else "approve", tuple(shown[position - 1] for position in positions), once=entry.name
+    )
+
+
+def _result(decision: Wish, changed: list[Capture]) -> str:
+    """Return the result for each capture, without its text, which must not enter the model's context."""
+    if not changed:
+        return "Subconscious: nothing of this project waits for review."
+    return f"Subconscious has carried out '{decision.deed}': " + "; ".join(map(_state, changed))
+
+
+def _state(capture: Capture) -> str:
+    states = {"review": "waits for review", QUARANTINED: "is in quarantine"}
+    waiting = states.get(capture["status"], f"is {capture['status']}")
+    number, memory = capture["id"], capture["memory_id"]
+    if memory == number:
+        return f"capture {number} {waiting}, as memory {number}"
+    return f"capture {number} {waiting}" + (f", said already by memory {memory}" if memory else "")

@@ -1,0 +1,103 @@
+"""The embedding models that vectors belong to, and which of them is in use.
+
+One model is in use at a time: queries are embedded by it and compared only with its vectors. Vectors of another model
+can be made meanwhile; the switch changes one row. So a change of model has no gap, and an interrupted one continues.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import time
+from typing import TYPE_CHECKING
+
+import aiosqlite
+
+from subconscious.store.connect import Database
+
+if TYPE_CHECKING:
+    from subconscious.store.vectors import Vector
+
+SAME_MODEL_COSINE = 0.98
+"""The lowest cosine of two vectors of one text that counts as the same model.
+
+Rounding stays above it, another model below.
+"""
+
+PORTION = 500
+"""Vectors deleted per transaction, so that other writes don't wait long."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """An embedding model that has vectors, or may have some."""
+
+    name: str
+    base: str
+    dim: int
+
+
+async def identify(tx: aiosqlite.Connection, base: str, canary: Vector) -> EmbeddingModel:
+    """Return the model that an embedder of this name is, by the vector of a fixed text; store it if it is new.
+
+    The name alone is not enough: an embedder can change its model under the same name.
+    """
+    import numpy as np
+
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT name, dim, canary FROM embedding_models WHERE base = ? ORDER BY length(name), name", (base,)
+        )
+    )
+    for row in rows:
+        known = None if row["canary"] is None else np.frombuffer(row["canary"], "<f4")
+        if row["dim"] == len(canary) and (known is None or float(known @ canary) >= SAME_MODEL_COSINE):
+            if known is None:
+                await tx.execute("UPDATE embedding_models SET canary = ? WHERE name = ?", (_bytes(canary), row["name"]))
+            return EmbeddingModel(row["name"], base, row["dim"])
+    taken = {row["name"] for row in rows}
+    names = (base if number == 1 else f"{base}#{number}" for number in range(1, len(taken) + 2))
+    made = EmbeddingModel(next(name for name in names if name not in taken), base, len(canary))
+    await tx.execute(
+        "INSERT INTO embedding_models (name, base, dim, canary, wanted_at) VALUES (?, ?, ?, ?, ?)",
+        (made.name, made.base, made.dim, _bytes(canary), time()),
+    )
+    return made
+
+
+def _bytes(vector: Vector) -> bytes:
+    return vector.astype("<f4").tobytes()
+
+
+async def in_use(database: Database) -> EmbeddingModel | None:
+    """Return the model in use; None before the first."""
+    rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE serving")
+    return EmbeddingModel(*rows[0]) if rows else None
+
+
+async def get(database: Database, name: str) -> EmbeddingModel | None:
+    """Return the model with that name."""
+    rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE name = ?", (name,))
+    return EmbeddingModel(*rows[0]) if rows else None
+
+
+async def put_in_use(tx: aiosqlite.Connection, name: str) -> None:
+    """Put a model in use."""
+    await tx.execute("UPDATE embedding_models SET serving = 0 WHERE serving AND name <> ?", (name,))
+    await tx.execute("UPDATE embedding_models SET serving = 1 WHERE name = ?", (name,))
+
+
+async def delete_others(database: Database, kept: tuple[str, ...]) -> int:
+    """Delete the vectors and records of all other models, in portions; return the number of vectors."""
+    marks = ", ".join("?" * len(kept))
+    gone = 0
+    while True:
+        async with database.write() as tx:
+            cursor = await tx.execute(
+                "DELETE FROM embeddings WHERE rowid IN"  # noqa: S608
+                f" (SELECT rowid FROM embeddings WHERE model NOT IN ({marks}) LIMIT {PORTION})",
+                kept,
+            )
+            if cursor.rowcount <= 0:
+                await tx.execute(f"DELETE FROM embedding_models WHERE name NOT IN ({marks})", kept)  # noqa: S608
+                return gone
+        gone += cursor.rowcount

@@ -1,0 +1,179 @@
+"""Selects the rows to purge, with all the texts that other data must not contain afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from subconscious.store.connect import Database
+from subconscious.store.merges import MERGED
+from subconscious.store.rows import qmarks
+
+PORTION = 500
+
+SHORTEST = 12
+"""The shortest wording that is searched for, in characters; shorter ones would match single words."""
+
+PIECE = 20
+"""The length in characters from which a common substring counts as a copy of a part."""
+
+PURGED = "[purged]"
+
+
+class Wordings:
+    """Purged texts, found in other texts whole or in part, in time linear in those texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = tuple(sorted({text.strip() for text in texts if len(text.strip()) >= SHORTEST}, key=len))
+
+    @cached_property
+    def _beginnings(self) -> dict[str, list[str]]:
+        """The texts by their first characters, longest first."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for text in reversed(self.texts):
+            found[text[:SHORTEST]].append(text)
+        return dict(found)
+
+    @cached_property
+    def _pieces(self) -> frozenset[str]:
+        return frozenset(text[at : at + PIECE] for text in self.texts for at in range(len(text) - PIECE + 1))
+
+    def erase(self, text: str) -> str:
+        """Replace each wording that occurs whole by a mark."""
+        kept: list[str] = []
+        at = begin = 0
+        while at <= len(text) - SHORTEST:
+            whole = self._at(text, at)
+            if whole:
+                kept += [text[begin:at], PURGED]
+                begin = at + len(whole)
+            at += len(whole) or 1
+        return "".join(kept) + text[begin:]
+
+    def _at(self, text: str, at: int) -> str:
+        """Return the longest wording that starts here; "" if there is none."""
+        near = self._beginnings.get(text[at : at + SHORTEST], ())
+        return next((wording for wording in near if text.startswith(wording, at)), "")
+
+    def shares(self, text: str) -> bool:
+        """Whether a text contains a part of a wording."""
+        return any(text[at : at + PIECE] in self._pieces for at in range(len(text) - PIECE + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows to purge. ``wordings`` are their texts."""
+
+    memories: tuple[int, ...]
+    captures: tuple[int, ...]
+    sessions: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    wordings: Wordings = field(default=Wordings(()), repr=False)
+
+
+async def of_memories(database: Database, ids: Sequence[int]) -> Selection:
+    """Return these memories with those merged into them, and the captures that became or repeat them."""
+    ids = (*ids, *await _merged(database, ids))
+    found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})", ids)  # noqa: S608
+    return await _completed(database, tuple(ids), tuple(row[0] for row in found), ())
+
+
+async def _merged(database: Database, ids: Sequence[int]) -> list[int]:
+    """Return the memories that were merged into these."""
+    rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)})", ids)  # noqa: S608
+    return [row[0] for row in rows if row[0] not in ids]
+
+
+async def of_sessions(database: Database, sessions: Sequence[str]) -> Selection:
+    """Return everything that these sessions stored, with their stories."""
+    within = f"session_id IN ({qmarks(sessions)})"
+    found = await database.rows(f"SELECT id FROM memories WHERE {within}", sessions)  # noqa: S608
+    ids = tuple(row[0] for row in found)
+    capture_ids = await database.rows(
+        f"SELECT id FROM implicit_captures WHERE {within} OR memory_id IN ({qmarks(ids)})",  # noqa: S608
+        (*sessions, *ids),
+    )
+    return await _completed(database, ids, tuple(row[0] for row in capture_ids), tuple(sessions))
+
+
+async def of_project(database: Database, project_id: str | None) -> Selection:
+    """Return everything of one project, or of all projects for None."""
+    where, values = ("project_id = ?", (project_id,)) if project_id else ("TRUE", ())
+    chosen = []
+    for table in ("memories", "implicit_captures", "sessions"):
+        rows = await database.rows(f"SELECT id FROM {table} WHERE {where}", values)  # noqa: S608
+        chosen.append(tuple(row[0] for row in rows))
+    ids, capture_ids, sessions = chosen
+    return await _completed(database, ids, capture_ids, sessions)
+
+
+async def _completed(
+    database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...], whole: tuple[str, ...]
+) -> Selection:
+    """Add summaries of these rows, all their wordings, former ones included, and the sessions that stated them."""
+    ids, capture_ids = await _with_summaries(database, ids, capture_ids)
+    wordings: set[str] = set()
+    sessions: set[str] = set(whole)
+    for table, numbers in (("memories", ids), ("implicit_captures", capture_ids)):
+        for portion in portions(numbers):
+            rows = await database.rows(
+                f"SELECT session_id, summary, content, evidence, rationale FROM {table}"  # noqa: S608
+                f" WHERE id IN ({qmarks(portion)})",
+                portion,
+            )
+            sessions.update(row[0] for row in rows if row[0])
+            wordings.update(text for row in rows for text in tuple(row)[1:])
+    for subject, numbers in (("memory", ids), ("capture", capture_ids)):
+        wordings.update(await _former_texts(database, subject, numbers))
+    return Selection(ids, capture_ids, tuple(sorted(sessions)), whole, Wordings(wordings))
+
+
+async def _with_summaries(
+    database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Add summaries of these memories: they may repeat a memory in other words, which no comparison finds."""
+    found: dict[int, int | None] = {}
+    for portion in portions(ids):
+        rows = await database.rows(
+            "SELECT id, memory_id FROM implicit_captures WHERE id IN"  # noqa: S608
+            f" (SELECT capture_id FROM consolidations WHERE memory_id IN ({qmarks(portion)}))",
+            portion,
+        )
+        found.update((row[0], row[1]) for row in rows)
+    sums = [number for number in found.values() if number is not None]
+    return tuple(dict.fromkeys((*ids, *sums))), tuple(dict.fromkeys((*capture_ids, *found)))
+
+
+async def _former_texts(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
+    """Return wordings that only the history still contains."""
+    found: set[str] = set()
+    for portion in portions([str(number) for number in (*numbers, *await _old_numbers(database, subject, numbers))]):
+        rows = await database.rows(
+            f"SELECT before, after FROM events WHERE subject = ? AND subject_id IN ({qmarks(portion)})",  # noqa: S608
+            (subject, *portion),
+        )
+        values = [json.loads(side) for row in rows for side in tuple(row) if side]
+        found.update(str(value[name]) for value in values for name in ("summary", "content") if value.get(name))
+    return found
+
+
+async def _old_numbers(database: Database, subject: str, numbers: Sequence[int]) -> list[int]:
+    """Return the ids that these had before they were renumbered: older events still use them."""
+    found: list[int] = []
+    for portion in portions([str(number) for number in numbers]):
+        rows = await database.rows(
+            "SELECT json_extract(before, '$.id') FROM events WHERE action = 'renumbered' AND subject = ?"  # noqa: S608
+            f" AND subject_id IN ({qmarks(portion)})",
+            (subject, *portion),
+        )
+        found += [row[0] for row in rows]
+    return found
+
+
+def portions(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """Divide a list into portions that one statement can take as its parameters."""
+    return [items[start : start + PORTION] for start in range(0, len(items), PORTION)]

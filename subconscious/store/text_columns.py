@@ -1,0 +1,205 @@
+"""Finds every column with people's words from the schema itself, so that no table can be forgotten.
+
+These are the text columns that are no key, no reference and no fixed value. When a memory's text changes, its hash,
+full text and embedding are updated too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiosqlite
+
+from subconscious.store import events, full_text, memories
+from subconscious.store.connect import Database
+from subconscious.store.rows import content_hash
+from subconscious.system.json_bounds import has_too_many_values
+
+Change = Callable[[str], str]
+
+TABLES_WITHOUT_TEXT = frozenset(
+    {
+        "schema_migrations",
+        "projects",
+        "project_paths",
+        "redactions",
+        "redactions_allowed",
+        "redaction_state",
+        "maintenance_runs",
+    }
+)
+"""Tables without people's texts."""
+
+FIXED_COLUMNS = frozenset(
+    {
+        *("status", "decision", "scope", "kind", "category", "origin", "strength", "extractor", "sentiment", "actor"),
+        *("action", "subject", "embedding_status", "event", "lane", "capture_key", "turn_id", "content_hash", "commit"),
+        *("importance", "outcome", "way"),
+        *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
+        *("type", "created_by", "act"),
+        *("sort", "digest", "limits", "from_id"),
+        *("run_id", "command_key", "way_out_key", "signatures", "trouble", "doubt"),
+    }
+)
+"""Columns with fixed values, names or paths."""
+
+INDEXED_COLUMNS = frozenset({"summary", "content", "rationale", "tags", "files"})
+"""Columns of a memory that its full text and its embedding are made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with people's words: the key of its rows, and the text columns."""
+
+    name: str
+    keys: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The texts of one row, by column."""
+
+    table: Table
+    key: tuple[Any, ...]
+    words: dict[str, str]
+
+    @property
+    def place(self) -> str:
+        """The row's name for people: ``memory/12``."""
+        singular = {"memories": "memory", "implicit_captures": "capture", "sessions": "session", "events": "event"}
+        return f"{singular.get(self.table.name, self.table.name)}/{'/'.join(map(str, self.key))}"
+
+
+async def tables(database: Database) -> list[Table]:
+    """Return all tables with people's words."""
+    rows = await database.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE '%VIRTUAL%'"
+        " AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' ORDER BY name"
+    )
+    found = [await _table(database, row[0]) for row in rows if row[0] not in TABLES_WITHOUT_TEXT]
+    return [table for table in found if table.words]
+
+
+async def _table(database: Database, name: str) -> Table:
+    columns = await database.rows("SELECT name, type, pk FROM pragma_table_info(?) ORDER BY pk", (name,))
+    keys = tuple(column["name"] for column in columns if column["pk"])
+    words = tuple(
+        column["name"]
+        for column in columns
+        if column["type"] == "TEXT" and not column["pk"] and column["name"] not in FIXED_COLUMNS
+    )
+    return Table(name, keys or ("rowid",), words)
+
+
+async def page(
+    connection: aiosqlite.Connection, table: Table, after: tuple[Any, ...] = (), limit: int = -1
+) -> list[Row]:
+    """Return rows of a table with their texts, ordered by key, after a key."""
+    keys = ", ".join(f'"{key}"' for key in table.keys)
+    words = ", ".join(f'"{name}"' for name in table.words)
+    behind = f"WHERE ({keys}) > ({', '.join('?' for _ in after)})" if after else ""
+    found = await connection.execute_fetchall(
+        f"SELECT {keys}, {words} FROM {table.name} {behind} ORDER BY {keys} LIMIT ?",  # noqa: S608
+        (*after, limit),
+    )
+    return [_row(table, tuple(row)) for row in found]
+
+
+def _row(table: Table, values: tuple[Any, ...]) -> Row:
+    key, texts = values[: len(table.keys)], values[len(table.keys) :]
+    return Row(table, key, {name: text for name, text in zip(table.words, texts, strict=True) if text})
+
+
+async def reread(tx: aiosqlite.Connection, row: Row) -> Row | None:
+    """Return a row's texts as the running transaction sees them; None if it is gone."""
+    columns = ", ".join(f'"{name}"' for name in row.table.words)
+    where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
+    found = list(await tx.execute_fetchall(f"SELECT {columns} FROM {row.table.name} WHERE {where}", row.key))  # noqa: S608
+    if not found:
+        return None
+    words = {name: text for name, text in zip(row.table.words, tuple(found[0]), strict=True) if text}
+    return Row(row.table, row.key, words)
+
+
+def changed_columns(row: Row, change: Change) -> dict[str, str]:
+    """Return the columns of a row that a change alters, with their new values."""
+    new = {name: change_text(text, change) for name, text in row.words.items()}
+    return {name: text for name, text in new.items() if text != row.words[name]}
+
+
+def change_text(text: str, change: Change) -> str:
+    """Return a text after a change.
+
+    JSON stays JSON: the change is applied to each string in it, and then to the whole, where a name may show what its
+    value is.
+    """
+    try:
+        parsed = text[:1] in "{[" and not has_too_many_values(text.encode("utf-8", "replace"))
+        value = json.loads(text) if parsed else None
+        if not isinstance(value, (dict, list)):
+            return change(text)
+        inside = _each(value, change)
+        kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
+    except (ValueError, RecursionError):  # malformed or nested too deep: changed as plain text
+        return change(text)
+    whole = change(kept)
+    return whole if whole != kept and _is_json(whole) else kept
+
+
+def _each(value: Any, change: Change) -> Any:
+    if isinstance(value, str):
+        return change_text(value, change)
+    if isinstance(value, list):
+        return [_each(item, change) for item in value]
+    if isinstance(value, dict):
+        return {name: _each(item, change) for name, item in value.items()}
+    return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+async def rewrite(tx: aiosqlite.Connection, row: Row, new: dict[str, str]) -> None:
+    """Replace texts of a row, and update what is derived from them."""
+    where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
+    sets = ", ".join(f'"{name}" = ?' for name in new)
+    await tx.execute(f"UPDATE {row.table.name} SET {sets} WHERE {where}", (*new.values(), *row.key))  # noqa: S608
+    if row.table.name == "memories" and INDEXED_COLUMNS & new.keys():
+        await update_derived(tx, int(row.key[0]))
+    elif row.table.name == "implicit_captures" and "content" in new:
+        digest = content_hash(new["content"])
+        await tx.execute("UPDATE implicit_captures SET content_hash = ? WHERE id = ?", (digest, row.key[0]))
+
+
+async def update_derived(tx: aiosqlite.Connection, memory_id: int) -> None:
+    """Derive a memory's hash, full text and embedding again from its current texts."""
+    memory = await memories.require(tx, memory_id)
+    digest = content_hash(memory.content)
+    await tx.execute(
+        "UPDATE surfaces SET content_hash = ? WHERE memory_id = ? AND content_hash = ?",
+        (digest, memory_id, memory.content_hash),
+    )
+    await tx.execute(
+        "UPDATE memories SET content_hash = ?, embedding_status = CASE embedding_status WHEN 'off' THEN 'off'"
+        " ELSE 'pending' END WHERE id = ?",
+        (digest, memory_id),
+    )
+    await tx.execute("DELETE FROM embeddings WHERE memory_id = ?", (memory_id,))
+    await full_text.reindex(tx, memory)
+
+
+async def record_change(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:
+    """Record that texts were changed, without the texts."""
+    singular, _, number = row.place.partition("/")
+    if singular in ("memory", "capture", "session"):
+        after = {"columns": sorted(new)}
+        await events.record(tx, "redact", singular, number, actor=actor, reason=reason, after=after)

@@ -1,0 +1,170 @@
+"""Selects the failures and habits that a prompt or a file shows to matter; see `surfacing.bound`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from subconscious.domain.model import Memory
+from subconscious.failures.checks import is_much
+from subconscious.failures.wording import of_checks, of_types, shows_whitespace, tabbed_types
+from subconscious.recall.file_binding import Touched
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import memories, poison, responses, unconfirmed
+from subconscious.surfacing.bound import binding_of, family_of, is_lint_check
+from subconscious.surfacing.eligibility import is_heard
+
+LOOKED_AT = 50
+"""Memories of a project that are examined, those that most sessions showed first."""
+
+CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
+"""Lint checks that one file brings, and that a session is given in all: most of them help less than other failures."""
+
+MANY_CHECKS, LISTED_CHECKS = 3, 8
+"""Checks that failed again and again in a language from which they are given as one list, and how many it names.
+
+In a project with such a linter, one session in three that changes code meets one of them again, but rarely the one that
+its code makes likely.
+"""
+
+LEAST, MOST = 0.8, 0.99
+"""Strength of a memory that one session showed, and of one that many did."""
+
+_FILE_TYPE = re.compile(r"`\.\w{1,10}`")
+
+Bound = list[tuple[Memory, float]]
+
+
+async def bindable(ctx: RecallContext, project_id: str) -> list[Memory]:
+    """Return the memories of a project that are given only where something shows that they matter.
+
+    They include unconfirmed failures that one session met, because every second one is met again. Lint checks are met
+    again too rarely for that.
+    """
+    known = await memories.from_tool_calls(ctx.database, project_id, LOOKED_AT)
+    known += await _met_once(ctx, project_id) if ctx.settings.unconfirmed else []
+    return [memory for memory in known if binding_of(memory) is not None]
+
+
+async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
+    """Return the latest unconfirmed failures of a project, without lint checks and flagged memories."""
+    found = await unconfirmed.observed(ctx.database, project_id, LOOKED_AT)
+    flagged = await poison.levels(ctx.database, [memory.id for memory in found])
+    return [memory for memory in found if memory.id not in flagged and not is_lint_check(memory)]
+
+
+async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_context: Collection[str] = ()) -> Bound:
+    """Return the memories that a prompt shows to matter, each with its strength.
+
+    ``in_context`` are the hashes of what the session has already. A failure with a type of files comes with every
+    prompt that names such a file. Others rest after some sessions without a response, as do habits, if the project
+    shows them by then.
+    """
+    bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
+    fits = [one for one in known if one.id in bound]
+    always = {number for number, binding in bound.items() if binding.read or binding.lasting}
+    awake = await _awake(ctx, [one for one in fits if one.id not in always])
+    kept = [one for one in fits if one.id in always | awake]
+    return [(_with_all_types(one, known), sure) for one, sure in _each_once(kept, _stated(known, in_context))]
+
+
+async def fitting_file(
+    ctx: RecallContext,
+    known: list[Memory],
+    touched: Touched,
+    in_context: Collection[str] = (),
+    given: Collection[int] = (),
+) -> Bound:
+    """Return the memories that a file shows to matter, each with its strength.
+
+    ``given`` are the ids of what the session was given so far. Nearly every session reads or changes files of such
+    types, so memories without a response rest, as they do at starts. A file that a path is required of is a rarer sign.
+    """
+    listed = _listed_checks(known, touched)
+    fits = [one for one in known if one in listed or ((bound := binding_of(one)) and bound.fits_file(touched))]
+    awake = await _awake(ctx, fits)
+    awake |= {one.id for one in fits if (bound := binding_of(one)) and bound.path}
+    found = _each_once((one for one in fits if one.id in awake), _stated(known, in_context))
+    most = CHECKS_AT_ONCE if listed else MOST_CHECKS
+    few = _with_few_checks(found, most - sum(one.id in given for one in known if is_lint_check(one)))
+    return [(_with_all_types(_with_checks(one, listed), known), sure) for one, sure in few]
+
+
+async def _awake(ctx: RecallContext, fits: list[Memory]) -> set[int]:
+    """Return the ids of the memories that do not rest."""
+    feedback = ctx.settings.feedback and fits
+    heard = await responses.of_memories(ctx.database, [one.id for one in fits]) if feedback else {}
+    return {one.id for one in fits if is_heard(one, heard.get(one.id, responses.NONE))}
+
+
+def _listed_checks(known: Iterable[Memory], touched: Touched) -> list[Memory]:
+    """Return the lint checks that are given as one list with a large change, those that most sessions met first.
+
+    None if only few checks failed in several sessions.
+    """
+    file_type = PurePath(touched.path).suffix
+    often = [one for one in known if one.recurrence > 1 and (bound := binding_of(one)) and bound.check]
+    checks = [one for one in often if (bound := binding_of(one)) and file_type in bound.changed]
+    checks.sort(key=lambda one: -one.recurrence)
+    large = touched.changed and is_much(touched.written)
+    return checks[:LISTED_CHECKS] if large and len(checks) >= MANY_CHECKS else []
+
+
+def _with_checks(memory: Memory, listed: Sequence[Memory]) -> Memory:
+    """Return a memory about one of the listed checks with the others in its text, other memories unchanged."""
+    if memory not in listed:
+        return memory
+    found = [memory, *(one for one in listed if one is not memory)]
+    named = [(bound.check, one.recurrence) for one in found if (bound := binding_of(one))]
+    return replace(memory, content=of_checks(named))
+
+
+def _with_few_checks(found: Bound, left: int) -> Bound:
+    """Leave out all but the strongest lint checks; ``left`` is how many the session may still have."""
+    checks = sorted((one for one in found if is_lint_check(one[0])), key=lambda one: -one[1])
+    kept = checks[: max(0, min(CHECKS_AT_ONCE, left))]
+    return [one for one in found if one in kept or not is_lint_check(one[0])]
+
+
+def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
+    """Return what the memories in the context of a session say, regardless of the type of files."""
+    return {_regardless_of_type(one) for one in known if one.content_hash in in_context}
+
+
+def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
+    """Return the first of those that differ only in the type of files, without those that were stated already."""
+    first: dict[str, Memory] = {}
+    for memory in found:
+        first.setdefault(_regardless_of_type(memory), memory)
+    return [(memory, _strength(memory)) for key, memory in first.items() if key not in stated]
+
+
+def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
+    """Return a memory about tabs with all types of files that need them, other memories unchanged.
+
+    An edit that failed because of tabs is when sessions look for them, so failed commands for that go with it.
+    """
+    if not tabbed_types(memory.content):
+        return memory
+    alike = [one for one in known if (bound := binding_of(one)) and bound.read and tabbed_types(one.content)]
+    types = sorted({file_type for one in alike for file_type in tabbed_types(one.content)})
+    shown = [one.content for one in known if shows_whitespace(one.content)]
+    most = max(one.recurrence for one in alike)
+    return replace(memory, content=of_types(types, shown[:1]), recurrence=most)
+
+
+def _regardless_of_type(memory: Memory) -> str:
+    """Return the content of a memory with one type for all that are formatted alike: .ts for .ts and .tsx.
+
+    What is given about tabs names all types, so memories about tabs count as the same.
+    """
+    if tabbed_types(memory.content):
+        return "indented with tabs"
+    return _FILE_TYPE.sub(lambda found: f"`{min(family_of(found[0].strip('`')))}`", memory.content)
+
+
+def _strength(memory: Memory) -> float:
+    """Return the strength of a memory: the more sessions showed it, the likelier it is needed again."""
+    return MOST - (MOST - LEAST) / max(1, memory.recurrence)

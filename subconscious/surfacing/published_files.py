@@ -1,0 +1,123 @@
+"""Publishes the names of all files that memories mention, so that hooks ask the daemon about no other file.
+
+`hooks/known_files.py` reads ``run/file-names`` after each file that a session reads or edits. The list may name too
+many files, never too few: storing a memory removes it at once, and it is written again when nothing more is stored. It
+is replaced as a whole, with mode 0600. Its age tells whether a daemon still maintains it (docs/protocol.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from time import time
+
+from subconscious.app import App
+from subconscious.store import events, memory_files
+from subconscious.surfacing.bound import types_of
+from subconscious.system.safe_files import replace_file
+
+log = logging.getLogger("subconscious.surfacing")
+
+HEADER, END = b"subconscious-files 1\n", b"end\n"
+LARGEST = 1 << 20
+"""Bytes above which nothing is published, because every hook reads the whole file."""
+
+PAUSE = 3.0
+"""Seconds between two checks for new memories. The list is published once a check finds none."""
+
+RENEWAL = 30.0
+"""Age in seconds from which the modification time of a list that is still valid is renewed."""
+
+_RUN = re.compile(r"[\w.@+-]+")
+_PUBLISHED = re.compile(r"[A-Za-z0-9_.@+-]{1,255}")
+_LINE = re.compile(r":\d+(?:[:-]\d+)?$")
+
+
+class FileNames:
+    """Maintains the published list while the daemon runs."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._path = app.home.run / "file-names"
+        self._changes = 0
+        self._published: tuple[int, int] | None = None
+        self._renewed_at = 0.0
+        self._names: dict[int, frozenset[str]] = {}
+
+    def invalidate(self) -> None:
+        """Remove the list after something was stored: hooks ask the daemon until it is published again."""
+        self._changes += 1
+        self._published = None
+        self._path.unlink(missing_ok=True)
+
+    async def run(self) -> None:
+        """Publish after each change, until cancelled. The list is removed when the daemon stops."""
+        self._app.embedding.on_change = self.invalidate
+        seen = None
+        try:
+            while True:
+                now = (self._changes, await events.latest_id(self._app.database))
+                if now == seen:
+                    await self._keep(now)
+                seen = now
+                await asyncio.sleep(PAUSE)
+        finally:
+            with suppress(OSError):
+                self.invalidate()
+
+    async def _keep(self, now: tuple[int, int]) -> None:
+        try:
+            if self._published != now:
+                await self._publish(now)
+            elif time() - self._renewed_at >= RENEWAL:
+                os.utime(self._path)
+                self._renewed_at = time()
+        except OSError as error:
+            log.info("the names of known files can't be published: %s", error)
+            self._published = None
+
+    async def _publish(self, now: tuple[int, int]) -> None:
+        mentions = await memory_files.mentions(self._app.database)
+        content = await asyncio.to_thread(self._content, mentions)
+        # No await from here on: a change is either seen by this check, or removes the list after it was written.
+        if self._changes != now[0] or len(content) > LARGEST:
+            return
+        replace_file(self._path, content)
+        self._published, self._renewed_at = now, time()
+
+    def _content(self, mentions: Sequence[memory_files.Mention]) -> bytes:
+        keys = [hash(one) for one in mentions]
+        known = self._names
+        self._names = {
+            key: known[key] if key in known else frozenset(lines_of(one.content, one.files))
+            for key, one in zip(keys, mentions, strict=True)
+        }
+        names = sorted(frozenset().union(*self._names.values()))
+        return HEADER + "".join(f"{name}\n" for name in names).encode("ascii") + END
+
+
+def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are published for a memory: names of files, and "*.go" for all files of a type."""
+    yield from names_in(content, files)
+    yield from (f"*{suffix}" for suffix in types_of(content))
+
+
+def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
+    """Yield the file names by which `subconscious.recall.file_binding.bond` may bind a memory, and perhaps a few more.
+
+    Hooks look up only names of plain letters with a dot, so others are left out.
+    """
+    named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
+    written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
+    yield from (name for name in (*named, *written) if "." in name and _PUBLISHED.fullmatch(name))
+
+
+def _cuts(run: str) -> Iterator[str]:
+    """Yield the file names that a run of characters may contain, as in "@app/x.py," or "x.py-style"."""
+    begins = [0, *(at + 1 for at, sign in enumerate(run) if sign in "@+")]
+    ends = [at for at in range(1, len(run) + 1) if not re.match(r"\w|\.\w", run[at : at + 2])]
+    yield from (run[begin:end] for begin in begins for end in ends if begin < end)

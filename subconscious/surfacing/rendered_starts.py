@@ -1,0 +1,74 @@
+"""Starts that a hook printed from the rendered copy because no daemon answered.
+
+The hook writes an entry ``Given`` with the ids that it printed. The entry may still be in the spool when the first
+prompt arrives. Then it is read from there, so that the session is not given the same memories again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from time import time
+
+import aiosqlite
+
+from subconscious.app import App
+from subconscious.app.work import note
+from subconscious.context.entry import FORMAT, NAME_SUFFIX, VERSION, BrokenEntryError, Entry, read_entry
+from subconscious.domain.model import Surface
+from subconscious.store import memories, sessions, surfaces
+from subconscious.store.projects import Project
+from subconscious.system.safe_files import read_beginning
+
+EVENT = "Given"
+OPTION = "given"
+"""The option of the entry that holds the ids, joined by dots."""
+HOW = "start/rendered"
+"""The event under which the ledger records it."""
+MOST = 50
+MOST_LOOKED_AT = 1000
+"""The latest spool entries that are searched while a prompt waits."""
+WHY = "read from the rendered copy: the daemon did not answer"
+_MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
+
+
+async def made_up(app: App, project: Project, session_id: str) -> None:
+    """Record what this session was given according to entries that are still in the spool."""
+    for entry in await asyncio.to_thread(lambda: list(_waiting(app.home.spool, session_id))):
+        async with app.database.write() as tx:
+            await take_note(app, tx, entry, project)
+
+
+def _waiting(spool: Path, session_id: str) -> Iterator[Entry]:
+    for path in sorted(spool.glob(f"*{NAME_SUFFIX}"))[-MOST_LOOKED_AT:]:
+        with suppress(OSError, BrokenEntryError):
+            meant = read_beginning(path, len(_MARK), follow=False) == _MARK
+            if meant and (entry := read_entry(path)).payload.session_id == session_id:
+                yield entry
+
+
+async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
+    """Record once what a session was given, and that it was greeted. Ids of other projects are ignored."""
+    bare = replace(entry, options={name: value for name, value in entry.options.items() if name != OPTION})
+    await note(tx, bare, project)
+    session_id, at = entry.payload.session_id, min(entry.at, time())
+    if not await sessions.greeted_since(tx, session_id, at):
+        await sessions.set_greeted(tx, session_id, at)
+    # The time of the greeting does not tell: a late answer may have set it again and taken it back.
+    if await surfaces.was_recorded(tx, session_id, HOW, at):
+        return
+    found = await memories.get_many(app.database, _ids(entry))
+    given = [memory for memory in found.values() if memory.project_id in (None, project.id)]
+    rows = [
+        Surface(session_id, HOW, at, memory.id, memory.content_hash, place, WHY, 0.0, 1.0)
+        for place, memory in enumerate(given, start=1)
+    ]
+    await surfaces.record(tx, project.id, rows)
+
+
+def _ids(entry: Entry) -> list[int]:
+    said = entry.options.get(OPTION, "").split(".")[:MOST]
+    return [int(number) for number in said if number.isascii() and number.isdigit() and len(number) < 16]

@@ -1,0 +1,201 @@
+"""Composes what a session starts with, and records what sessions are given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from time import time
+from types import MappingProxyType
+
+from subconscious.domain.model import Hit, Memory, Surface
+from subconscious.framing import rules
+from subconscious.framing.rules import CHARACTERS_A_TOKEN
+from subconscious.recall import trust_notes
+from subconscious.recall.marks import marks_of
+from subconscious.recall.ranking import decay_factor
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions.previous_session import Left, Place, fits_a_start, goes_on, left_behind, lines_of, room_for
+from subconscious.store import handovers, memories, sessions, surfaces, triggers
+from subconscious.store.responses import ASKED_FOR
+from subconscious.store.triggers import Due
+from subconscious.surfacing import portfolio_candidates
+from subconscious.surfacing.bound_candidates import bindable
+from subconscious.text.quoting import quote
+
+DAY = 86_400.0
+GREETING = "start/"
+"""Prefix of the events of starts."""
+
+LONGEST_AT_START = 400
+"""Characters of one memory that are given at a start."""
+
+REASONS = MappingProxyType(
+    {
+        "pinned": "pinned",
+        "rule": "a standing rule of the user, or project knowledge",
+        "way out": "a way out of a failure that recurs in this project",
+    }
+)
+"""Why the memories of these groups are given; for the others, search engines give the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What is known about a session that is given something.
+
+    ``asked`` describes the search for `why-surfaced`, as do ``about``, ``limits`` and ``reasons``. ``late`` means that
+    the session is under way, so that its own statements are in its context. ``due`` are the triggers of memories.
+    ``lasting`` are additional lines, ``extra`` those that a hand-over replaces. ``folder`` is the checkout. Sessions
+    that ended before ``since`` are known already.
+    """
+
+    session_id: str
+    project_id: str
+    event: str
+    branch: str = ""
+    asked: str = ""
+    hints: str = ""
+    extra: tuple[str, ...] = ()
+    late: bool = False
+    about: str = ""
+    limits: str = "{}"
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    due: Mapping[int, Due] = field(default_factory=dict)
+    folder: str = ""
+    since: float = 0.0
+    lasting: tuple[str, ...] = ()
+
+
+async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
+    """Choose what a session starts with, and record it in the ledger before it is sent."""
+    start = replace(start, due=await due_now(ctx, start.project_id))
+    context = await compose_start(ctx, start)
+    await save_given(ctx, start, context)
+    return context
+
+
+async def compose_start(ctx: RecallContext, start: Start, without: Collection[int] = ()) -> rules.Context:
+    """Choose what a session starts with, ``without`` some memories. Records nothing: it may be for a later session."""
+    chosen = ctx.settings
+    left = await left_behind(ctx, _place(start))
+    picks = await portfolio_candidates.chosen(
+        ctx, await _work(ctx, start, left, without), await due_hits(ctx, start.due)
+    )
+    hits = await trust_notes.of_hits(ctx.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
+    most = CHARACTERS_A_TOKEN * chosen.handover_tokens
+    handed = ""
+    beside = [hit.memory for hit in hits]
+    if left is not None and left.given:
+        known = await bindable(ctx, start.project_id) if left.handover.failed else []
+        if fits_a_start(left, start.branch, [*beside, *known]):
+            room = room_for(left, start.branch, most)
+            handed = lines_of(left, beside, room, ways_out=known, brief=not goes_on(left, start.branch))
+    extra = start.lasting if handed else (*start.lasting, *start.extra)
+    budget = rules.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
+    context = rules.compose(hits, budget, start.branch, extra, marks_for(ctx, start), tell=brief, closing=handed)
+    groups = {pick.hit.memory.id: pick.group for pick in picks}
+    return replace(
+        context,
+        groups=tuple(groups[hit.memory.id] for hit in context.hits),
+        handed=(rules.Handed(left.session),) if left is not None and handed and handed in context.text else (),
+    )
+
+
+def _place(start: Start) -> Place:
+    return Place(start.session_id, start.project_id, start.branch, start.folder, start.since)
+
+
+async def _work(
+    ctx: RecallContext, start: Start, left: Left | None, without: Collection[int]
+) -> portfolio_candidates.Work:
+    return portfolio_candidates.Work(
+        start.session_id,
+        start.project_id,
+        branch=start.branch,
+        hints=start.hints,
+        files=left.handover.files if left is not None else (),
+        late=start.late,
+        known=await surfaces.hashes_in_context(ctx.database, start.session_id),
+        without=without,
+    )
+
+
+def brief(memory: Memory) -> str:
+    """Return the beginning of a memory, as starts give it, where several share little room."""
+    return quote(memory.content, LONGEST_AT_START)
+
+
+async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
+    """Return the memories that are due and have not been given to any session since their date."""
+    if not ctx.settings.surface_due:
+        return {}
+    now = time()
+    found = await triggers.due(ctx.database, project_id, now - ctx.settings.due_days * DAY, now)
+    return {one.memory_id: one for one in reversed(found)}
+
+
+def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
+    """Return a function that gives the marks of a memory: that it is due, outdated, or of another branch."""
+
+    def marks(memory: Memory) -> tuple[str, ...]:
+        due = start.due.get(memory.id)
+        return (*((rules.due_mark(due.due_at),) if due else ()), *marks_of(memory, start.branch, ctx.worktree_state))
+
+    return marks
+
+
+async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -> None:
+    """Record what a session was given, and that it was greeted, even if there was nothing to give.
+
+    Being given does not count as use. Only requested memories do at once, others when an answer uses them.
+    """
+    now, groups = time(), context.groups or ("",) * len(context.hits)
+    rows = [
+        Surface(
+            session_id=start.session_id,
+            event=start.event,
+            at=now,
+            memory_id=hit.memory.id,
+            content_hash=hit.memory.content_hash,
+            position=position,
+            reason=_why(hit, start, group),
+            relevance=hit.relevance,
+            decay=hit.decay,
+            engines=hit.engines,
+            about=start.about,
+            priority=hit.priority,
+            limits=start.limits,
+            trigger_id=start.due[hit.memory.id].id if hit.memory.id in start.due else None,
+            characters=size,
+        )
+        for position, (hit, group, size) in enumerate(zip(context.hits, groups, context.sizes, strict=True), start=1)
+    ]
+    async with ctx.database.write() as tx:
+        await surfaces.record(tx, start.project_id, rows)
+        if start.event in ASKED_FOR:
+            await memories.touch(tx, [hit.memory.id for hit in context.hits], now)
+        for one in context.handed:
+            given = handovers.Handover(start.session_id, one.session.id, one.event or start.event, now)
+            await handovers.record(tx, given)
+        if start.event.startswith(GREETING):
+            await sessions.set_greeted(tx, start.session_id, now)
+
+
+async def due_hits(ctx: RecallContext, due: Mapping[int, Due]) -> list[Hit]:
+    """Return due memories as hits without a search."""
+    now = time()
+    known = await memories.get_many(ctx.database, list(due))
+    return [Hit(known[number], 1.0, decay_factor(ctx, known[number], now)) for number in due if number in known]
+
+
+def _why(hit: Hit, start: Start, group: str) -> str:
+    """Return why a memory was given, for `why-surfaced`."""
+    asked = start.reasons.get(hit.memory.id, start.asked)
+    if hit.memory.id in start.due:
+        return rules.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
+    if group in REASONS:
+        return REASONS[group]
+    if hit.engines:
+        ranks = ", ".join(f"{engine.engine} rank {engine.rank}" for engine in hit.engines)
+        return f"{asked}: {ranks}"
+    return "recent in this project"

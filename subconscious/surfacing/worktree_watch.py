@@ -1,0 +1,123 @@
+"""Checks in the background what has become of the files and branches that memories are bound to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from dataclasses import replace
+from time import monotonic, time
+
+from subconscious.app import App
+from subconscious.domain.model import Memory
+from subconscious.store import memory_files
+from subconscious.system.projects import Checkout, head
+
+log = logging.getLogger("subconscious.surfacing")
+
+PAUSE = 60.0
+"""Seconds for which a check of a project is valid."""
+
+FRESH = 86_400.0
+"""Seconds after a memory was stated within which the first check of its files counts as their original state."""
+
+MOST_MEMORIES = 2000
+MOST_DIGESTS = 500
+"""Files of a project that are read in one check."""
+
+
+class WorktreeWatch:
+    """The loop that examines the folders of projects in use."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._worktrees = app.worktrees
+        self._looked: dict[tuple[str, str, str], float] = {}
+
+    async def run(self) -> None:
+        """Examine the folders that sessions work in, until cancelled."""
+        while True:
+            await self._worktrees.woken.wait()
+            self._worktrees.woken.clear()
+            while self._worktrees.wanted:
+                try:
+                    await self.look(*self._worktrees.wanted.popitem())
+                except Exception:
+                    # Marks are optional: the next check computes them again.
+                    log.exception("files and branches can't be checked")
+
+    async def look(self, project_id: str, folder: str) -> None:
+        """Check the memories of one project, unless that was done within the last minute."""
+        branch, _ = await asyncio.to_thread(head, folder)
+        place = (project_id, folder, branch)
+        if monotonic() - self._looked.get(place, -math.inf) < PAUSE:
+            return
+        chosen = self._app.recall_context().settings
+        self._looked[place] = monotonic()
+        bound = await memory_files.with_files(self._app.database, project_id, MOST_MEMORIES)
+        checkout = await asyncio.to_thread(Checkout.at, folder)
+        if checkout is None or not bound:
+            return
+        if chosen.mark_branches and branch:
+            await self._look_at_branches(bound, checkout, branch)
+        if chosen.mark_outdated:
+            await self._look_at_files(bound, checkout)
+
+    async def _look_at_branches(self, bound: list[Memory], checkout: Checkout, branch: str) -> None:
+        elsewhere = [memory for memory in bound if memory.branch not in ("", branch)]
+        origins = {(memory.branch, memory.commit) for memory in elsewhere}
+        here = {origin for origin in origins if await asyncio.to_thread(checkout.has_merged, *origin)}
+        merged = {(memory.id, branch) for memory in elsewhere if (memory.branch, memory.commit) in here}
+        apart = {(memory.id, branch) for memory in elsewhere} - merged
+        self._worktrees.known = replace(
+            self._worktrees.known,
+            merged=frozenset((self._worktrees.known.merged - apart) | merged),
+            apart=frozenset((self._worktrees.known.apart - merged) | apart),
+        )
+
+    async def _look_at_files(self, bound: list[Memory], checkout: Checkout) -> None:
+        with_files = [memory for memory in bound if memory.files]
+        stamps = await memory_files.digests(self._app.database, [memory.id for memory in with_files])
+        closed = await memory_files.outside_open_sessions(self._app.database, [memory.id for memory in with_files])
+        found = await asyncio.to_thread(_compared, with_files, checkout, stamps, closed)
+        outdated, fresh = found
+        async with self._app.database.write() as tx:
+            await memory_files.save_digests(tx, fresh)
+        ids = {memory.id for memory in with_files}
+        others = {number: files for number, files in self._worktrees.known.outdated.items() if number not in ids}
+        self._worktrees.known = replace(self._worktrees.known, outdated=others | outdated)
+
+
+Stamps = dict[tuple[int, str], str]
+
+
+def _compared(
+    bound: list[Memory], checkout: Checkout, stamps: Stamps, closed: set[int]
+) -> tuple[dict[int, tuple[str, ...]], Stamps]:
+    """Return the changed files by memory, and the digests of files that are checked for the first time."""
+    outdated: dict[int, tuple[str, ...]] = {}
+    fresh: Stamps = {}
+    digests: dict[str, str] = {}
+    oldest = min((memory.said_at for memory in bound), default=0.0)
+    for memory in bound:
+        changed = []
+        for file in memory.files:
+            path = checkout.find(file)
+            if not path:
+                continue
+            known = stamps.get((memory.id, file))
+            young = time() - memory.said_at < FRESH
+            if known is None and not young:
+                if checkout.committed_at(path, oldest) > memory.said_at:
+                    changed.append(file)
+                continue
+            if path not in digests and len(digests) >= MOST_DIGESTS:
+                continue
+            now = digests.setdefault(path, checkout.digest(path))
+            if known is None and memory.id in closed:
+                fresh[memory.id, file] = now
+            elif known is not None and known != now:
+                changed.append(file)
+        if changed:
+            outdated[memory.id] = tuple(changed)
+    return outdated, fresh

@@ -1,0 +1,274 @@
+"""The project of a folder: its repository (shared by worktrees and sub-folders), or the folder itself.
+
+It is read from the file system, following Git's layout; only looking at the history starts a `git` process, with a
+deadline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from subconscious.system.git_command import ask_git
+from subconscious.system.git_files import Repository, find_repository, is_commit_id
+from subconscious.system.safe_files import read_regular
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The identity of a project.
+
+    ``root`` is the repository's main folder, or the folder; outside Git the rest is empty.
+    """
+
+    root: str
+    name: str
+    remote: str = ""
+    first_commit: str = ""
+    git: bool = False
+
+
+def identify(folder: str, seconds: float) -> Identity:
+    """Return the project that ``folder`` belongs to; ``seconds`` limits the look at its history."""
+    path = Path(os.path.realpath(folder))
+    repository = find_repository(path)
+    if repository is None:
+        return Identity(root=str(path), name=path.name or "/")
+    root = repository.root
+    return Identity(
+        root=str(root),
+        name=root.name.removesuffix(".git") or "/",
+        remote=_plain_remote("".join(repository.config("remote.origin", "url")[:1])),
+        first_commit=_first_commit(repository, seconds),
+        git=True,
+    )
+
+
+COMMITS = 5
+"""Number of latest commits that are read."""
+LONGEST_REMOTE = 500
+
+WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
+"""Folders for temporary checkouts, inside the repository they belong to."""
+
+
+def root_of(folder: str) -> str:
+    """Return the root of the project of ``folder``, even if the folder is gone, as often with old sessions.
+
+    A gone folder within an existing repository was a part of it, unless that repository is the home folder.
+    """
+    path = Path(os.path.realpath(folder))
+    repository = find_repository(path)
+    if repository is not None and (path.is_dir() or repository.root != Path.home()):
+        return str(repository.root)
+    return str(path) if path.is_dir() else _main_checkout(str(path))
+
+
+def _main_checkout(folder: str) -> str:
+    """The main checkout of a worktree whose folders no longer exist, derived from its path."""
+    return next((folder.partition(mark)[0] for mark in WORKTREES if folder.partition(mark)[0] != folder), folder)
+
+
+def locate(file: str, folder: str) -> tuple[str, str]:
+    """The checkout that contains a file, and its path there, if it is of the same project as ``folder``; else "", "".
+
+    A worktree counts as part of its repository, wherever it is.
+    """
+    path, folder_path = Path(os.path.realpath(file)), Path(os.path.realpath(folder))
+    own, other = find_repository(path.parent), find_repository(folder_path)
+    if own is not None:
+        same = other is not None and own.common == other.common
+        return (str(own.worktree), str(path.relative_to(own.worktree))) if same else ("", "")
+    return (str(folder_path), str(path.relative_to(folder_path))) if path.is_relative_to(folder_path) else ("", "")
+
+
+def head(folder: str) -> tuple[str, str]:
+    """Branch and commit checked out in ``folder`` ("", "" outside Git); no process is started."""
+    repository = _repository_at(folder)
+    return repository.head() if repository else ("", "")
+
+
+def latest_commits(folder: str) -> list[tuple[float, str]]:
+    """Time and subject of the latest commits in ``folder``, from the log of its HEAD; no process is started."""
+    repository = _repository_at(folder)
+    return repository.latest_commits(COMMITS) if repository else []
+
+
+def _repository_at(folder: str) -> Repository | None:
+    return find_repository(Path(os.path.realpath(folder)))
+
+
+def _plain_remote(url: str) -> str:
+    """Normalise ``git@host:a/b.git`` and ``https://user:secret@host/a/b`` to the same text, without secrets."""
+    if len(url) > LONGEST_REMOTE or not url.isprintable():
+        return ""
+    bare = url.partition("://")[2] or url
+    bare = bare.rpartition("@")[2]
+    return bare.replace(":", "/", 1).removesuffix("/").removesuffix(".git").lower()
+
+
+def _first_commit(repository: Repository, seconds: float) -> str:
+    commit = repository.main_commit()
+    lines = ask_git(repository, seconds, "rev-list", "--max-parents=0", commit, "--").split() if commit else []
+    return lines[-1] if lines else ""
+
+
+TRUNKS = ("main", "master", "trunk", "develop")
+"""Branches that other branches are merged into."""
+
+
+def is_finished(folder: str, branch: str, seconds: float) -> bool:
+    """Whether a branch is merged or gone; ``seconds`` limits each question to Git.
+
+    False for a trunk, for a branch without own commits, and if nothing is known about it.
+    """
+    repository = _repository_at(folder) if folder and branch not in ("", "HEAD", *TRUNKS) else None
+    if repository is None:
+        return False
+    prefixes = ("refs/heads/", "refs/remotes/origin/")
+    tip = next(filter(None, (repository.resolve(f"{prefix}{branch}") for prefix in prefixes)), "")
+    trunks = {repository.resolve(f"{prefix}{trunk}") for prefix in prefixes for trunk in TRUNKS} - {""}
+    if not tip or not trunks:
+        return not tip and bool(trunks)
+    if tip == repository.branch_start(branch):
+        return False
+    return tip in trunks or any(_is_ancestor(repository, tip, trunk, seconds) for trunk in sorted(trunks))
+
+
+def _is_ancestor(repository: Repository, commit: str, later: str, seconds: float) -> bool:
+    return ask_git(repository, seconds, "merge-base", commit, later).strip() == commit
+
+
+def has_commit(root: str, commit: str) -> bool:
+    """Whether the repository at ``root`` still has a commit, on any branch or none."""
+    repository = _repository_at(root)
+    if repository is None or not is_commit_id(commit):
+        return False
+    return ask_git(repository, LOOK_SECONDS, "cat-file", "-t", commit).strip() == "commit"
+
+
+DAY = 86_400
+EARLIEST = 200_000_000
+"""Git misreads timestamps before this one, in 1976."""
+LARGEST_FILE = 4 << 20
+MOST_PATHS = 200_000
+LOOK_SECONDS = 5.0
+"""Time limit of one Git command in the background."""
+
+
+class Checkout:
+    """A working copy at one moment: the content of its files, and the history of its branch.
+
+    All methods may start `git`, so they are too slow for a hook.
+    """
+
+    def __init__(self, root: Path, repository: Repository | None) -> None:
+        self.root = root
+        self._repository = repository
+        self._commit = repository.head()[1] if repository else ""
+        self._paths: dict[str, list[str]] | None = None
+
+    @classmethod
+    def at(cls, folder: str) -> Checkout | None:
+        """The checkout that contains ``folder``, or the folder itself; None if it no longer exists."""
+        path = Path(os.path.realpath(folder))
+        if not path.is_dir():
+            return None
+        repository = find_repository(path)
+        return cls(repository.worktree if repository else path, repository)
+
+    def find(self, named: str) -> str:
+        """The path, within the checkout, of a file given by its path or the end of it; "" if none or several match."""
+        bare = named.removeprefix(f"{self.root}/").removeprefix("./")
+        if not bare.startswith("/") and (self.root / bare).is_file():
+            return bare
+        parts = bare.strip("/").split("/")
+        found = [path for path in self._named(parts[-1]) if _ends_alike(path.split("/"), parts)]
+        return found[0] if len(found) == 1 else ""
+
+    def digest(self, path: str) -> str:
+        """A hash of a file's content; "" if it is gone or very large."""
+        try:
+            status = (self.root / path).stat()
+            small = status.st_size <= LARGEST_FILE
+            return _digest(self.root / path, status.st_mtime_ns, status.st_size) if small else ""
+        except OSError:
+            return ""
+
+    def committed_at(self, path: str, since: float) -> float:
+        """When a commit after ``since`` last changed a file; 0.0 if none did."""
+        if self._repository is None or not self._commit:
+            return 0.0
+        return _commits(self._repository, self._commit, int(since // DAY)).get(path, 0.0)
+
+    def has_merged(self, branch: str, commit: str) -> bool:
+        """Whether statements made on ``branch``, at ``commit``, apply to the current checkout.
+
+        A branch without own commits is not merged, although all its commits are here: statements made on it are about
+        future work. For a trunk, where other branches start, its commits count; also for a branch that is gone.
+        """
+        repository = self._repository
+        if repository is None or not self._commit:
+            return False
+        tip = repository.resolve(f"refs/heads/{branch}") or repository.resolve(f"refs/remotes/origin/{branch}")
+        if not tip:
+            return self._has_commit(commit)
+        is_trunk = branch in (*TRUNKS, repository.default_branch())
+        start = "" if is_trunk else repository.branch_start(branch)
+        # If the start is unknown, the commit may be the start of the branch, which proves nothing: only the tip counts.
+        own_commits = {tip} if start is None else {commit, tip} - {"", start}
+        return any(self._has_commit(one) for one in own_commits)
+
+    def _has_commit(self, commit: str) -> bool:
+        """Whether a commit is part of the history of the checkout."""
+        return self._repository is not None and commit in _history(self._repository, self._commit)
+
+    def _named(self, name: str) -> list[str]:
+        if self._paths is None:
+            self._paths = {}
+            for path in self._repository.tracked(MOST_PATHS) if self._repository else []:
+                self._paths.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._paths.get(name, [])
+
+
+@lru_cache(maxsize=4)
+def _history(repository: Repository, commit: str) -> frozenset[str]:
+    """The ancestors of a commit, up to a limit: one process for all questions."""
+    most = f"--max-count={MOST_PATHS}"
+    return frozenset(ask_git(repository, LOOK_SECONDS, "rev-list", most, commit, "--").split())
+
+
+@lru_cache(maxsize=4)
+def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
+    """When each file was last changed by a commit since a day: one process for all files."""
+    since = f"--since=@{max(day * DAY, EARLIEST)}"
+    # Finding renames would need the files' contents, which a partial clone may not have.
+    plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-show-signature", "--no-color")
+    output = ask_git(
+        repository, LOOK_SECONDS, "log", *plain, since, "--format=%x00%ct", "--name-only", "-z", commit, "--"
+    )
+    found: dict[str, float] = {}
+    at = 0.0
+    for part in output.replace("\n", "\0").split("\0"):
+        if re.fullmatch(r"\d{9,11}", part):
+            at = float(part)
+        elif part:
+            found.setdefault(part, at)  # the latest come first
+    return found
+
+
+@lru_cache(maxsize=2000)
+def _digest(file: Path, changed: int, size: int) -> str:
+    """The hash of a file, cached by its time of change and size."""
+    del changed, size
+    return hashlib.sha256(read_regular(file, LARGEST_FILE)).hexdigest()
+
+
+def _ends_alike(path: list[str], named: list[str]) -> bool:
+    if len(named) <= len(path):
+        return path[-len(named) :] == named
+    return len(path) > 1 and named[-len(path) :] == path

@@ -1,0 +1,41 @@
+"""Shared parts of the small linear models: hashed features, weights from a file, and the logistic function.
+
+A feature's index is the CRC of its name: the same on every machine and in every version of Python.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def logistic(score: float) -> float:
+    """Return the probability for a score in log odds, which are limited to -30..30."""
+    return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
+
+
+def hashed(features: Iterable[str], size: int) -> list[int]:
+    """Return the indexes of features in a table of ``size`` weights, sorted, each once."""
+    return sorted({zlib.crc32(feature.encode("utf-8", "replace")) % size for feature in features})
+
+
+def scaled_sum(weights: numpy.ndarray, at: Sequence[int]) -> float:
+    """Return the sum of some weights, divided by the root of their number."""
+    return float(weights[at].sum()) / math.sqrt(max(len(at), 1))
+
+
+@cache
+def load_model(package: str, name: str) -> tuple[numpy.ndarray, float]:
+    """Return the weights and the bias of a model in a package's ``weights.npz``."""
+    import numpy  # takes a tenth of a second, which the daemon's start should not wait for
+
+    with files(package).joinpath("weights.npz").open("rb") as file, numpy.load(file) as table:
+        weights = table[name].astype(numpy.float32)
+    return weights[:-1], float(weights[-1])

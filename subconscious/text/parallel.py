@@ -1,0 +1,74 @@
+"""Whether two statements are entries of one list: the same form, or numbered, about different subjects.
+
+"The mail service listens on 7071" has another subject and another value than "the billing service listens on 7070", so
+both can be true. A statement that replaces another has the same subject, or another form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from subconscious.text.statement import Statement, parse
+
+LONGEST_SPAN = 2
+"""Words by which the subjects or values may differ; a longer difference makes another sentence."""
+
+_TOPIC = re.compile(r"(?:for|in|on|at|für|bei|pour|para|en) (?P<topic>(?!(?:the|an?|our|now|der|die|das)\b)[\w-]+)\b")
+"""A topic in front of a statement: "for tests we use SQLite"."""
+
+Part = tuple[str, bool]
+"""A word that carries meaning, and whether it is negated."""
+
+
+def are_parallel(one: str, other: str) -> bool:
+    """Whether the subjects and the values of two statements differ and the words between them agree."""
+    topics = _TOPIC.match(one.casefold()), _TOPIC.match(other.casefold())
+    if topics[0] and topics[1]:
+        return topics[0]["topic"] != topics[1]["topic"]
+    first, second = _parts(parse(one)), _parts(parse(other))
+    spans = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    kinds = [kind for kind, *_ in spans]
+    if kinds[:2] != ["replace", "equal"] or "replace" not in kinds[2:] or {"insert", "delete"} & set(kinds):
+        return False
+    return all(
+        max(end - begin, its_end - its_begin) <= LONGEST_SPAN
+        for kind, begin, end, its_begin, its_end in spans
+        if kind == "replace"
+    )
+
+
+def _parts(side: Statement) -> Sequence[Part]:
+    return [(word.key, word.negated) for word in side.words]
+
+
+def are_counted_apart(new: str, old: str) -> bool:
+    """Whether both name things of one kind with different numbers: step 1, step 2."""
+    mine, its = _counted(new), _counted(old)
+    return any(mine[sort].isdisjoint(its[sort]) for sort in mine.keys() & its.keys())
+
+
+def _counted(text: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for match in _COUNTED.finditer(text.casefold()):
+        found.setdefault(match["sort"], set()).add(match["number"])
+    return found
+
+
+def are_lettered_apart(new: str, old: str) -> bool:
+    """Whether both name things of one kind with different letters: "rev a", "rev b"."""
+    mine, its = (dict(_LETTERED.findall(text.casefold())) for text in (new, old))
+    return any(mine[sort] != its[sort] for sort in mine.keys() & its.keys())
+
+
+_COUNTED = re.compile(
+    r"(?P<sort>\b(?:number|no\.|nr\.?|case|step|stage|phase|part|ticket|issue|bug|pr|task|story|item|test|rule|option|room|"
+    r"table|shard|node|worker|tenant|customer|team|floor|build|chapter|fall|schritt|teil|paso|caso|étape|etapa|passo)|#)"
+    r"\s?#?(?P<number>\d+)\b"
+)
+
+_LETTERED = re.compile(
+    r"\b(?P<sort>rev|revision|variant|option|plan|phase|group|team|room|line|board|type|class|site|zone|track|variante|"
+    r"gruppe|zone|typ|groupe|grupo|tipo|opción|opção)\s(?P<number>[a-z])\b"
+)

@@ -1,0 +1,63 @@
+"""Splits a typed message into sentences, without pasted parts: code, quotes, logs, tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_PASTED_LINE = re.compile(
+    r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
+    r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
+)
+_SENTENCE_END = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*"
+)
+"""The second alternative is for Chinese and Japanese, which put no space after a sentence."""
+
+_LONGEST_LINE = 4000
+LONGEST = 1000
+"""Characters of a sentence; longer ones are data. The longest of some 13,000 recorded messages has 678."""
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of ``text`` in order, each a verbatim part of it."""
+    for prose in _FENCE.split(text):
+        for paragraph in _paragraphs(prose):
+            yield from _split(paragraph)
+
+
+def _paragraphs(prose: str) -> Iterator[str]:
+    """Yield paragraphs: a line that was broken by hand continues in the next."""
+    paragraph = ""
+    for line in prose.splitlines(keepends=True):
+        if _continues(paragraph, line):
+            paragraph += line
+            continue
+        yield paragraph
+        paragraph = "" if _is_pasted(line) else line
+    yield paragraph
+
+
+def _continues(paragraph: str, line: str) -> bool:
+    before = paragraph.rstrip()
+    return len(before) >= 50 and before[-1] not in ".!?:" and line[:1].islower() and not _is_pasted(line)
+
+
+def _is_pasted(line: str) -> bool:
+    """Whether a line looks like output, code, a heading or a table rather than typed prose."""
+    if len(line) > _LONGEST_LINE or _PASTED_LINE.match(line):
+        return True
+    signs = sum(character in "{}[]()<>=;|\\_/$#*" for character in line)
+    return signs > max(6, len(line) // 8)
+
+
+def _split(paragraph: str) -> Iterator[str]:
+    mark = _LIST_MARK.match(paragraph)
+    ends = [mark.end() if mark else 0, *(m.end() for m in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    for start, end in pairwise(ends):
+        sentence = paragraph[start:end].strip()
+        if 0 < len(sentence) <= LONGEST:
+            yield sentence

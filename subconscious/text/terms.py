@@ -1,0 +1,69 @@
+"""Search terms of a text: its words without stop words, the parts of its code words, and the names in it.
+
+Stop words cost 5 points of recall and most of the time of a query; a name that a prompt and a memory share is the
+strongest sign of relevance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from subconscious.text.codewords import code_parts
+
+STOP_WORDS = frozenset(
+    word
+    for line in (
+        "a about above after again against all also am an and any are as at be because been before being",
+        "below between both but by can could did do does doing done down during each few for from further get",
+        "got had has have having he her here hers herself him himself his how i if in into is it its itself",
+        "just let lets like me more most my myself no nor not now of off on once only or other our ours out",
+        "over own please s same she should so some such t than that the their theirs them themselves then",
+        "there these they this those through to too under until up us use very was we were what when where",
+        "which while who whom why will with would you your yours yourself",
+    )
+    for word in line.split()
+)
+TERMS = 24
+"""Maximum number of terms of one query: of a pasted page only the beginning is searched for."""
+
+LETTERS = 4000
+"""Characters of a prompt that are examined."""
+
+_TOKEN = re.compile(r"[^\W\d_](?:[\w./:-]{0,118}\w)?")
+_CODE = re.compile(r"[a-z][A-Z]|_|\d|/|\w\.\w|::")
+_BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
+
+
+def terms(text: str, limit: int = TERMS) -> list[str]:
+    """The distinct search terms in order, safe in a MATCH expression; camelCase words also in parts."""
+    text = text[:LETTERS]
+    words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
+    kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))
+    return list(dict.fromkeys(kept))[:limit]
+
+
+def names(text: str) -> frozenset[str]:
+    """The names in a text, casefolded: capitalised words inside sentences, identifiers, paths, error numbers."""
+    return frozenset(_names(text[:LETTERS]))
+
+
+def _names(text: str) -> Iterator[str]:
+    for token in _TOKEN.finditer(text):
+        word = re.sub(r"['\u2019]s$", "", token[0])
+        if word.casefold() in STOP_WORDS or len(word) < 2:
+            continue
+        first = _BEGINS.search(text[max(0, token.start() - 8) : token.start()])
+        if _CODE.search(word) or (word[0].isupper() and (not first or (word.isupper() and len(word) > 2))):
+            yield word.casefold()
+
+
+@lru_cache(maxsize=1 << 15)
+def stem(word: str) -> str:
+    """A word without common English endings: enough to see whether two texts share it."""
+    for ending in ("ing", "ed", "es", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word

@@ -1,0 +1,1 @@
+"""Nightly, weekly and monthly jobs, backups, and restoring a backup."""

@@ -1,0 +1,145 @@
+"""Results of the requests about captures, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict, cast
+
+
+class Finding(TypedDict):
+    """A finding of the poisoning check: what it is, and where it stands in which part of the capture."""
+
+    rule: str
+    threat: str
+    level: str
+    why: str
+    part: str
+    start: int
+    end: int
+
+
+class Capture(TypedDict):
+    """A candidate with the decision on it: the columns of its row, with the status as it is shown."""
+
+    id: int
+    capture_key: str
+    project_id: str
+    session_id: str | None
+    status: str
+    decision: str
+    reason: str
+    memory_id: int | None
+    scope: str
+    kind: str
+    summary: str
+    content: str
+    content_hash: str
+    evidence: str
+    turn_id: str
+    transcript: str
+    byte_start: int
+    byte_end: int
+    origin: str
+    strength: str
+    raw_confidence: float
+    confidence: float
+    extractor: str
+    rationale: str
+    sentiment: str
+    branch: str
+    tags: list[str]
+    files: list[str]
+    said_at: float
+    created_at: float
+    expires_at: float | None
+    decided_at: float | None
+    level: str
+    verdict: list[Finding]
+    rules: str
+    quarantined: bool
+    released_at: float | None
+    seconded_with: int
+    reservation: str | None
+    shown_at: float | None
+
+
+class ConfidenceParts(TypedDict):
+    """What a confidence consists of: the strength of the wording, as stated, as calibrated today."""
+
+    strength: str
+    raw: float
+    calibrated: float
+
+
+class Likeness(TypedDict):
+    """A memory that says something similar to a capture."""
+
+    id: int
+    kind: str
+    summary: str
+    content: str
+    likeness: float
+
+
+class Proposal(TypedDict):
+    """What triage proposes for a capture."""
+
+    sort: str
+    decision: str
+    why: str
+
+
+class ReviewedCapture(Capture):
+    """A capture with the details that a decision needs, where they were asked for."""
+
+    context: NotRequired[str]
+    parts: NotRequired[ConfidenceParts]
+    sources: NotRequired[list[int]]
+    similar: NotRequired[list[Likeness]]
+    proposal: NotRequired[Proposal]
+
+
+class CapturesResult(TypedDict):
+    """Answer to ``captures`` and to decisions. ``waiting`` is how many wait in all, ``left_out`` why some were not."""
+
+    captures: list[ReviewedCapture]
+    waiting: NotRequired[int]
+    left_out: NotRequired[str]
+
+
+class WaitingDecision(TypedDict):
+    """A decision that waits for its code, with the code."""
+
+    session_id: str
+    deed: str
+    wording: str
+    captures: list[ReviewedCapture]
+    code: str
+
+
+class CodesResult(TypedDict):
+    """Answer to ``codes``."""
+
+    decisions: list[WaitingDecision]
+
+
+class Lesson(TypedDict):
+    """A rejected wording that the poisoning check recognises from now on."""
+
+    id: int
+    capture_id: int
+    threat: str
+    created_at: float
+    summary: str
+    session_id: str | None
+
+
+class LessonsResult(TypedDict):
+    """Answer to ``lessons`` and ``forget_lesson``."""
+
+    lessons: list[Lesson]
+
+
+def reviewed(captures: Sequence[Capture]) -> list[ReviewedCapture]:
+    """Return captures without details as results of decisions have them."""
+    return [cast("ReviewedCapture", capture) for capture in captures]

@@ -1,0 +1,224 @@
+"""Results of the requests about the daemon itself, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Project(TypedDict):
+    """A repository or a folder."""
+
+    id: str
+    name: str
+    root: str
+    remote: str
+    first_commit: str
+
+
+class MemoryCounts(TypedDict):
+    """Numbers of memories: in one project, active, archived and unconfirmed in all."""
+
+    project: int
+    active: int
+    archived: int
+    unconfirmed: int
+
+
+class LostProject(TypedDict):
+    """A project whose folder is gone."""
+
+    root: str
+    memories: int
+
+
+class OpenQuestion(TypedDict):
+    """The question whether one statement replaces another. ``wording`` is for a person only."""
+
+    link_id: int
+    new_id: int
+    old_id: int
+    times_shown: int
+    wording: str
+
+
+class JobCounts(TypedDict):
+    """Numbers of jobs by state."""
+
+    ready: int
+    leased: int
+    buried: int
+
+
+class SessionCounts(TypedDict):
+    """Numbers of sessions by status."""
+
+    open: int
+    ended: int
+    interrupted: int
+
+
+class ReadingCounts(TypedDict):
+    """Text that a model has yet to read."""
+
+    gathering: int
+    due: int
+    tokens: int
+    retry_at: float | None
+    reason: str
+
+
+class SecondLookCounts(TypedDict):
+    """Sessions that a model has yet to read a second time."""
+
+    looks: int
+    refused: int
+    looks_wait: str
+
+
+class Refining(ReadingCounts, SecondLookCounts):
+    """Text and sessions that a model has yet to read."""
+
+
+class EmbedderState(TypedDict):
+    """The embedder, without the counts of the store."""
+
+    name: str
+    state: str
+    model: str
+    coming: str
+    error: str
+    code: str
+    retry_at: float | None
+    tokens: int
+
+
+class Embedder(EmbedderState):
+    """The embedder, and the memories that wait for it."""
+
+    pending: int
+    failed: int
+
+
+class ProviderError(TypedDict):
+    """The last error of a provider."""
+
+    at: float
+    code: str
+    message: str
+    remedy: str
+
+
+class ChannelState(TypedDict):
+    """One provider, or one account of it."""
+
+    name: str
+    model: str
+    open: bool
+    breaker: str
+    refused: bool
+    error: ProviderError | None
+
+
+class Provider(ChannelState):
+    """One provider with the sources of its keys. ``reachable`` is the result of a check."""
+
+    key: str
+    own_keys: list[ChannelState]
+    sessions_with_own_key: int
+    reachable: NotRequired[bool]
+
+
+class Spending(TypedDict):
+    """The costs of the day and their limits."""
+
+    spent_today: float
+    cap: float
+    state: str
+    tokens_today: int
+    tokens_cap: int
+
+
+class RequestCounts(TypedDict):
+    """Numbers of deferred requests to models by state."""
+
+    waiting: int
+    sent: int
+    buried: int
+
+
+class ProviderResult(TypedDict):
+    """Answer to ``provider``."""
+
+    providers: list[Provider]
+    spending: Spending
+    waiting: RequestCounts
+
+
+class HookTimes(TypedDict):
+    """How long the daemon took to answer the hooks of an event, over its latest answers."""
+
+    event: str
+    answers: int
+    median_ms: float
+    p95_ms: float
+
+
+class StatusResult(TypedDict):
+    """Answer to ``status``."""
+
+    version: str
+    pid: int
+    home: str
+    started_at: float
+    project: Project | None
+    memories: MemoryCounts
+    lost: list[LostProject]
+    review: int
+    review_everywhere: int
+    quarantined: int
+    suspicion: str
+    question: OpenQuestion | None
+    jobs: JobCounts
+    refining: Refining
+    spool: int
+    sessions: SessionCounts
+    embedder: Embedder
+    provider: ProviderResult
+    vector_index: str
+    disk: str
+    warnings: list[str]
+    hooks: list[HookTimes]
+    settings: dict[str, Any]
+    unaccepted: list[str]
+
+
+class ChangedSettings(TypedDict):
+    """Answer to ``accept_settings`` and ``setup_accept``: values before and after, by setting."""
+
+    changed: dict[str, list[Any]]
+
+
+class DrainResult(TypedDict):
+    """Answer to ``drain``."""
+
+    drained: bool
+    embedded: bool
+
+
+class EmbedResult(TypedDict):
+    """Answer to ``embed``: memories that wait for a vector."""
+
+    pending: int
+
+
+class StopResult(TypedDict):
+    """Answer to ``stop`` and ``yield``."""
+
+    stopping: bool
+
+
+class AttachResult(TypedDict):
+    """Answer to ``attach``: the project, and the memories that it has."""
+
+    project: Project
+    memories: int

@@ -1,0 +1,125 @@
+"""Results of the requests about decay, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from subconscious.wire.history import Suspicion
+from subconscious.wire.memories import Memory
+
+
+class Facts(TypedDict):
+    """The properties of a memory that decay depends on."""
+
+    kind: str
+    alive_at: float
+    touched_at: float
+    uses: int
+    recurrence: int
+    citations: int
+    superseded: bool
+    pinned: bool
+    importance: str
+    stability: float
+
+
+class Verdict(TypedDict):
+    """The value that is left of a memory, and its factors; ``why`` is set if there are none."""
+
+    value: float
+    factors: dict[str, float]
+    why: str
+
+
+class DueMemory(Verdict):
+    """A memory that the next run archives."""
+
+    memory: Memory
+    unused_days: float
+
+
+Curve = list[tuple[int, float]]
+"""The value by day. JSON has no tuples: a caller receives lists of two numbers."""
+
+
+class ComingMemory(TypedDict):
+    """A memory that a later run archives, unless it is used."""
+
+    memory: Memory
+    due_in_days: int
+
+
+class Preview(TypedDict):
+    """What a run would archive now and next, and the states of all memories."""
+
+    next: list[ComingMemory]
+    due: list[DueMemory]
+    total: int
+    active: int
+    states: dict[str, int]
+    curve: Curve
+
+
+class DecayPreview(Preview):
+    """Answer to ``decay`` without a memory. Memories with a value below ``below`` are archived."""
+
+    policy: str
+    below: float
+
+
+class CorrectionRow(TypedDict):
+    """A correction that a memory was part of."""
+
+    id: int
+    memory_id: int
+    replacement_id: int | None
+    way: str
+    reason: str
+    created_at: float
+
+
+class MemoryDecay(Verdict):
+    """Answer to ``decay`` for one memory: its facts, and its future without further use."""
+
+    memory: Memory
+    state: str
+    facts: Facts
+    half_life: float | None
+    patience: float
+    due_in_days: int | None
+    feedback: dict[str, int]
+    effective_confidence: float
+    corrections: list[CorrectionRow]
+    curve: Curve
+    below: float
+
+
+class FadedMemory(Suspicion):
+    """A memory that was archived because it had faded."""
+
+    id: int
+    kind: str
+    summary: str
+    archived_at: float
+    reason: str
+
+
+class FadedResult(TypedDict):
+    """Answer to ``faded``."""
+
+    memories: list[FadedMemory]
+
+
+class FadeResult(TypedDict):
+    """Answer to ``fade``: memories examined, ids archived, number left for the next run."""
+
+    looked: int
+    archived: list[int]
+    left: int
+    seconds: float
+
+
+class ResetDecayResult(TypedDict):
+    """Answer to ``reset_decay``: the number of memories."""
+
+    reset: int

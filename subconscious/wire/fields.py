@@ -1,0 +1,22 @@
+"""Converts values of the library to the fields of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Fields = TypeVar("Fields")
+
+
+def fields_of(described: type[Fields], value: DataclassInstance, **more: object) -> Fields:
+    """Return a dataclass's fields, and ``more``, as the typed dictionary that describes them."""
+    return cast("Callable[..., Fields]", described)(**asdict(value) | more)
+
+
+def list_of(described: type[Fields], values: Iterable[DataclassInstance]) -> list[Fields]:
+    """Return the fields of several values."""
+    return [fields_of(described, value) for value in values]

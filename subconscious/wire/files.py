@@ -1,0 +1,135 @@
+"""Results of the requests about exports, imports of notes, and sharing, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from subconscious.wire.history import Suspicion
+
+Document = dict[str, Any]
+"""A signed record, or a version of a shared one: JSON of another store, which is parsed before it is used."""
+
+
+class Page(TypedDict):
+    """A page of an export. ``next`` is the id after which the next page starts; None at the end."""
+
+    records: list[Document]
+    next: int | None
+
+
+class ExportResult(Page):
+    """Answer to ``export``. ``newest`` is the id of the store's latest event."""
+
+    quarantined: int
+    newest: int
+
+
+class PlannedNote(Suspicion):
+    """What an import would do with a note."""
+
+    name: str
+    state: str
+    about: str
+    id: int | None
+    now: str
+    reason: str
+
+
+class FilesPlanResult(TypedDict):
+    """Answer to ``files_plan``."""
+
+    notes: list[PlannedNote]
+
+
+class NoteOutcome(TypedDict):
+    """The outcome of an import for a note; "" if nothing was changed."""
+
+    became: str
+    memory_id: int | None
+    reason: NotRequired[str]
+
+
+class ImportedNote(PlannedNote):
+    """A note with its outcome."""
+
+    became: str
+    memory_id: int | None
+
+
+class FilesTakeResult(TypedDict):
+    """Answer to ``files_take``: the notes; or with ``links`` the number of restored links."""
+
+    notes: NotRequired[list[ImportedNote]]
+    links: NotRequired[int]
+
+
+class SharedMemory(Suspicion):
+    """A memory that a project shares."""
+
+    id: int
+    kind: str
+    summary: str
+
+
+class TrustResult(TypedDict):
+    """Answer to ``trust``: the authors that the user trusts."""
+
+    trusted: list[str]
+
+
+class SharedResult(TrustResult):
+    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that were withdrawn."""
+
+    memories: list[SharedMemory]
+    uids: list[str]
+    rules: list[str]
+
+
+class SharedEntry(TypedDict):
+    """What Git has of one memory, or should have: its versions, the replaced ones, and its commit."""
+
+    uid: str
+    versions: list[Document]
+    replaced: list[str]
+    commit: str
+
+
+class OfferedVersion(TypedDict):
+    """An argument of ``sync_take``: one version of a memory, and who committed it according to Git."""
+
+    uid: str
+    digest: str
+    version: Document
+    author: str
+    key: str
+
+
+class HeldMemory(TypedDict):
+    """A memory that is not published, and why."""
+
+    id: int
+    reason: str
+
+
+class SyncPublishResult(TypedDict):
+    """Answer to ``sync_publish``: what is to be written to Git."""
+
+    entries: list[SharedEntry]
+    held: list[HeldMemory]
+
+
+class ReceivedVersion(Suspicion):
+    """The outcome of a version that a teammate shared."""
+
+    uid: str
+    became: str
+    by: str
+    reason: str
+    id: int | None
+    about: str
+
+
+class SyncTakeResult(TypedDict):
+    """Answer to ``sync_take``."""
+
+    versions: list[ReceivedVersion]

@@ -1,0 +1,45 @@
+"""Events of the history, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Suspicion(TypedDict):
+    """Why something may be poisoned; without a field if nothing was found."""
+
+    suspicion: NotRequired[str]
+
+
+class Event(TypedDict):
+    """One change: who did what to what.
+
+    ``before`` and ``after`` are the columns that changed, by name; None where it was made or taken away.
+    """
+
+    id: int
+    at: float
+    actor: str
+    action: str
+    subject: str
+    subject_id: str
+    session_id: str | None
+    reason: str
+    before: Any
+    after: Any
+    act: str
+
+
+class DescribedEvent(Event):
+    """An event with the summary of what it is about. ``change``: it changed something that can be restored."""
+
+    about: str
+    change: bool
+    speaker: str
+    suspicion: NotRequired[str]
+
+
+class HistoryResult(TypedDict):
+    """Answer to ``history``."""
+
+    events: list[DescribedEvent]

@@ -1,0 +1,83 @@
+"""Results of the requests about a project's knowledge, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from subconscious.wire.history import Suspicion
+from subconscious.wire.memories import Memory
+from subconscious.wire.sessions import Session
+
+
+class StandingsResult(TypedDict):
+    """Answer to ``standings``: memories by their scores, and the number of memories by promotion status."""
+
+    memories: list[Memory]
+    counts: dict[str, int]
+
+
+class PullResult(TypedDict):
+    """Answer to ``pull``: the folder of the rendered files, and their names."""
+
+    folder: str
+    files: list[str]
+
+
+class SessionDigest(TypedDict):
+    """The latest session."""
+
+    mode: Literal["summarize"]
+    session: Session | None
+
+
+class Tag(TypedDict):
+    """A tag with the numbers of its memories and sessions."""
+
+    tag: str
+    memories: int
+    sessions: int
+
+
+class TagDigest(TypedDict):
+    """The tags of memories and sessions."""
+
+    mode: Literal["tag"]
+    tags: list[Tag]
+
+
+class Occurrence(TypedDict):
+    """A session in which something happened."""
+
+    id: str
+    at: float
+
+
+class Friction(Suspicion):
+    """Similar captures of several sessions."""
+
+    kind: str
+    content: str
+    origin: str
+    times: int
+    sessions: list[Occurrence]
+
+
+class PatternDigest(TypedDict):
+    """Approved patterns, and what keeps happening."""
+
+    mode: Literal["patterns"]
+    patterns: list[Memory]
+    friction: list[Friction]
+
+
+class KnowledgeDigest(TypedDict):
+    """The project's knowledge as text."""
+
+    mode: Literal["synthesize"]
+    text: str
+    promoted: int
+    observed: int
+
+
+Digest = SessionDigest | TagDigest | PatternDigest | KnowledgeDigest
+"""Answer to ``digest``."""

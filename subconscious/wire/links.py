@@ -1,0 +1,136 @@
+"""Results of the requests about links, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from subconscious.wire.memories import Memory
+
+
+class LinkFields(TypedDict):
+    """A link: the columns of its row."""
+
+    id: int
+    source_id: int
+    target_id: int
+    type: str
+    status: str
+    confidence: float
+    created_by: str
+    evidence: str
+    created_at: float
+
+
+class LinkEnd(TypedDict):
+    """The memory at an end of a link. ``suspicion`` is why it looks poisoned."""
+
+    id: int
+    kind: str
+    summary: str
+    said_at: float
+    origin: str
+    project_id: str | None
+    archived_at: float | None
+    suspicion: NotRequired[str]
+
+
+class Link(LinkFields):
+    """A link with both memories. Seen from one of them, ``other`` is the other one and ``name`` what it is to it."""
+
+    name: str
+    source: LinkEnd
+    target: LinkEnd
+    other: NotRequired[LinkEnd]
+
+
+class LinkedMemories(TypedDict):
+    """Links, and the memories at their ends."""
+
+    links: list[Link]
+    memories: list[Memory]
+
+
+class LinksResult(TypedDict):
+    """Answer to ``confirm_link`` and ``unlink``."""
+
+    links: list[Link]
+
+
+class RelinkResult(TypedDict):
+    """Answer to ``relink``."""
+
+    link: Link
+
+
+class LinkResult(RelinkResult):
+    """Answer to ``link``. ``changed`` is false if there was such a link already."""
+
+    changed: bool
+
+
+class DistantMemory(Memory):
+    """A memory, and the number of links that lead to it."""
+
+    distance: int
+
+
+class Branch(TypedDict):
+    """One line of the tree. ``again``: the memory is expanded in another line."""
+
+    depth: int
+    memory_id: int
+    name: str
+    link: LinkFields
+    again: bool
+
+
+class GraphResult(TypedDict):
+    """Answer to ``graph``: the neighbourhood of a memory, as values, as a tree and as a drawing."""
+
+    root: int
+    memories: list[DistantMemory]
+    links: list[Link]
+    tree: list[Branch]
+    mermaid: str
+    left_out: int
+
+
+class ReasonMemory(LinkEnd):
+    """A memory in a chain of reasons, with its trust."""
+
+    content: str
+    rationale: str
+    evidence: str
+    session_id: str | None
+    branch: str
+    scope: str
+    pinned: bool
+    verified: bool
+    trust: NotRequired[str]
+    conflicts: NotRequired[list[int]]
+    superseded_by: NotRequired[list[int]]
+    stale: NotRequired[bool]
+
+
+class ReasonStep(TypedDict):
+    """One step of a chain: the link, and the memory that it leads to."""
+
+    name: str
+    link: Link
+    memory: ReasonMemory
+
+
+class Reasons(TypedDict):
+    """A memory with the chains of its reasons. ``cut``: there are more."""
+
+    memory: ReasonMemory
+    chains: list[list[ReasonStep]]
+    cut: bool
+
+
+class WhyResult(LinkedMemories):
+    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` what the assistant is given."""
+
+    answers: list[Reasons]
+    worded: str
+    text: str

@@ -1,0 +1,193 @@
+"""Results of the requests about memories, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from subconscious.domain import model
+from subconscious.wire.captures import Capture
+from subconscious.wire.fields import fields_of
+from subconscious.wire.history import Event
+
+
+class MemoryFields(TypedDict):
+    """A memory with its provenance: the columns of its row."""
+
+    id: int
+    project_id: str | None
+    scope: str
+    kind: str
+    category: str
+    summary: str
+    content: str
+    origin: str
+    confidence: float
+    raw_confidence: float
+    extractor: str
+    created_at: float
+    said_at: float
+    content_hash: str
+    rationale: str
+    sentiment: str
+    verified: bool
+    pinned: bool
+    recurrence: int
+    uses: int
+    last_used_at: float | None
+    archived_at: float | None
+    agent: str
+    session_id: str | None
+    turn_id: str
+    transcript: str
+    evidence: str
+    byte_start: int
+    byte_end: int
+    branch: str
+    commit: str
+    intent: str
+    embedding_status: str
+    tags: list[str]
+    files: list[str]
+    unconfirmed: bool
+
+
+class PromotionStatus(TypedDict):
+    """The promotion status of a memory, and the scores that it follows from."""
+
+    status: str
+    score: float
+    recurrence: float
+    impact: float
+    specificity: float
+    sessions: int
+    flaw: str
+
+
+class Memory(MemoryFields):
+    """A memory with its trust and promotion status. ``suspicion`` is why it looks poisoned."""
+
+    trust: NotRequired[str]
+    conflicts: NotRequired[list[int]]
+    superseded_by: NotRequired[list[int]]
+    stale: NotRequired[bool]
+    standing: NotRequired[PromotionStatus]
+    suspicion: NotRequired[str | None]
+
+
+class EngineHit(TypedDict):
+    """The rank and the raw score that one search engine gave to a hit."""
+
+    engine: str
+    rank: int
+    score: float
+
+
+class ShortenedText(TypedDict):
+    """The text of a memory, shortened to a tier. ``cut``: there is more."""
+
+    text: str
+    cut: bool
+
+
+class Hit(TypedDict):
+    """A memory that a search found."""
+
+    memory: Memory
+    relevance: float
+    decay: float
+    engines: list[EngineHit]
+    rank: float
+    priority: float
+    score: float
+    trust: NotRequired[str]
+    marks: NotRequired[list[str]]
+    suspicion: NotRequired[str]
+    told: NotRequired[ShortenedText]
+
+
+class SearchResult(TypedDict):
+    """Answer to ``search``. ``far`` hits were left out because they match too little."""
+
+    hits: list[Hit]
+    mode: str
+    far: int
+
+
+class RecallResult(SearchResult):
+    """Answer to ``recall``: the hits, and the text that the model is given."""
+
+    text: str
+
+
+class ListResult(TypedDict):
+    """Answer to ``list``: a page of memories."""
+
+    memories: list[Memory]
+    total: int
+    branch: str
+
+
+class MemoriesResult(TypedDict):
+    """Answer to requests that change or choose memories."""
+
+    memories: list[Memory]
+
+
+class SurfaceFields(TypedDict):
+    """One memory that was given to one session, without the limits that were applied."""
+
+    session_id: str
+    event: str
+    at: float
+    memory_id: int
+    content_hash: str
+    position: int
+    reason: str
+    relevance: float
+    decay: float
+    engines: list[EngineHit]
+    about: str
+    priority: float
+    trigger_id: int | None
+    characters: int
+
+
+class Surface(SurfaceFields):
+    """One memory that was given to one session. ``limits`` is JSON, as it is stored."""
+
+    limits: str
+
+
+class ShowResult(TypedDict):
+    """Answer to ``show``: one memory, its history, and the sessions that it was given to."""
+
+    memory: Memory
+    marks: list[str]
+    priority: float
+    history: list[Event]
+    surfaces: list[Surface]
+    merged_into: int | None
+    merged: list[int]
+
+
+class CorrectResult(TypedDict):
+    """Answer to ``correct``: the corrected memory, the one that replaces it, and the id of the change."""
+
+    memory: Memory
+    replacement: Memory | None
+    act: str
+
+
+class RememberResult(TypedDict):
+    """Answer to ``remember``: the decision, and the memory or the capture that came of it."""
+
+    decision: str
+    reason: str
+    confidence: float
+    memory: NotRequired[Memory]
+    capture: NotRequired[Capture]
+
+
+def memory_fields(memory: model.Memory) -> Memory:
+    """Return a memory's own fields as a result has them."""
+    return fields_of(Memory, memory)

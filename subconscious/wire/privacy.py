@@ -1,0 +1,75 @@
+"""Results of the requests about redaction and deletion, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Redaction(TypedDict):
+    """A value that was redacted, by its hash."""
+
+    id: int
+    at: float
+    place: str
+    rule: str
+    sort: str
+    strategy: str
+    hash: str
+    length: int
+    times: int
+    allowed: bool
+
+
+class RedactionsResult(TypedDict):
+    """Answer to ``redactions``."""
+
+    findings: list[Redaction]
+
+
+class AllowResult(TypedDict):
+    """Answer to ``allow_finding`` and ``disallow_finding``."""
+
+    hash: str
+    allowed: bool
+
+
+class StoredFinding(TypedDict):
+    """A value in stored data that the current rules redact, by its hash."""
+
+    place: str
+    column: str
+    rule: str
+    sort: str
+    strategy: str
+    hash: str
+    length: int
+
+
+class ScanResult(TypedDict):
+    """Answer to ``scan``."""
+
+    findings: list[StoredFinding]
+
+
+class RedactStoredResult(TypedDict):
+    """Answer to ``redact_stored``: numbers of changed rows, changed files, and replaced copies of the database."""
+
+    rows: int
+    files: int
+    copies: int
+
+
+class PurgePlanResult(TypedDict):
+    """Answer to ``purge_plan``: the numbers of rows to delete."""
+
+    memories: int
+    captures: int
+    sessions: int
+
+
+class PurgeResult(PurgePlanResult):
+    """Answer to ``purge``. ``entries`` are events that had not been processed."""
+
+    entries: int
+    files: int
+    copies: int

@@ -1,0 +1,134 @@
+"""Results of the requests about sessions, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from subconscious.wire.captures import ReviewedCapture
+from subconscious.wire.history import Suspicion
+from subconscious.wire.memories import SurfaceFields
+
+
+class Session(TypedDict):
+    """A session: the columns of its row."""
+
+    id: str
+    project_id: str
+    transcript: str
+    cwd: str
+    status: str
+    started_at: float
+    last_event_at: float
+    ended_at: float | None
+    end_reason: str
+    branch: str
+    first_prompt: str
+    last_prompt: str
+    turns: int
+    options: str
+    title: str
+    summary: str
+    tags: list[str]
+    left_open: str
+    handover: str
+
+
+class SessionsResult(TypedDict):
+    """Answer to ``sessions``."""
+
+    sessions: list[Session]
+
+
+class LearnResult(TypedDict):
+    """Answer to ``capture``: the new captures of a transcript."""
+
+    session_id: str
+    turns: int
+    captures: list[ReviewedCapture]
+
+
+class ExplainedSession(TypedDict):
+    """The session of an explanation. ``known``: the daemon has it on record."""
+
+    id: str
+    title: str
+    known: bool
+
+
+class ExplainedSentence(TypedDict):
+    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture."""
+
+    sentence: str
+    origin: str
+    time: float
+    seen: str
+    confidence: float
+    lowered: list[str]
+    fate: str
+    told: str
+    number: int | None
+    kind: str
+
+
+class ExplainResult(TypedDict):
+    """Answer to ``explain``. ``unseen`` counts the sentences left out by origin, ``missing`` has unreadable files."""
+
+    session: ExplainedSession | None
+    turns: int
+    sentences: list[ExplainedSentence]
+    unseen: dict[str, int]
+    missing: list[str]
+
+
+class GivenResult(TypedDict):
+    """Answer to ``given``: the session, and the number of memories recorded for it."""
+
+    session_id: str
+    given: int
+
+
+class ExplainedSurface(SurfaceFields, Suspicion):
+    """One memory that was given to one session, and the session's response."""
+
+    limits: dict[str, str]
+    summary: str
+    response: str
+
+
+class SuppressedMemory(TypedDict):
+    """A memory that was held back from a session, and why."""
+
+    session_id: str
+    event: str
+    at: float
+    memory_id: int
+    relevance: float
+    why: str
+
+
+class Handover(TypedDict):
+    """A hand-over of one session to another."""
+
+    session_id: str
+    from_id: str
+    event: str
+    at: float
+
+
+class Responses(TypedDict):
+    """How often sessions used, repeated and violated a memory, and how many ignored it since."""
+
+    used: int
+    repeated: int
+    violated: int
+    unheeded: int
+    given: int
+
+
+class WhySurfacedResult(TypedDict):
+    """Answer to ``why_surfaced``. ``responses`` are those to the memory that was asked about."""
+
+    surfaces: list[ExplainedSurface]
+    held: list[SuppressedMemory]
+    handovers: list[Handover]
+    responses: NotRequired[Responses]

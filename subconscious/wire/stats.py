@@ -1,0 +1,101 @@
+"""The result of the request for statistics, as it is sent over the socket."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from subconscious.wire.daemon import MemoryCounts, Spending
+
+StatusCounts = dict[str, int]
+"""Numbers of captures by status."""
+
+
+class CaptureCounts(TypedDict):
+    """Numbers of captures by status; by kind and status; by extractor and status."""
+
+    status: StatusCounts
+    kinds: dict[str, StatusCounts]
+    extractors: dict[str, StatusCounts]
+
+
+class ReviewCounts(TypedDict):
+    """Numbers of decisions. ``accepted`` is the share of approvals (None without a decision), ``aim`` its target."""
+
+    waiting: int
+    approved: int
+    edited: int
+    rejected: int
+    expired: int
+    accepted: float | None
+    aim: float
+
+
+class SurfaceCounts(TypedDict):
+    """Numbers of given memories: in all, sessions, different memories, and those that an answer used."""
+
+    given: int
+    sessions: int
+    memories: int
+    used: int
+
+
+class Calls(TypedDict):
+    """Calls of models: tokens, dollars, and calls of unknown cost with the dollars that are assumed for them."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown: int
+    assumed: float
+    batched: int
+
+
+class NamedCalls(Calls):
+    """The calls of one day, session, purpose or model."""
+
+    name: str
+
+
+class TotalCalls(Calls):
+    """All calls. ``name`` is empty, and missing if there were none."""
+
+    name: NotRequired[str]
+
+
+class SpendTables(TypedDict):
+    """Calls by day, session, purpose and model, the latest first."""
+
+    days: list[NamedCalls]
+    sessions: list[NamedCalls]
+    purposes: list[NamedCalls]
+    models: list[NamedCalls]
+
+
+class Spend(SpendTables):
+    """Calls in all, and the costs of the day with their limits."""
+
+    total: TotalCalls
+    today: Spending
+
+
+class Tenth(TypedDict):
+    """The outcomes of captures in one tenth of stated confidence, and what such a confidence is worth."""
+
+    low: float
+    samples: float
+    right: float
+    stated: float
+    worth: float
+
+
+class StatsResult(TypedDict):
+    """Answer to ``stats``. ``calibration`` is by extractor; ``week`` counts captures of the last week by status."""
+
+    memories: MemoryCounts
+    captures: CaptureCounts
+    week: dict[str, int]
+    reviews: ReviewCounts
+    surfaces: SurfaceCounts
+    spend: Spend
+    calibration: dict[str, list[Tenth]]

@@ -1,0 +1,71 @@
+"""Results of the requests that revert changes, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from subconscious.wire.memories import Memory
+
+Columns = dict[str, Any] | None
+"""Columns of a row by name; None for no row."""
+
+
+class Step(TypedDict):
+    """One reverted event: the columns that changed, None where a row was inserted or deleted."""
+
+    id: int
+    action: str
+    subject: str
+    subject_id: str
+    about: str
+    suspicion: NotRequired[str]
+    before: Columns
+    after: Columns
+
+
+class Undone(TypedDict):
+    """A group of changes that belong together, named after its newest event."""
+
+    id: int
+    at: float
+    actor: str
+    reason: str
+    speaker: str
+    steps: list[Step]
+
+
+class AffectedMemory(TypedDict):
+    """A memory that an undo archives or restores as a consequence."""
+
+    id: int
+    about: str
+    suspicion: NotRequired[str]
+
+
+class UndoResult(TypedDict):
+    """Answer to ``undo_acts``. ``done`` is false for a preview."""
+
+    acts: list[Undone]
+    fallen: list[AffectedMemory]
+    revived: list[AffectedMemory]
+    done: bool
+
+
+class Closed(TypedDict):
+    """A capture or a link with its status."""
+
+    id: int
+    status: str
+
+
+class RollbackResult(TypedDict):
+    """Answer to ``rollback``: what a session added. ``done`` is false for a preview."""
+
+    session_id: str
+    memories: list[Memory]
+    repeated: list[Memory]
+    revived: list[Memory]
+    captures: list[Closed]
+    unread: int
+    links: list[Closed]
+    done: bool

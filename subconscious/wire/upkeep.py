@@ -1,0 +1,125 @@
+"""Results of the requests about maintenance, backups and consolidation, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from subconscious.wire.history import Suspicion
+from subconscious.wire.memories import Memory
+
+
+class RunFields(TypedDict):
+    """One run of a job: its row, and the numbers that each phase reported."""
+
+    id: int
+    job: str
+    state: str
+    phase: str
+    cursor: str
+    started_at: float
+    finished_at: float | None
+    report: dict[str, dict[str, Any]]
+
+
+class Run(RunFields):
+    """A run with its report in one line."""
+
+    told: str
+
+
+class RunResult(TypedDict):
+    """Answer to ``maintenance_run``."""
+
+    run: Run
+
+
+class RunsResult(TypedDict):
+    """Answer to ``maintenance_log``."""
+
+    runs: list[Run]
+
+
+class Job(TypedDict):
+    """A job, its last run, and whether it waits for a quiet moment."""
+
+    job: str
+    phases: list[str]
+    due_since: float
+    waits: bool
+    last: Run | None
+
+
+class MaintenanceStatusResult(TypedDict):
+    """Answer to ``maintenance_status``."""
+
+    on: bool
+    jobs: list[Job]
+
+
+class DuplicatePair(TypedDict):
+    """Two memories that say the same: ``gone`` would be merged into ``stays``."""
+
+    gone: Memory
+    stays: Memory
+    cosine: float
+
+
+class RepeatsResult(TypedDict):
+    """Answer to ``repeats``."""
+
+    pairs: list[DuplicatePair]
+
+
+class MadeCopy(TypedDict):
+    """A new copy of the database, and the number of old ones that were removed."""
+
+    copy: str
+    dropped: int
+
+
+class Copy(TypedDict):
+    """A copy of the database."""
+
+    name: str
+    at: float
+    schema: int
+
+
+class BackupResult(MadeCopy):
+    """Answer to ``backup``."""
+
+    copies: list[Copy]
+
+
+class MendResult(TypedDict):
+    """Answer to ``mend``: the number of repaired rows by check."""
+
+    mended: dict[str, int]
+
+
+class Cluster(Suspicion):
+    """A group of similar memories, and the summary that would be made of it."""
+
+    memories: list[Memory]
+    cohesion: float
+    summary: str
+    content: str
+    decision: str
+    reason: str
+
+
+class ClustersResult(TypedDict):
+    """Answer to ``clusters``. ``vectors``: an embedder is loaded."""
+
+    clusters: list[Cluster]
+    total: int
+    vectors: bool
+
+
+class ConsolidateResult(TypedDict):
+    """Answer to ``consolidate``: summaries made and proposed, requests to a model, groups left for another day."""
+
+    made: list[int]
+    proposed: list[int]
+    asked: int
+    left: int
