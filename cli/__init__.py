@@ -1,1 +1,1 @@
-"""The terminal face. It speaks to the daemon through ``subconscious.client`` and never opens the database."""
+"""The terminal face. It speaks to the daemon through ``subconscious.wire`` and never opens the database."""

@@ -1,4 +1,4 @@
-"""``subconscious``: read the command line, do the one thing, say errors in one line and a remedy."""
+"""``subconscious``: run the command that the command line names; print errors as one line and a remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from subconscious.errors import DaemonError, SubconsciousError
+from subconscious.domain.errors import DaemonError, SubconsciousError
 
 from .arguments import parser
 from .quoted import quoted
@@ -17,41 +17,41 @@ from .screen import clean, paint
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""What a shell reports for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE."""
+"""Exit codes of a shell for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code: 0 done, 1 failed, 2 wrong usage."""
-    _never_fail_to_print()
+    """Run one command; return the exit code: 0 for success, 1 for failure, 2 for wrong usage."""
+    _escape_unprintable()
     try:
         code = _run(arguments)
         sys.stdout.flush()
     except SubconsciousError as error:
-        return _complain(error)
+        return _print_error(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader left (`| head`); Python would complain once more when it flushes at its end.
+        # The reader has closed the pipe (`| head`); Python would raise again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except KeyError as error:
-        # A newer daemon serves older programs too, and may have changed an answer.
-        return _complain(DaemonError(f"the daemon's answer lacks {error}", "run `subconscious doctor`"))
+        # A newer daemon also answers older programs, and its answer may have other fields.
+        return _print_error(DaemonError(f"the daemon's answer lacks {error}", "run `subconscious doctor`"))
     except OSError as error:
-        return _complain(DaemonError(str(error), "run `subconscious doctor`"))
+        return _print_error(DaemonError(str(error), "run `subconscious doctor`"))
     return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     options = parser().parse_args(arguments)
-    module, _, name = options.verb.partition(":")
-    # Imported only now: `--help` must not wait for what other commands need.
-    verb = getattr(import_module(f".{module}", __package__), name)
+    module, _, name = options.function.partition(":")
+    # Imported late, so that `--help` does not load the modules of all commands.
+    command = getattr(import_module(f".{module}", __package__), name)
     with quoted(options):
-        return int(verb(options) or 0)
+        return int(command(options) or 0)
 
 
-def _complain(error: SubconsciousError) -> int:
+def _print_error(error: SubconsciousError) -> int:
     with suppress(OSError):
         print(f"{paint('error:', 'red', sys.stderr)} {clean(error.message)}", file=sys.stderr)
         if error.remedy:
@@ -59,8 +59,8 @@ def _complain(error: SubconsciousError) -> int:
     return 1
 
 
-def _never_fail_to_print() -> None:
-    """A terminal that can't show a character gets its escape instead of a traceback."""
+def _escape_unprintable() -> None:
+    """Print characters that the terminal's encoding lacks as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

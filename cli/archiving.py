@@ -1,45 +1,49 @@
-"""Take memories out of use and bring them back: by number, by session, by words."""
+"""``subconscious archive`` and ``unarchive``: by id, by session, by words."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
 from . import screen, suspicion
 from .ask import ask, here
-from .fading import agreed
+from .confirmation import agreed
 from .origin import origin
 
-PORTION = 500
-MOST = 1000
-SHOWN = 20
+if TYPE_CHECKING:
+    from subconscious.wire.memories import Memory
+
+IDS_PER_REQUEST = 500
+MAX_MEMORIES = 1000
+MAX_LISTED = 20
 
 
 def archive(options: Namespace) -> None:
-    """Take memories out of use."""
+    """Archive memories."""
     _move(options, "archive", "Archived", "Archive")
 
 
 def unarchive(options: Namespace) -> None:
-    """Bring memories back."""
+    """Make archived memories active again."""
     _move(options, "unarchive", "Active again", "Bring back")
 
 
-def _move(options: Namespace, cmd: str, said: str, question: str) -> None:
-    ids = options.ids or _planned(options, question, archived=cmd == "unarchive")
-    moved: list[dict[str, Any]] = []
-    for portion in (ids[start : start + PORTION] for start in range(0, len(ids), PORTION)):
-        moved += ask(cmd, ids=portion, reason=options.reason, origin=origin())["memories"]
+def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, question: str) -> None:
+    ids = options.ids or _selected(options, question, archived=cmd == "unarchive")
+    moved: list[Memory] = []
+    for batch in (ids[start : start + IDS_PER_REQUEST] for start in range(0, len(ids), IDS_PER_REQUEST)):
+        moved += ask(cmd, ids=batch, reason=options.reason, origin=origin())["memories"]
     if options.json:
         screen.as_json(moved)
     else:
-        _tell(moved, said, cmd)
+        _print_moved(moved, label, cmd)
 
 
-def _planned(options: Namespace, question: str, *, archived: bool) -> list[int]:
-    """The memories that were described, shown before anything is done to them."""
+def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
+    """Return the ids that --session or --query selects, once the user has agreed to the list of them."""
     if not (options.session or options.query):
         raise RequestError("it does not say which memories", "name ids, --session ID or --query WORDS")
     found = ask(
@@ -49,7 +53,7 @@ def _planned(options: Namespace, question: str, *, archived: bool) -> list[int]:
         query=" ".join(options.query or ()),
         archived=archived or None,
         everywhere=options.everywhere or None,
-        limit=MOST,
+        limit=MAX_MEMORIES,
     )["memories"]
     if not options.json:
         _preview(found)
@@ -57,21 +61,22 @@ def _planned(options: Namespace, question: str, *, archived: bool) -> list[int]:
     return [memory["id"] for memory in found] if found and agreed(options, f"{question} {what}?") else []
 
 
-def _preview(found: list[dict[str, Any]]) -> None:
-    for memory in found[:SHOWN]:
+def _preview(found: Sequence[Memory]) -> None:
+    # What looks poisoned comes first, so that the person has seen it before agreeing to all.
+    for memory in sorted(found, key=lambda one: "suspicion" not in one)[:MAX_LISTED]:
         print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
         suspicion.note(memory)
-    if len(found) > SHOWN:
-        print(f"      and {len(found) - SHOWN} more")
+    if len(found) > MAX_LISTED:
+        print(f"      and {len(found) - MAX_LISTED} more")
     if not found:
         print("There is no such memory.")
 
 
-def _tell(moved: list[dict[str, Any]], said: str, cmd: str) -> None:
-    if len(moved) > SHOWN:
-        print(f"{said}: {len(moved)} memories.")
+def _print_moved(moved: Sequence[Memory], label: str, cmd: str) -> None:
+    if len(moved) > MAX_LISTED:
+        print(f"{label}: {len(moved)} memories.")
         return
     for memory in moved:
-        print(screen.wrapped(f"{said}: {memory['id']}  {screen.line(memory['summary'])}"))
+        print(screen.wrapped(f"{label}: {memory['id']}  {screen.line(memory['summary'])}"))
     if moved and cmd == "archive":
         print(f"  bring it back: subconscious unarchive {' '.join(str(memory['id']) for memory in moved)}")

@@ -1,39 +1,47 @@
-"""Reach the daemon of this person's state folder."""
+"""Send requests to the daemon of the user's state folder."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from subconscious.client import call, ensure_daemon
-from subconscious.errors import DaemonError
-from subconscious.home import Home, find_home
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home, find_home
+from subconscious.wire import call, ensure_daemon
 
-PATIENCE = 30.0
-"""Seconds to wait for an answer that takes no long work."""
+if TYPE_CHECKING:
+    from subconscious.wire.requests import Ask
+
+
+TIMEOUT_SECONDS = 30.0
+"""Seconds to wait for the answer to a request that needs no long work."""
 
 
 def home() -> Home:
-    """The state folder; raises DaemonError where there can be none."""
+    """Return the state folder. Raises DaemonError where none can be found."""
     found = find_home()
     if found is None:
         raise DaemonError(
             "there is no folder to keep memories in",
-            "set SUBCONSCIOUS_HOME to a folder of yours, by its full path; `subconscious doctor` says more",
+            "set SUBCONSCIOUS_HOME to the full path of a folder that you own; `subconscious doctor` shows details",
         )
     return found
 
 
-def ask(cmd: str, patience: float = PATIENCE, **args: Any) -> dict[str, Any]:
-    """Put one request to the daemon, starting it if need be. Arguments that are None are left out."""
-    place = home()
-    ensure_daemon(place)
-    return call(place, cmd, {name: value for name, value in args.items() if value is not None}, patience)
+def send(cmd: str, timeout_seconds: float = TIMEOUT_SECONDS, /, **args: Any) -> Any:
+    """Return the daemon's answer to a request; start the daemon if none runs. Arguments that are None are left out."""
+    state_folder = home()
+    ensure_daemon(state_folder)
+    return call(state_folder, cmd, {name: value for name, value in args.items() if value is not None}, timeout_seconds)
+
+
+ask: Ask = send
+"""The same, with the type of each result."""
 
 
 def here() -> str:
-    """Where the person stands; the daemon finds the project from it."""
+    """Return the working directory, from which the daemon derives the project."""
     try:
-        return os.getcwd()  # noqa: PTH109 - Path.cwd() is the same call; a deleted folder is what matters
+        return os.getcwd()  # noqa: PTH109 - Path.cwd() makes the same call
     except FileNotFoundError as error:
         raise DaemonError("this folder no longer exists", "cd to an existing one") from error

@@ -1,4 +1,4 @@
-"""``subconscious doctor``: print the findings, the faults with the command that mends them."""
+"""``subconscious doctor``: print the findings, with the command that repairs each fault."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import asdict
 
 from subconscious.doctor import examine
 from subconscious.doctor.findings import Finding
-from subconscious.errors import SubconsciousError
+from subconscious.domain.errors import SubconsciousError
 
 from . import screen
 from .ask import ask
 
-PATIENCE = 600.0
-"""Seconds for making the indexes anew."""
+TIMEOUT_SECONDS = 600.0
+"""Seconds for rebuilding the indexes."""
 
 
 def checkup(options: Namespace) -> int:
-    """Examine the installation; exit code 1 when there are faults."""
+    """Examine the installation; return exit code 1 if there are faults."""
     if options.fix:
-        _try_again(quiet=options.json)
+        _repair(quiet=options.json)
     findings = examine()
     faults = [finding for finding in findings if not finding.ok]
     if options.json:
@@ -27,33 +27,33 @@ def checkup(options: Namespace) -> int:
         return int(bool(faults))
     indent = max(len(finding.name) for finding in findings) + 9
     for finding in findings:
-        _tell(finding, indent)
+        _print_finding(finding, indent)
     print(f"\n{screen.counted(len(faults), 'fault')}." if faults else "\nAll is well.")
     return int(bool(faults))
 
 
-def _try_again(*, quiet: bool) -> None:
-    """Let the daemon mend what is derived, and try once more to embed what it could not."""
+def _repair(*, quiet: bool) -> None:
+    """Have the daemon rebuild derived data and retry failed embeddings."""
     try:
-        mended = ask("mend", PATIENCE)["mended"]
+        repaired = ask("mend", TIMEOUT_SECONDS)["mended"]
         waiting = ask("embed")["pending"]
     except SubconsciousError as error:
-        # The examination tells what is wrong with whom we asked.
+        # The findings that follow show what is wrong with the daemon.
         if not quiet:
-            print(f"Nothing could be mended: {screen.line(error.message)}\n")
+            print(f"Nothing could be repaired: {screen.line(error.message)}\n")
         return
     if not quiet:
-        for name, count in mended.items():
-            print(f"Mended: {screen.line(name)} ({count}).")
+        for name, count in repaired.items():
+            print(f"Repaired: {screen.line(name)} ({count}).")
         what = screen.counted(waiting, "memory", "memories")
-        print(f"Embedding {what} anew; `subconscious status` says how far it is.\n")
+        print(f"Embedding {what} again; `subconscious status` shows the progress.\n")
 
 
-def _tell(finding: Finding, indent: int) -> None:
+def _print_finding(finding: Finding, indent: int) -> None:
     verdict = screen.paint("ok   ", "green") if finding.ok else screen.paint("FAULT", "red")
-    # Colours would count as width, so the verdict is put before what is already folded.
+    # Escape sequences of colours would count as width, so the verdict is added after wrapping.
     rest = screen.wrapped(screen.line(finding.detail), indent, f"{'':5}  {finding.name}")
     print(f"{verdict}{rest[5:]}")
     if finding.remedy:
-        # Never folded: a command is there to be copied.
+        # Not wrapped, so that the command can be copied.
         print(f"{' ' * indent}{screen.paint(screen.line(finding.remedy), 'bold')}")

@@ -1,4 +1,4 @@
-"""The parser of the command line: help in groups, and errors that suggest what was probably meant."""
+"""Argument parsers with help in groups, and errors that suggest the probable spelling."""
 
 from __future__ import annotations
 
@@ -13,56 +13,59 @@ WRONG_USAGE = 2
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Main commands": tuple(
-        "status setup remember search list show why review undo sessions explain import export doctor".split()
+        "status ui setup remember search list show why review undo sessions explain import export doctor".split()
     ),
     "memory: read and change memories": (
         *"recall archive forget unarchive pin unpin importance correct useful wrong attach".split(),
         *"decay consolidate promote pull memory".split(),
     ),
     "review: what was captured, used and changed": tuple("stats why-surfaced history rollback capture".split()),
+    "sharing: memories in Git": tuple("share unshare sync trust".split()),
     "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
     "admin: the daemon, its files, your data": (
         *"daemon maintenance backup restore accept-settings purge scan redactions".split(),
         *"completion mcp demo uninstall".split(),
     ),
 }
-"""The commands by purpose; a command that is in no group is listed with the last one."""
+"""The commands by purpose. A command without a group is listed in the last one."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line and the next step."""
+    """An argument parser that prints errors as one line and the next step."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Reject unknown arguments in the parser that meets them: it can suggest its own options."""
+        """Reject unknown arguments in the subcommand's own parser, which can suggest its options."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unknown argument {unknown[0]!r}{_meant(unknown[0], self._option_string_actions)}")
+            self.error(f"unknown argument {unknown[0]!r}{_suggestion(unknown[0], self._option_string_actions)}")
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Reject an invalid choice, and suggest the nearest one instead of listing all."""
+        """Reject an invalid choice, and suggest the nearest one instead of all."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
         is_command = isinstance(action, argparse._SubParsersAction)
         what = f"there is no command {value!r}" if is_command else f"{value!r} is none of its values"
         listed = "" if is_command and not self._is_nested else f": {', '.join(choices)}"
-        raise argparse.ArgumentError(None if is_command else action, what + (_meant(str(value), choices) or listed))
+        raise argparse.ArgumentError(
+            None if is_command else action, what + (_suggestion(str(value), choices) or listed)
+        )
 
     @property
     def _is_nested(self) -> bool:
         return " " in self.prog
 
     def error(self, message: str) -> NoReturn:
-        """Print the error and how to get help; exit with 2."""
+        """Print the error, the usage and the way to get help; exit with 2."""
         print(f"{paint('error:', 'red', sys.stderr)} {clean(message)}", file=sys.stderr)
         print(f"  {self._usage()}\n  {self.prog} --help lists its options", file=sys.stderr)
         self.exit(WRONG_USAGE)
 
     def _usage(self) -> str:
-        """The usage on one line, without optional options."""
+        """Return the usage on one line, without optional options."""
         needed = [action for action in self._actions if action.required or not action.option_strings]
         usage = argparse.HelpFormatter(self.prog, width=1000)
         usage.add_usage(None, needed, self._mutually_exclusive_groups, prefix="")
@@ -73,22 +76,22 @@ class RootParser(Parser):
     """The parser of the whole command line."""
 
     def format_help(self) -> str:
-        """The commands in groups, each with what it does."""
-        told = self._commands()
+        """Return the help: the commands in groups, each with its description."""
+        helps = self._commands()
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
-        for title, names in grouped(told).items():
-            lines += ["", paint(title, "bold"), *(_row(name, told[name]) for name in names)]
+        for title, names in grouped(helps).items():
+            lines += ["", paint(title, "bold"), *(_row(name, helps[name]) for name in names)]
         return "\n".join([*lines, "", str(self.epilog), ""])
 
     def _commands(self) -> dict[str, str]:
-        """Every command with its help, in the order in which they were added."""
+        """Return the help text of each command, in the order in which the commands were added."""
         (commands,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))
         helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         return {name: helps.get(name, "") for name in commands.choices if name in helps}
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """These commands in their groups."""
+    """Return the given commands by the title of their group."""
     known = set(names)
     found = {title: [name for name in group if name in known] for title, group in GROUPS.items()}
     listed = {name for group in found.values() for name in group}
@@ -97,20 +100,20 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _row(name: str, text: str) -> str:
-    room = width() - 20
-    return f"  {name:<16}  {text if len(text) <= room else text[: room - 1].rsplit(' ', 1)[0] + '…'}"
+    columns = width() - 20
+    return f"  {name:<16}  {text if len(text) <= columns else text[: columns - 1].rsplit(' ', 1)[0] + '…'}"
 
 
-def _meant(typed: str, known: Iterable[str]) -> str:
-    """What was probably meant, as the end of an error's message; "" where nothing is near."""
-    import difflib  # only what goes wrong needs it
+def _suggestion(typed: str, known: Iterable[str]) -> str:
+    """Return the most similar known words as the end of an error message; "" if none is similar."""
+    import difflib  # loaded for errors only
 
     near = difflib.get_close_matches(typed.partition("=")[0], list(known), n=2, cutoff=0.6)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def commands(parser: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Every command with its parser, by its words: ``review approve``; "" is the whole command line."""
+    """Yield each command, such as ``review approve``, with its parser; "" is the whole command line."""
     yield path, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

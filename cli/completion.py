@@ -51,15 +51,19 @@ function __subconscious_words
 {cases}
     end
 end
-complete -c subconscious -a '(__subconscious_words)'
+function __subconscious_matches
+    string match -q -- (commandline -ct)'*' (__subconscious_words)
+end
+# Files are offered only where no word matches.
+complete -c subconscious -n __subconscious_matches -f -a '(__subconscious_words)'
 """
 
 
 def completion(options: Namespace) -> None:
     """Print the script for a shell."""
-    from .arguments import parser  # it imports the modules of all commands
+    from .arguments import parser  # here, because that module imports this one
 
-    table = {path: _words(one) for path, one in commands(parser())}
+    table = {path: _words(command) for path, command in commands(parser())}
     print(SCRIPTS[options.shell](table), end="")
 
 

@@ -1,4 +1,4 @@
-"""Correct memories, and say whether they were of use."""
+"""``subconscious correct``, ``useful`` and ``wrong``."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from . import screen
 from .ask import ask
 from .origin import require_person
 
-SAID = {
+RESULTS = {
     "superseded": "{old} is superseded by {new}",
     "deprecated": "{old} is deprecated and archived",
-    "refined": "{old} is archived; {new} says it now",
-    "merged": "{old} is archived; {new} stands for both",
+    "refined": "{old} is archived; {new} replaces it",
+    "merged": "{old} is archived; {new} covers both",
 }
 
 
 def correct(options: Namespace) -> None:
-    """Say that a memory no longer holds, is put better, or is another one's."""
+    """Replace, reword, merge or deprecate a memory."""
     require_person("correct memories", "propose what holds instead, to be reviewed: subconscious remember TEXT")
-    asked: dict[str, Any] = {"id": options.id, "reason": options.reason, "origin": "user"} | _way(options)
-    answer = ask("correct", **asked)
+    correction = _correction(options)
+    answer = ask("correct", id=options.id, reason=options.reason, origin="user", **correction)
     if options.json:
         screen.as_json(answer)
         return
-    replacement = answer["replacement"] or {}
-    print(SAID[asked["way"]].format(old=answer["memory"]["id"], new=replacement.get("id")) + ".")
+    replacement = answer["replacement"]
+    new = replacement["id"] if replacement else ""
+    print(RESULTS[correction["way"]].format(old=answer["memory"]["id"], new=new) + ".")
 
 
-def _way(options: Namespace) -> dict[str, Any]:
+def _correction(options: Namespace) -> dict[str, Any]:
     if options.superseded_by:
         return {"way": "superseded", "other": options.superseded_by}
     if options.merged_into:
@@ -40,22 +41,22 @@ def _way(options: Namespace) -> dict[str, Any]:
 
 
 def useful(options: Namespace) -> None:
-    """Say that memories were of use."""
+    """Record that memories were useful."""
     _judge(options, "accepted", "Noted as useful")
 
 
 def wrong(options: Namespace) -> None:
-    """Say that memories were wrong."""
+    """Record that memories were wrong."""
     _judge(options, "rejected", "Noted as wrong")
 
 
-def _judge(options: Namespace, outcome: str, said: str) -> None:
+def _judge(options: Namespace, outcome: str, label: str) -> None:
     require_person("say what a memory is worth")
     found = ask("feedback", ids=options.ids, outcome=outcome, reason=options.reason, origin="user")["memories"]
     if options.json:
         screen.as_json(found)
         return
     for memory in found:
-        print(screen.wrapped(f"{said}: {memory['id']}  {screen.line(memory['summary'])}"))
+        print(screen.wrapped(f"{label}: {memory['id']}  {screen.line(memory['summary'])}"))
     if outcome == "rejected":
         print("  put it right: subconscious correct ID --refined TEXT, or --deprecated")

@@ -1,6 +1,6 @@
-"""``subconscious demo``: a recorded session goes through the real hooks into a daemon of its own.
+"""``subconscious demo``: replays a recorded session through the real hooks, into a daemon of its own.
 
-Nothing of the person's is touched: state, project and transcript lie in a folder that goes at the end.
+State, project and transcript are in a temporary folder, so the user's own data is not touched.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from subconscious.client import call, ensure_daemon
-from subconscious.errors import DaemonError, SubconsciousError
-from subconscious.home import Home
+from subconscious.domain.errors import DaemonError, SubconsciousError
+from subconscious.settings.home import Home
+from subconscious.wire import call, ensure_daemon
 
 from . import screen
 from .holder import await_end, kill
 from .review import card
 
-RECORDED_PLACE = "/home/dev"
-"""Where the recorded session lies as if it were; the stage takes its place."""
+RECORDED_FOLDER = "/home/dev"
+"""The folder that the recording names; it is replaced by the temporary folder."""
 DRAIN_SECONDS = 30.0
 HOOK_SECONDS = 10.0
 END_SECONDS = 10.0
 SECRETS = ("AKIAIOSFODNN7EXAMPLE", "on holiday")
-"""What the recorded session says that must not be kept: a key, and words marked private."""
+"""Words of the recorded session that must not be stored: a key, and words marked private."""
 NEXT_SESSION = "00000000-0000-4000-8000-000000000002"
 
 OUTCOMES = (
     ("captured", "Remembered at once"),
-    ("review", "Waits for a person's word"),
+    ("review", "Waits for review"),
     ("discarded", "Discarded"),
 )
 
@@ -54,25 +54,25 @@ To have this in your own sessions:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The folder the demonstration plays in."""
+    """The temporary folder of the demo."""
 
     folder: Path
 
     @property
     def home(self) -> Home:
-        """The state folder of its daemon."""
+        """The state folder of the demo's daemon."""
         return Home(self.folder / "state")
 
     @property
     def project(self) -> Path:
-        """Where the session claims to have worked."""
+        """The folder in which the recorded session worked."""
         return self.folder / "payments"
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the hooks see; a person's own pause must not silence the demonstration."""
+        """The environment of the hooks, without SUBCONSCIOUS_OFF, which would switch them off."""
         kept = {name: value for name, value in os.environ.items() if name != "SUBCONSCIOUS_OFF"}
-        # At its end, so that the hooks take the Python they would take, and this one where there is none.
+        # Last in PATH, so that the hooks use their usual Python, and this one where there is no other.
         path = os.pathsep.join((kept.get("PATH", os.defpath), str(Path(sys.executable).parent)))
         return kept | {
             "PATH": path,
@@ -83,7 +83,7 @@ class Stage:
 
 
 def demo(_: Namespace) -> None:
-    """Play the recorded session and print what becomes of it."""
+    """Replay the recorded session and print the captures that result."""
     with _stage() as stage:
         print("A recorded session, the real hooks, a daemon of its own in a temporary folder. Yours is not touched.")
         payloads = _record(stage)
@@ -92,14 +92,14 @@ def demo(_: Namespace) -> None:
         for payload in payloads:
             run_hooks(stage, payload)
         call(stage.home, "drain", {"timeout": DRAIN_SECONDS}, DRAIN_SECONDS + 5)
-        _tell_session(payloads)
-        _tell_captures(stage)
-        _tell_secrets(stage)
-        _tell_next_session(stage, payloads[0])
+        _print_session(payloads)
+        _print_captures(stage)
+        _print_secrets(stage)
+        _print_next_session(stage, payloads[0])
     print(INSTALL.format(source=_source()))
 
 
-def _tell_session(payloads: list[dict[str, Any]]) -> None:
+def _print_session(payloads: list[dict[str, Any]]) -> None:
     screen.heading(f"What was said ({len(payloads)} events handed over)")
     for payload in payloads:
         if payload["hook_event_name"] == "UserPromptSubmit":
@@ -108,7 +108,7 @@ def _tell_session(payloads: list[dict[str, Any]]) -> None:
 
 @contextmanager
 def _stage() -> Iterator[Stage]:
-    # Resolved, because the daemon knows projects by their real paths.
+    # Resolved, because the daemon identifies projects by their real paths.
     stage = Stage(Path(tempfile.mkdtemp(prefix="subconscious-demo-")).resolve())
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -117,14 +117,14 @@ def _stage() -> Iterator[Stage]:
         yield stage
     finally:
         signal.signal(signal.SIGTERM, before)
-        _clear(stage)
+        _remove(stage)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _clear(stage: Stage) -> None:
+def _remove(stage: Stage) -> None:
     try:
         call(stage.home, "stop", timeout=5)
     except SubconsciousError:
@@ -144,25 +144,25 @@ def _record(stage: Stage) -> list[dict[str, Any]]:
 
 
 def _begin(stage: Stage, first: dict[str, Any]) -> None:
-    """Begin the session before its daemon: one that runs believes only sessions of the client's hooks."""
+    """Start the session before the daemon: a running daemon accepts only sessions started by a client's hook."""
     hook = str(plugin_root() / "hooks" / "run")
     _run_hook(stage, ["/bin/sh", hook, "drop", "SessionStart"], json.dumps(first).encode())
 
 
 def _recorded(name: str, stage: Stage) -> str:
     text = (resources.files("subconscious") / "demo" / name).read_text(encoding="utf-8")
-    # Within JSON, so the path is written the way JSON writes it.
-    return text.replace(RECORDED_PLACE, json.dumps(str(stage.folder))[1:-1])
+    # The text is JSON, so the path is escaped as JSON.
+    return text.replace(RECORDED_FOLDER, json.dumps(str(stage.folder))[1:-1])
 
 
 def run_hooks(stage: Stage, payload: dict[str, Any]) -> list[str]:
-    """Run what hooks.json wires to an event, as the client does; return what the hooks printed."""
-    told = json.dumps(payload).encode()
-    return [_run_hook(stage, command, told) for command in wired(payload)]
+    """Run the hooks of an event as the client does; return their output."""
+    content = json.dumps(payload).encode()
+    return [_run_hook(stage, command, content) for command in hook_commands(payload)]
 
 
-def wired(payload: dict[str, Any]) -> list[list[str]]:
-    """The commands that hooks.json gives for an event."""
+def hook_commands(payload: dict[str, Any]) -> list[list[str]]:
+    """Return the commands that hooks.json lists for an event."""
     root = plugin_root()
     table = json.loads((root / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     subject = str(payload.get("tool_name") or payload.get("source") or payload.get("trigger") or "")
@@ -175,18 +175,18 @@ def wired(payload: dict[str, Any]) -> list[list[str]]:
 
 
 def plugin_root() -> Path:
-    """The folder that holds ``hooks/``: the plugin's, or the one this package is installed in."""
+    """Return the folder with ``hooks/``: the plugin's, or the one in which this package is installed."""
     chosen = os.environ.get("SUBCONSCIOUS_PLUGIN_ROOT", "")
     if chosen and Path(chosen, "hooks", "hooks.json").exists():
         return Path(chosen)
     return Path(__file__).resolve().parents[1]
 
 
-def _run_hook(stage: Stage, command: Sequence[str], told: bytes) -> str:
+def _run_hook(stage: Stage, command: Sequence[str], content: bytes) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - our own hooks
             command,
-            input=told,
+            input=content,
             capture_output=True,
             cwd=stage.project,
             env=stage.environment,
@@ -198,7 +198,7 @@ def _run_hook(stage: Stage, command: Sequence[str], told: bytes) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def _tell_captures(stage: Stage) -> None:
+def _print_captures(stage: Stage) -> None:
     captures = call(stage.home, "captures", {"cwd": str(stage.project), "limit": 500})["captures"]
     for status, title in OUTCOMES:
         found = [capture for capture in captures if capture["status"] == status]
@@ -207,17 +207,17 @@ def _tell_captures(stage: Stage) -> None:
             card(capture)
 
 
-def _tell_secrets(stage: Stage) -> None:
-    """Look for what must not be kept in every byte that was."""
-    kept = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
-    found = [secret for secret in SECRETS if secret.encode() in kept]
+def _print_secrets(stage: Stage) -> None:
+    """Print whether any file of the state folder contains one of the secrets."""
+    stored = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
+    found = [secret for secret in SECRETS if secret.encode() in stored]
     screen.heading("Secrets")
-    told = f"FOUND in the state folder: {found}" if found else "neither the key nor the <private> words were kept"
-    print(f"  {told}")
+    result = f"FOUND in the state folder: {found}" if found else "neither the key nor the <private> words were kept"
+    print(f"  {result}")
 
 
-def _tell_next_session(stage: Stage, first: dict[str, Any]) -> None:
-    """Start another session in the same project and print what the model would read."""
+def _print_next_session(stage: Stage, first: dict[str, Any]) -> None:
+    """Start another session in the same project and print the context that the model would get."""
     transcript = Path(first["transcript_path"]).with_name(f"{NEXT_SESSION}.jsonl")
     payload = first | {"session_id": NEXT_SESSION, "transcript_path": str(transcript)}
     screen.heading("The next session in this project is given, word for word")
@@ -226,7 +226,7 @@ def _tell_next_session(stage: Stage, first: dict[str, Any]) -> None:
 
 
 def _source() -> str:
-    """Where the plugin is installed from, if this runs beside it."""
+    """Return the folder to install the plugin from, or a placeholder if it is not beside this package."""
     root = plugin_root()
     beside = (root / ".claude-plugin" / "marketplace.json").exists()
     return shlex.quote(str(root)) if beside else "FOLDER_OR_URL_YOU_CLONED_FROM"

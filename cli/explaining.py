@@ -1,4 +1,4 @@
-"""`subconscious explain`: what was seen in each sentence of a session, what lowered it, and what became of it."""
+"""``subconscious explain``: how each sentence of a session was judged, and what became of it."""
 
 from __future__ import annotations
 
@@ -6,39 +6,42 @@ from argparse import Namespace
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import screen
 from .ask import ask, here
 from .origin import origin, require_person
 
-PATIENCE = 600.0
-"""Seconds to wait at most: a transcript can hold a month of work."""
+if TYPE_CHECKING:
+    from subconscious.wire.sessions import ExplainedSentence, ExplainedSession, ExplainResult
 
-SPEAKERS = {"user": "You", "assistant": "Claude", "tool": "A tool"}
+TIMEOUT_SECONDS = 600.0
+"""Seconds to wait for an answer: a transcript can contain a month of work."""
+
+SPEAKERS = {"user": "You", "assistant": "Claude", "teammate": "A teammate", "tool": "A tool"}
 STYLES = {"stored": "green", "said again": "green", "waiting": "yellow", "quarantined": "yellow"}
 
 INDENT = 8
 
-Sentence = dict[str, Any]
-
 
 def explain(options: Namespace) -> None:
-    """Print what became of each sentence of a session, or would become of one."""
+    """Print the outcome of each sentence of a session or transcript, or the predicted outcome of one sentence."""
     require_person("have a session explained")
-    answer = ask("explain", PATIENCE, cwd=here(), origin=origin(), all=options.all or None, **_named(options.what))
+    answer = ask(
+        "explain", TIMEOUT_SECONDS, cwd=here(), origin=origin(), all=options.all or None, **_named(options.what)
+    )
     if options.json:
         screen.as_json(answer)
         return
     if answer["session"] is not None:
-        _tell_session(answer)
+        _print_session(answer["session"], answer["missing"])
     for (speaker, sentence), rows in groupby(answer["sentences"], lambda one: (one["origin"], one["sentence"])):
-        _tell(speaker, sentence, list(rows))
-    _tell_rest(answer)
+        _print_sentence(speaker, sentence, list(rows))
+    _print_rest(answer)
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
-    """What the words name: a file, else a sentence where they are several, else a session."""
+    """Return the request's argument for the words: a transcript, a sentence if they are several, else a session."""
     text = " ".join(words)
     path = Path(text).expanduser()
     if not text:
@@ -48,35 +51,34 @@ def _named(words: Sequence[str]) -> dict[str, str]:
     return {"text": text} if len(text.split()) > 1 else {"session_id": text}
 
 
-def _tell_session(answer: dict[str, Any]) -> None:
-    session = answer["session"]
+def _print_session(session: ExplainedSession, missing: Sequence[str]) -> None:
     title = f": {screen.line(session['title'])}" if session["title"] else ""
     print(screen.wrapped(f"Session {screen.line(session['id'])}{title}"))
     if not session["known"]:
         print("The daemon does not know this session: this is what would become of it.")
-    for path in answer["missing"]:
+    for path in missing:
         print(screen.paint(f"{screen.line(path)} can't be read any more.", "yellow"))
 
 
-def _tell(speaker: str, sentence: str, rows: Sequence[Sentence]) -> None:
+def _print_sentence(speaker: str, sentence: str, rows: Sequence[ExplainedSentence]) -> None:
     print(f"\n{screen.wrapped(screen.line(sentence), INDENT, f'{SPEAKERS[speaker]}:')}")
     best = max(rows, key=lambda row: (row["fate"] in STYLES, row["confidence"]))
     if best["seen"]:
         print(screen.paint(screen.wrapped(_seen(best), INDENT), "dim"))
-    told = screen.wrapped(screen.line(best["told"]), INDENT)
-    print(screen.paint(told, STYLES.get(best["fate"], "dim")))
+    outcome = screen.wrapped(screen.line(best["told"]), INDENT)
+    print(screen.paint(outcome, STYLES.get(best["fate"], "dim")))
     if len(rows) > 1:
         more = screen.counted(len(rows) - 1, "weaker reading")
         print(screen.paint(screen.wrapped(f"{more} of it (--json shows them)", INDENT), "dim"))
 
 
-def _seen(row: Sentence) -> str:
+def _seen(row: ExplainedSentence) -> str:
     lowered = f"; lowered: {screen.listed(row['lowered'])}" if row["lowered"] else ""
     kind = f"{row['kind']}, " if row["kind"] else ""
     return f"{kind}{screen.line(row['seen'])}{lowered} (confidence {row['confidence']:.2f})"
 
 
-def _tell_rest(answer: dict[str, Any]) -> None:
+def _print_rest(answer: ExplainResult) -> None:
     hidden = sum(answer["unseen"].values())
     if hidden:
         what = screen.counted(hidden, "sentence")

@@ -1,42 +1,46 @@
-"""Memories as files: ``subconscious export``, and ``subconscious import`` of what it wrote or other tools keep."""
+"""``subconscious export``, and ``subconscious import`` of an export or of another tool's memories."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 from subconscious.files.folder import open_folder
 from subconscious.files.other_tools import TOOLS, usual_place
 from subconscious.files.reading import Item, is_export, read_export, read_note
 from subconscious.files.record import Record
 from subconscious.files.vault import Written, mark_taken, update
-from subconscious.projects import root_of
-from subconscious.safe_files import is_missing
+from subconscious.system.projects import root_of
+from subconscious.system.safe_files import is_missing
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
+from .confirmation import agreed_to_import
 from .origin import require_person
+from .review import print_waiting
 
-PATIENCE = 600.0
-"""Seconds that one request may take, on a machine that is busy."""
+if TYPE_CHECKING:
+    from subconscious.wire.files import ExportResult, ImportedNote, PlannedNote
 
-A_PAGE = 500
-"""Memories of one answer to an export."""
-A_REQUEST = 100
-"""Notes of one request of an import: each is compared with what is stored."""
+TIMEOUT_SECONDS = 600.0
+"""Seconds that one request may take on a busy machine."""
+
+PAGE_SIZE = 500
+"""Memories per answer of an export."""
+NOTES_PER_REQUEST = 100
+"""Notes per request of an import; the daemon compares each with the stored memories."""
 REQUEST_BYTES = 4 << 20
-"""Bytes of one such request; a larger note is refused, and the daemon takes a few times as much."""
+"""Bytes per such request. A larger note is refused; the daemon's own limit is a few times as high."""
 
-SHOWN = 10
-"""Notes of each state that are named; the rest are counted."""
+MAX_NAMED = 10
+"""Notes of one state that are listed; the rest are counted."""
 
 STATES = {
     "restore": "to restore, with origin, confidence and status",
@@ -48,19 +52,17 @@ STATES = {
     "known": "imported before",
     "refused": "refused",
 }
-"""The states of a preview in the order in which it lists them."""
+"""The states of a preview, in the order of the list."""
 
 CHANGING = ("restore", "new", "edited", "conflict")
-"""States in which an import changes something."""
+"""States in which an import changes the store."""
 
-BECAME = ("restored", "stored", "corrected", "waits", "quarantined", "known", "discarded", "refused")
-
-Row = dict[str, Any]
+OUTCOMES = ("restored", "stored", "corrected", "waits", "quarantined", "known", "discarded", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which memories are exported."""
+class Selection:
+    """The memories to export: projects and statuses."""
 
     project: str | None
     everywhere: bool
@@ -68,8 +70,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """Memories as they were; ``newest`` is the number of the store's latest event by then."""
+class FetchedMemories:
+    """The exported memories; ``newest`` is the number of the store's latest event when the export began."""
 
     records: list[Record]
     quarantined: int
@@ -77,59 +79,54 @@ class Fetched:
 
 
 def export(options: Namespace) -> int:
-    """Write memories into a folder; with ``--watch`` keep it current until Ctrl-C."""
-    wanted = Wanted(options.project, options.all, tuple(options.status))
+    """Write memories into a folder; with ``--watch``, update it until Ctrl-C."""
+    selection = Selection(options.project, options.all, tuple(options.status))
     out = Path(options.out).expanduser().absolute() if options.out else Path.home() / "subconscious-export"
     if options.watch:
-        from .files_watch import watch_folder  # brings watchfiles, which nothing else of the terminal needs
+        from .files_watch import watch_folder  # imports watchfiles, which no other command needs
 
-        return watch_folder(out, options, wanted)
-    page, done = write(out, options.format, wanted)
+        return watch_folder(out, options, selection)
+    page, done = write(out, options.format, selection)
     if options.json:
         counts = {"folder": str(out), "memories": len(page.records), "quarantined": page.quarantined}
-        screen.as_json(counts | as_row(done))
+        changes = {"written": len(done.written), "unchanged": done.unchanged, "removed": len(done.removed)}
+        screen.as_json({**counts, **changes, "edited": list(done.edited)})
     else:
         print_export(out, len(page.records), page.quarantined, done)
     return 0
 
 
-def write(out: Path, form: str, wanted: Wanted) -> tuple[Fetched, Written]:
-    """Fetch what is wanted and make the folder hold it."""
-    found = fetch(wanted)
+def write(out: Path, form: str, selection: Selection) -> tuple[FetchedMemories, Written]:
+    """Write the selected memories into a folder, and remove notes of memories that are no longer selected."""
+    found = fetch(selection)
     with open_folder(out) as folder:
         return found, update(folder, form, found.records)
 
 
-def fetch(wanted: Wanted) -> Fetched:
-    """Return all wanted memories."""
+def fetch(selection: Selection) -> FetchedMemories:
+    """Return all selected memories."""
     records: list[Record] = []
-    first = page = ask_page(wanted, 0, A_PAGE)
+    first = page = ask_page(selection, 0, PAGE_SIZE)
     while True:
         records += [Record.model_validate(one) for one in page["records"]]
         if page["next"] is None:
-            # The number of the first page: what changes while the others are fetched is looked for again.
-            return Fetched(records, page["quarantined"], first["newest"])
-        page = ask_page(wanted, page["next"], A_PAGE)
+            # The first page's number, so that a watch sees changes made while later pages were fetched.
+            return FetchedMemories(records, page["quarantined"], first["newest"])
+        page = ask_page(selection, page["next"], PAGE_SIZE)
 
 
-def ask_page(wanted: Wanted, after: int, limit: int) -> Row:
+def ask_page(selection: Selection, after: int, limit: int) -> ExportResult:
     """Return one page of an export."""
     return ask(
         "export",
-        PATIENCE,
+        TIMEOUT_SECONDS,
         cwd=here(),
-        project=wanted.project,
-        everywhere=wanted.everywhere or None,
-        statuses=wanted.statuses or None,
+        project=selection.project,
+        everywhere=selection.everywhere or None,
+        statuses=selection.statuses or None,
         after=after or None,
         limit=limit,
     )
-
-
-def as_row(done: Written) -> Row:
-    """Return what an export changed as JSON values."""
-    counts = {"written": len(done.written), "unchanged": done.unchanged, "removed": len(done.removed)}
-    return counts | {"edited": list(done.edited)}
 
 
 def print_export(out: Path, number: int, quarantined: int, done: Written) -> None:
@@ -148,34 +145,34 @@ def print_export(out: Path, number: int, quarantined: int, done: Written) -> Non
 
 
 def print_edited(out: Path, edited: Sequence[str]) -> None:
-    """Name the files that an export left as they are."""
+    """Print the edited files that an export did not overwrite."""
     print(f"  {screen.counted(len(edited), 'file')} left as you edited them:")
-    for name in edited[:SHOWN]:
+    for name in edited[:MAX_NAMED]:
         print(f"    {screen.line(name)}")
-    if len(edited) > SHOWN:
-        print(f"    and {len(edited) - SHOWN} more")
+    if len(edited) > MAX_NAMED:
+        print(f"    and {len(edited) - MAX_NAMED} more")
     print(f"  read them back: subconscious import {screen.line(out)}")
 
 
 def is_import_of_files(options: Namespace) -> bool:
-    """Whether an import is of one of our exports or of another tool, and not of transcripts and notes."""
+    """Return whether the import reads an export or another tool's memories, rather than transcripts and notes."""
     return options.tool is not None or (len(options.paths) == 1 and is_export(Path(options.paths[0]).expanduser()))
 
 
 def import_files(options: Namespace) -> int:
-    """Show what an import would do, ask, and do it."""
+    """Preview the import of an export or of another tool's memories, ask, and run it."""
     if options.tool is None:
         return import_export(Path(options.paths[0]).expanduser().absolute(), options)
     path = _tool_path(options)
     if is_missing(path):
         raise RequestError(f"there is no {path}", f"give {TOOLS[options.tool].gives}")
     project = "" if options.all else Path(root_of(_folder(options))).name
-    # Other tools do not record reliably who said what, so nobody is asked to vouch for it.
-    return bring_in(list(TOOLS[options.tool].read(path, project)), options, may_vouch=False)
+    # Other tools do not record reliably who said what, so the user is not asked to vouch for it.
+    return import_items(list(TOOLS[options.tool].read(path, project)), options, may_vouch=False)
 
 
 def _tool_path(options: Namespace) -> Path:
-    """Return the file or folder of another tool: the one that is named, or where the tool keeps it."""
+    """Return the file or folder of another tool: the named one, or the tool's usual one."""
     if len(options.paths) > 1:
         raise RequestError("one path at a time", f"give {TOOLS[options.tool].gives}")
     if options.paths:
@@ -186,33 +183,33 @@ def _tool_path(options: Namespace) -> Path:
 
 
 def _folder(options: Namespace) -> str:
-    """The folder whose project the import is for."""
+    """Return the folder of the project to import into."""
     return str(Path(options.project).expanduser().absolute()) if options.project else here()
 
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
-    """Import an export, or those of its notes that are named; edits that are taken over may be replaced then."""
+    """Import an export, or the named notes of one; the next export may overwrite edits that were imported."""
     found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
     items = [item for item in found if item is not None]
-    return bring_in(items, options, taken=lambda fates: _mark_taken(path, items, fates))
+    return import_items(items, options, on_done=lambda results: _mark_taken(path, items, results))
 
 
-def _mark_taken(path: Path, items: Sequence[Item], fates: Sequence[Row]) -> None:
-    done = {fate["name"] for fate in fates if fate["became"] in ("corrected", "stored", "waits", "quarantined")}
+def _mark_taken(path: Path, items: Sequence[Item], results: Sequence[ImportedNote]) -> None:
+    done = {result["name"] for result in results if result["became"] in ("corrected", "stored", "waits", "quarantined")}
     statements = {item.name: item.statement for item in items if item.record and item.statement and item.name in done}
     if statements and path.is_dir():
         with open_folder(path) as folder:
             mark_taken(folder, statements)
 
 
-def bring_in(
+def import_items(
     items: Sequence[Item],
     options: Namespace,
     *,
     may_vouch: bool = True,
-    taken: Callable[[Sequence[Row]], None] = lambda _: None,
+    on_done: Callable[[Sequence[ImportedNote]], None] = lambda _: None,
 ) -> int:
-    """Preview, ask and import; ``taken`` is called with what became of the notes."""
+    """Preview notes, ask, and import them; ``on_done`` is called with the result of each note."""
     folder = _folder(options)
     rows = preview(items, folder)
     if options.json and not options.yes:
@@ -220,9 +217,7 @@ def bring_in(
         return 0
     if not options.json:
         print_preview(rows)
-    todo = [
-        item for item, row in zip(items, rows, strict=True) if row["state"] in ("restore", "new", "edited", "conflict")
-    ]
+    todo = [item for item, row in zip(items, rows, strict=True) if row["state"] in CHANGING]
     if not todo:
         if options.json:
             screen.as_json({"notes": []})
@@ -231,45 +226,44 @@ def bring_in(
         return 0
     vouched = False
     if not options.yes:
-        if not _confirmed("Import?"):
+        if not agreed_to_import("Import?"):
             print("Nothing was imported.")
             return 0
         vouched = may_vouch and _vouched(rows)
-    fates = carry_out(todo, folder, vouched=vouched)
-    taken(fates)
-    return _finish(options, fates)
+    results = send_items(todo, folder, vouched=vouched)
+    on_done(results)
+    return _finish(options, results)
 
 
-def _finish(options: Namespace, fates: Sequence[Row]) -> int:
+def _finish(options: Namespace, results: Sequence[ImportedNote]) -> int:
     if options.json:
-        screen.as_json({"notes": list(fates)})
+        screen.as_json({"notes": list(results)})
     else:
-        print_results(fates)
+        print_results(results)
     return 0
 
 
-def preview(items: Sequence[Item], folder: str) -> list[Row]:
-    """Return what an import would do with each note, in their order."""
-    rows: list[Row] = []
+def preview(items: Sequence[Item], folder: str) -> list[PlannedNote]:
+    """Return what an import would do with each note, in the order of ``items``."""
+    rows: list[PlannedNote] = []
     for batch in batches([_bounded(item) for item in items]):
         sound = [item for item in batch if not item.problem]
-        answer = _plan(sound, folder) if sound else []
-        planned = iter(answer)
+        planned = iter(_plan(sound, folder) if sound else [])
         rows += [_refused(item) if item.problem else next(planned) for item in batch]
-    return _without_doubles(rows, items)
+    return _refuse_duplicates(rows, items)
 
 
-def _plan(items: Sequence[Item], folder: str) -> list[Row]:
-    found: list[Row] = ask("files_plan", PATIENCE, cwd=folder, notes=[item.as_request() for item in items])["notes"]
-    return found
+def _plan(items: Sequence[Item], folder: str) -> list[PlannedNote]:
+    notes = [item.as_request() for item in items]
+    return ask("files_plan", TIMEOUT_SECONDS, cwd=folder, notes=notes)["notes"]
 
 
-def _refused(item: Item) -> Row:
+def _refused(item: Item) -> PlannedNote:
     return {"name": item.name, "state": "refused", "about": "", "id": None, "now": "", "reason": item.problem}
 
 
-def _without_doubles(rows: list[Row], items: Sequence[Item]) -> list[Row]:
-    """Refuse the second of two notes about one memory, also where two requests brought them."""
+def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
+    """Refuse further notes about the same memory, across requests, too."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))
@@ -282,12 +276,12 @@ def _without_doubles(rows: list[Row], items: Sequence[Item]) -> list[Row]:
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Divide notes into requests that are neither too many nor too large."""
+    """Divide notes into requests of limited number and size."""
     batch: list[Item] = []
     total = 0
     for item in items:
         size = 0 if item.problem else _size(item)
-        if batch and (len(batch) >= A_REQUEST or total + size > REQUEST_BYTES):
+        if batch and (len(batch) >= NOTES_PER_REQUEST or total + size > REQUEST_BYTES):
             yield batch
             batch, total = [], 0
         batch.append(item)
@@ -301,14 +295,14 @@ def _size(item: Item) -> int:
 
 
 def _bounded(item: Item) -> Item:
-    """The item, or why it is refused where no request could bring it."""
+    """Return the item, or a refused one if it is larger than a request."""
     if item.problem or _size(item) <= REQUEST_BYTES:
         return item
     return Item(item.name, problem=f"it is larger than {REQUEST_BYTES >> 20} MB")
 
 
-def print_preview(rows: Sequence[Row]) -> None:
-    """Print what would become of each note."""
+def print_preview(rows: Sequence[PlannedNote]) -> None:
+    """Print what the import would do, by state."""
     for state, meaning in STATES.items():
         found = [row for row in rows if row["state"] == state]
         if not found:
@@ -316,13 +310,13 @@ def print_preview(rows: Sequence[Row]) -> None:
         print(screen.paint(f"{screen.counted(len(found), 'note')} {meaning}", "bold"))
         if state in ("unchanged", "known"):
             continue
-        for row in found[:SHOWN]:
+        for row in sorted(found, key=lambda row: "suspicion" not in row)[:MAX_NAMED]:
             _print_row(row)
-        if len(found) > SHOWN:
-            print(f"  and {len(found) - SHOWN} more")
+        if len(found) > MAX_NAMED:
+            print(f"  and {len(found) - MAX_NAMED} more")
 
 
-def _print_row(row: Row) -> None:
+def _print_row(row: PlannedNote) -> None:
     if row["state"] == "refused":
         print(screen.wrapped(screen.line(f"{row['name']}: {row['reason']}"), 2))
         return
@@ -334,50 +328,43 @@ def _print_row(row: Row) -> None:
         print(screen.wrapped(screen.line(row["about"]), 2))
     if row["reason"]:
         print(screen.paint(screen.wrapped(screen.line(row["reason"]), 4), "dim"))
+    suspicion.note(row, 4)
 
 
-def _vouched(rows: Iterable[Row]) -> bool:
-    """Whether the person answers for the words of notes that this store did not write."""
+def _vouched(rows: Iterable[PlannedNote]) -> bool:
+    """Return whether the user vouches for notes that this store did not sign."""
     number = Counter(row["state"] for row in rows)
-    strange = number["new"] + number["edited"]
-    if not strange:
+    unsigned = number["new"] + number["edited"]
+    if not unsigned:
         return False
-    print(f"\n{screen.counted(strange, 'note')} could hold anybody's words, so what they say waits for your review.")
+    print(f"\n{screen.counted(unsigned, 'note')} could hold anybody's words, so what they say waits for your review.")
     print("If you vouch for them, new ones count as your own words, and edited ones correct their memory.")
-    return _confirmed("Do you vouch for them?")
+    return agreed_to_import("Do you vouch for them?")
 
 
-def _confirmed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise RequestError("nobody is there to say yes", "add --yes, or --json to see what would be imported")
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
-def carry_out(items: Sequence[Item], folder: str, *, vouched: bool) -> list[Row]:
-    """Import notes, and then what links them; return what became of each."""
+def send_items(items: Sequence[Item], folder: str, *, vouched: bool) -> list[ImportedNote]:
+    """Import notes, then the links between them; return the result of each note."""
     require_person("import")
-    fates: list[Row] = []
+    results: list[ImportedNote] = []
     for batch in batches(items):
         notes = [item.as_request() for item in batch]
-        fates += ask("files_take", PATIENCE, cwd=folder, notes=notes, vouched=vouched or None, origin="user")["notes"]
-    # Links need both of their ends, so they come after all memories.
+        values = {"notes": notes, "vouched": vouched or None}
+        results += ask("files_take", TIMEOUT_SECONDS, cwd=folder, origin="user", **values)["notes"]
+    # A link needs both of its memories, so links are sent after all notes.
     for batch in batches([item for item in items if item.record and not item.statement]):
-        ask("files_take", PATIENCE, cwd=folder, notes=[i.as_request() for i in batch], links=True, origin="user")
-    return fates
+        ask("files_take", TIMEOUT_SECONDS, cwd=folder, notes=[i.as_request() for i in batch], links=True, origin="user")
+    return results
 
 
-def print_results(fates: Sequence[Row]) -> None:
-    """Print what became of the notes."""
-    counted = Counter(fate["became"] or fate["state"] for fate in fates)
+def print_results(results: Sequence[ImportedNote]) -> None:
+    """Print how many notes were stored, corrected or refused."""
+    counted = Counter(result["became"] or result["state"] for result in results)
     print(screen.paint("Imported", "bold"))
-    screen.fields([(name, counted[name]) for name in BECAME if counted[name]])
-    for fate in fates:
-        if fate["became"] == "refused" or fate["state"] == "refused":
-            print(screen.wrapped(f"{fate['name']}: {fate['reason']}", 2))
+    screen.fields([(name, counted[name]) for name in OUTCOMES if counted[name]])
+    for result in results:
+        if result["became"] == "refused" or result["state"] == "refused":
+            print(screen.wrapped(f"{result['name']}: {result['reason']}", 2))
     if counted["waits"]:
-        print("Decide what waits: `subconscious review`.")
+        print_waiting()
     if counted["quarantined"]:
         print("See what may be poisoned: `subconscious review --status quarantined`.")

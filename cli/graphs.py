@@ -1,22 +1,26 @@
-"""Verbs that walk along links: what surrounds a memory, and why something is so."""
+"""``subconscious graph`` and ``why``: memories reached along links."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
 from .links import state
 from .memories import card, doubts, speaker
 from .origin import origin
 
-STEP = 3
-"""Columns by which each step of a walk is set in."""
+if TYPE_CHECKING:
+    from subconscious.wire.links import Branch, GraphResult, ReasonMemory, Reasons, ReasonStep
+    from subconscious.wire.memories import Memory
+
+INDENT = 3
+"""Columns of indentation per step along a link."""
 
 
 def graph(options: Namespace) -> None:
-    """Print what surrounds a memory, as a tree or as a drawing."""
+    """Print the memories linked with one, as a tree or a Mermaid diagram."""
     asked = {"id": options.id, "depth": options.depth, "types": options.type or None}
     answer = ask("graph", cwd=here(), origin=origin(), everywhere=options.everywhere or None, **asked)
     if options.json:
@@ -27,12 +31,15 @@ def graph(options: Namespace) -> None:
         _print_tree(answer)
 
 
-def _print_tree(answer: dict[str, Any]) -> None:
+def _print_tree(answer: GraphResult) -> None:
     memories = {memory["id"]: memory for memory in answer["memories"]}
     root = memories[answer["root"]]
     print(screen.paint(screen.wrapped(f"{root['id']}  {screen.line(root['summary'])}"), "bold"))
+    suspicion.note(root, 2)
     for branch in answer["tree"]:
         print(_branch(branch, memories[branch["memory_id"]]))
+        if not branch["again"]:
+            suspicion.note(memories[branch["memory_id"]], INDENT * branch["depth"] + 2)
     if not answer["tree"]:
         print(f"  no links lead from it\n  make one: subconscious link {root['id']} SUPPORTS ID")
     if answer["left_out"]:
@@ -41,18 +48,18 @@ def _print_tree(answer: dict[str, Any]) -> None:
         )
 
 
-def _branch(branch: dict[str, Any], memory: dict[str, Any]) -> str:
-    told = f"{screen.line(branch['name'])} {memory['id']}"
-    told += " (as above)" if branch["again"] else f": {screen.line(memory['summary'])}"
+def _branch(branch: Branch, memory: Memory) -> str:
+    text = f"{screen.line(branch['name'])} {memory['id']}"
+    text += " (as above)" if branch["again"] else f": {screen.line(memory['summary'])}"
     marks = list(doubts(memory)) if not branch["again"] else []
     marks += [] if branch["link"]["status"] == "active" else [screen.line(branch["link"]["status"])]
-    told += f" ({', '.join(marks)})" if marks else ""
-    indent = STEP * branch["depth"]
-    return screen.wrapped(told, indent + 2, " " * indent + "- ")
+    text += f" ({', '.join(marks)})" if marks else ""
+    indent = INDENT * branch["depth"]
+    return screen.wrapped(text, indent + 2, " " * indent + "- ")
 
 
 def why(options: Namespace) -> None:
-    """Print the reasons of a memory, or of those that answer a question."""
+    """Print the chains of reasons for a memory, or for the memories that answer a question."""
     words = " ".join(options.question)
     number = words.strip("#[]")
     which = {"id": int(number)} if number.isascii() and number.isdigit() else {"query": words}
@@ -62,38 +69,39 @@ def why(options: Namespace) -> None:
     elif not answer["answers"]:
         print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
     elif origin() == "assistant":
-        print(screen.clean(answer["text"]))  # the daemon has framed it
+        print(screen.clean(answer["text"]))  # framed by the daemon
     else:
         if answer.get("worded"):
             print(screen.wrapped(screen.line(answer["worded"]), 0) + "\n")
-        for place, one in enumerate(answer["answers"]):
-            print("\n" * bool(place), end="")
+        for index, one in enumerate(answer["answers"]):
+            print("\n" * bool(index), end="")
             _print_answer(one)
 
 
-def _print_answer(answer: dict[str, Any]) -> None:
+def _print_answer(answer: Reasons) -> None:
     memory = answer["memory"]
     card(memory)
     _print_rationale(memory, 6)
-    told: set[tuple[int, ...]] = set()
+    printed: set[tuple[int, ...]] = set()
     for chain in answer["chains"]:
         for depth, step in enumerate(chain, start=1):
             path = tuple(one["link"]["id"] for one in chain[:depth])
-            if path not in told:
-                told.add(path)
-                _print_step(step, 6 + STEP * (depth - 1))
+            if path not in printed:
+                printed.add(path)
+                _print_step(step, 6 + INDENT * (depth - 1))
     if not answer["chains"] and not memory["rationale"]:
         print(f"      no reason is known\n      give one: subconscious link ID SUPPORTS {memory['id']}")
     if answer["cut"]:
         print("      there are more; try --depth 1, or subconscious graph")
 
 
-def _print_step(step: dict[str, Any], indent: int) -> None:
+def _print_step(step: ReasonStep, indent: int) -> None:
     link, memory = step["link"], step["memory"]
-    told = f"{screen.line(step['name'])} {memory['id']}: {screen.line(memory['summary'])}"
-    print(screen.wrapped(told, indent + 2, " " * indent + "- "))
-    said = [screen.when(memory["said_at"]), f"said by {speaker(memory)}", *doubts(memory)]
-    print(screen.paint(screen.wrapped(screen.listed(said), indent + 2), "dim"))
+    text = f"{screen.line(step['name'])} {memory['id']}: {screen.line(memory['summary'])}"
+    print(screen.wrapped(text, indent + 2, " " * indent + "- "))
+    details = [screen.when(memory["said_at"]), f"said by {speaker(memory)}", *doubts(memory)]
+    print(screen.paint(screen.wrapped(screen.listed(details), indent + 2), "dim"))
+    suspicion.note(memory, indent + 2)
     if memory["evidence"] and memory["evidence"] != memory["summary"]:
         print(screen.paint(screen.wrapped(f'"{screen.line(memory["evidence"])}"', indent + 2), "dim"))
     stated = f': "{screen.line(link["evidence"])}"' if link["evidence"] else ""
@@ -101,6 +109,6 @@ def _print_step(step: dict[str, Any], indent: int) -> None:
     _print_rationale(memory, indent + 2)
 
 
-def _print_rationale(memory: dict[str, Any], indent: int) -> None:
+def _print_rationale(memory: ReasonMemory, indent: int) -> None:
     if memory["rationale"]:
         print(screen.wrapped(f"because {screen.line(memory['rationale'])}", indent))

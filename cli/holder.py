@@ -1,4 +1,4 @@
-"""The process that holds the daemon's lock: waiting for its end, and ending it when it no longer answers."""
+"""The process that holds the daemon's lock: wait until it exits, or kill it when it no longer answers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import subprocess
 from contextlib import suppress
 from time import monotonic, sleep
 
-from subconscious.client import is_unlocked
-from subconscious.home import Home
-from subconscious.programs import find_program
-from subconscious.safe_files import read_regular
+from subconscious.settings.home import Home
+from subconscious.system.programs import find_program
+from subconscious.system.safe_files import read_regular
+from subconscious.wire import is_unlocked
 
-LARGEST_NOTE = 4096
+MAX_BYTES = 4096
+"""Bytes of run/daemon.json that are read."""
 
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
-"""How a daemon's command line ends, installed or in a checkout."""
+"""The end of a daemon's command line, installed or in a checkout."""
 
 
 def await_end(home: Home, seconds: float) -> bool:
-    """Wait until nobody holds the lock: a daemon closes its socket before its database."""
+    """Wait until the lock is free, since a daemon closes its socket before its database; return whether it is."""
     deadline = monotonic() + seconds
     while not (free := is_unlocked(home)) and monotonic() < deadline:
         sleep(0.02)
@@ -30,31 +31,31 @@ def await_end(home: Home, seconds: float) -> bool:
 
 
 def kill(home: Home) -> int | None:
-    """End the holder of the lock for good; return its process id, or None when nobody holds it.
+    """Kill the process that holds the lock; return its id, or None if no daemon holds it.
 
-    Nothing is lost: what it worked on is taken up again by the next daemon.
+    Nothing is lost: the next daemon continues its work.
     """
     process = _holder(home)
     if process is None or not _is_daemon(process):
         return None
-    # SIGKILL, for a process that was stopped (SIGSTOP) hears nothing else.
+    # SIGKILL, because a process that was stopped (SIGSTOP) receives no other signal.
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
     return process
 
 
 def _holder(home: Home) -> int | None:
-    """What daemon.json names, provided that the lock is held: the file alone may be of a daemon long gone."""
+    """Return the process id in daemon.json if the lock is held: the file may be left over from an earlier daemon."""
     if is_unlocked(home):
         return None
     try:
-        return int(json.loads(read_regular(home.run / "daemon.json", LARGEST_NOTE))["pid"])
+        return int(json.loads(read_regular(home.run / "daemon.json", MAX_BYTES))["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _is_daemon(process: int) -> bool:
-    """A process id may have been given to another program since."""
+    """Return whether the process is a daemon; the id may have been reused for another program."""
     program = find_program("ps")
     if not program:
         return False

@@ -1,4 +1,4 @@
-"""``subconscious import``: shows what it will read, asks, has the daemon read it, tells what came of it."""
+"""``subconscious import`` of past sessions and notes: shows a plan, asks, and has the daemon read the files."""
 
 from __future__ import annotations
 
@@ -6,58 +6,67 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, TextIO, get_args
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
 from . import price, screen
 from .ask import ask, here
+from .confirmation import agreed_to_import
 from .files import import_files, is_import_of_files
 from .origin import require_person
-from .progress import Progress
+from .review import print_waiting
+
+if TYPE_CHECKING:
+    from subconscious.wire.imports import ImportFileResult, ImportPlanResult, SourceFile
 
 READING_SECONDS = 600.0
-"""Time that one batch of a file may take, on a machine that is busy."""
+"""Seconds that one batch of a file may take on a busy machine."""
 
 MEGABYTE = 1e6
 STOPPED = 130
 SHOWN = 8
-"""Projects and files that are named; the rest are counted."""
+"""Projects and files that are listed; the rest are counted."""
 
-COUNTS = ("lines", "turns", "captured", "queued", "discarded", "repeated")
+Count = Literal["lines", "turns", "captured", "queued", "discarded", "repeated"]
+COUNTS: tuple[Count, ...] = get_args(Count)
 
-Row = dict[str, Any]
+BAR_CELLS = 24
+PRINTED_SHARE = 0.1
+"""Share of the work after which a line is printed where there is no bar."""
 
 
 def import_past(options: Namespace) -> int:
-    """Import what a person names, or the sessions of this project; goes on where it was stopped."""
+    """Import the named files, or the sessions of this project; continue an import that was interrupted."""
     require_person("import")
     if is_import_of_files(options):
         return import_files(options)
     found = _plan(options)
-    files, tags = found["files"], found.get("model") or {}
-    price.check(options, tags)
+    files, estimate = found["files"], found["model"]
+    price.check_options(options, estimate)
     chosen = [file for file in files if file["sort"] != "foreign" and file["read"] < file["bytes"]]
     if options.json and not options.yes:
-        screen.as_json({"files": files, "model": tags})
+        screen.as_json(found)
         return 0
     if not options.json:
-        _tell_plan(files, chosen)
-        price.tell(tags, files, options)
+        _print_plan(files, chosen)
+        price.print_estimate(estimate, files, options)
     vouched = False
-    for_model = price.afford(files, options.max_cost) if options.with_model else []
+    for_model = price.affordable(files, options.max_cost) if options.with_model else []
     if (chosen or for_model) and not options.yes:
-        if not _confirmed("Import?"):
+        if not agreed_to_import("Import?"):
             print("Nothing was imported.")
             return 0
         vouched = _vouched(chosen)
     return _carry_out(options, files, chosen, for_model, vouched)
 
 
-def _plan(options: Namespace) -> Row:
+def _plan(options: Namespace) -> ImportPlanResult:
     folder = str(Path(options.project).expanduser().absolute()) if options.project else here()
     named = [str(Path(path).expanduser().absolute()) for path in options.paths]
     missing = [path for path in named if not Path(path).exists()]
@@ -65,17 +74,16 @@ def _plan(options: Namespace) -> Row:
         raise RequestError(f"there is no {missing[0]}", "give transcripts, markdown files, or folders of them")
     everywhere = options.all or bool(named)
     args = {"paths": named or [str(_transcripts())], "cwd": folder, "everywhere": everywhere or None}
-    found: Row = ask("import_plan", READING_SECONDS, **args, with_model=options.with_model or None)
-    return found
+    return ask("import_plan", READING_SECONDS, **args, with_model=options.with_model or None)
 
 
 def _transcripts() -> Path:
-    """Where the client keeps its transcripts."""
+    """Return the folder of Claude Code's transcripts."""
     chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
     return (Path(chosen).expanduser() if chosen else Path.home() / ".claude").absolute() / "projects"
 
 
-def _tell_plan(files: Sequence[Row], chosen: Sequence[Row]) -> None:
+def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> None:
     if not files:
         print(f"There is nothing to import below {_transcripts()}. `--all` takes every project, PATH other places.")
         return
@@ -100,7 +108,7 @@ def _tell_plan(files: Sequence[Row], chosen: Sequence[Row]) -> None:
         print("Everything was imported before.")
 
 
-def _amount(files: Sequence[Row], sort: str) -> str:
+def _amount(files: Sequence[SourceFile], sort: str) -> str:
     those = [file for file in files if file["sort"] == sort]
     if not those:
         return ""
@@ -113,79 +121,78 @@ def _day(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d}"
 
 
-def _projects(files: Sequence[Row]) -> str:
+def _projects(files: Sequence[SourceFile]) -> str:
     counted = Counter(screen.line(file["project"]) for file in files if file["sort"] != "agent").most_common()
     named = [f"{project} ({number})" for project, number in counted[:SHOWN]]
     more = [f"and {len(counted) - SHOWN} more"] if len(counted) > SHOWN else []
     return "\n".join([*named, *more])
 
 
-def _confirmed(question: str) -> bool:
-    """Ask; only a person at a terminal can answer."""
-    if not sys.stdin.isatty():
-        raise RequestError("nobody is there to say yes", "add --yes, or --json to see what would be imported")
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
-def _vouched(chosen: Sequence[Row]) -> bool:
-    """Notes are files, which could hold anybody's words: only who vouches for them makes them their own."""
+def _vouched(chosen: Sequence[SourceFile]) -> bool:
+    """Return whether the user vouches for the notes: files can contain anybody's words, so they wait otherwise."""
     notes = sum(file["sort"] == "note" for file in chosen)
     if not notes:
         return False
     print(f"\n{screen.counted(notes, 'note')} could hold anybody's words, so what they say waits for your review.")
-    return _confirmed("Do you vouch for them, so that they count as your own words?")
+    return agreed_to_import("Do you vouch for them, so that they count as your own words?")
 
 
 def _carry_out(
-    options: Namespace, files: Sequence[Row], chosen: Sequence[Row], for_model: Sequence[Row], vouched: bool
+    options: Namespace,
+    files: Sequence[SourceFile],
+    chosen: Sequence[SourceFile],
+    for_model: Sequence[SourceFile],
+    vouched: bool,
 ) -> int:
-    folder = str(Path(options.project).expanduser().absolute()) if options.project and options.paths else None
-    fates: list[Row] = []
+    project = str(Path(options.project).expanduser().absolute()) if options.project and options.paths else None
+    results: list[ImportFileResult] = []
     stopped = False
     with Progress(sum(file["bytes"] - file["read"] for file in chosen), not options.json) as progress:
         try:
             for file in chosen:
-                for fate in _read(file, folder, vouched):
-                    fates.append(fate)
+                results.extend(_read(file, project, vouched))
                 progress.advance(file["bytes"] - file["read"], Path(file["path"]).name)
         except KeyboardInterrupt:
             stopped = True
-    handed = price.read(for_model) if for_model and not stopped else None
-    _report(options, files, fates, stopped, handed)
+    queued = price.queue(for_model) if for_model and not stopped else None
+    _report(options, files, results, stopped, queued)
     return STOPPED if stopped else 0
 
 
-def _read(file: Row, folder: str | None, vouched: bool) -> Iterator[Row]:
+def _read(file: SourceFile, folder: str | None, vouched: bool) -> Iterator[ImportFileResult]:
     more = True
     while more:
         asked = {"transcript": file["path"], "cwd": folder, "vouched": vouched or None, "origin": "user"}
-        fate = ask("import_file", READING_SECONDS, **asked)
-        yield fate
-        more = fate["more"]
+        result = ask("import_file", READING_SECONDS, **asked)
+        yield result
+        more = result["more"]
 
 
-def _report(options: Namespace, files: Sequence[Row], fates: Sequence[Row], stopped: bool, handed: Row | None) -> None:
-    total = {name: sum(fate[name] for fate in fates) for name in COUNTS}
+def _report(
+    options: Namespace,
+    files: Sequence[SourceFile],
+    results: Sequence[ImportFileResult],
+    stopped: bool,
+    queued: price.Queued | None,
+) -> None:
+    total: dict[str, int] = {name: sum(result[name] for result in results) for name in COUNTS}
     skipped: Counter[str] = Counter()
-    for fate in fates:
-        skipped.update(fate["skipped"])
-    reasons = {file["path"]: file["reason"] for file in (*files, *fates) if file["reason"]}
+    for result in results:
+        skipped.update(result["skipped"])
+    reasons = {file["path"]: file["reason"] for file in (*files, *results) if file["reason"]}
     if options.json:
-        told = {"skipped": dict(skipped), "not_imported": reasons, "stopped": stopped, "model": handed}
-        screen.as_json(total | told)
+        report = {"skipped": dict(skipped), "not_imported": reasons, "stopped": stopped}
+        screen.as_json({**total, **report, "model": asdict(queued) if queued else None})
         return
-    if fates:
-        _tell_fates(total, skipped)
-    if handed:
-        price.tell_read(handed)
+    if results:
+        _print_results(total, skipped)
+    if queued:
+        price.print_queued(queued)
     if stopped:
         print("Stopped. What was read is kept; the same command goes on from here.")
 
 
-def _tell_fates(total: dict[str, int], skipped: Counter[str]) -> None:
+def _print_results(total: Mapping[str, int], skipped: Counter[str]) -> None:
     print(screen.paint("Imported", "bold"))
     why = "\n".join(f"{reason}: {number}" for reason, number in skipped.most_common())
     screen.fields(
@@ -200,4 +207,44 @@ def _tell_fates(total: dict[str, int], skipped: Counter[str]) -> None:
         )
     )
     if total["queued"]:
-        print("Decide what waits: `subconscious review`.")
+        print_waiting()
+
+
+class Progress:
+    """Shows on stderr how much of ``total`` is done, if ``shown``: as a bar on a terminal, else as a line per tenth."""
+
+    def __init__(self, total: int, shown: bool = True, stream: TextIO | None = None) -> None:
+        self._total = total
+        self._stream = stream or sys.stderr
+        self._shown = shown and total > 0
+        self._bar = self._stream.isatty()
+        self._done = 0
+        self._printed = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown and self._bar:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def advance(self, units: int, name: str = "") -> None:
+        """Count ``units`` as done; ``name`` is shown beside the bar."""
+        self._done += units
+        part = min(1.0, self._done / self._total) if self._total else 1.0
+        if not self._shown:
+            return
+        if self._bar:
+            self._draw(part, name)
+        elif part - self._printed >= PRINTED_SHARE or part >= 1.0 > self._printed:
+            self._printed = part
+            print(f"{part:4.0%}", file=self._stream, flush=True)
+
+    def _draw(self, part: float, name: str) -> None:
+        cells = round(part * BAR_CELLS)
+        line = f"[{'#' * cells}{'.' * (BAR_CELLS - cells)}] {part:4.0%} {screen.line(name)}"
+        self._stream.write(f"\r\x1b[K{line[: screen.width() - 1]}")
+        self._stream.flush()

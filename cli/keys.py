@@ -1,4 +1,4 @@
-"""Single keys from a terminal; whole lines where it can't give single keys."""
+"""Reads single keys from a terminal, or whole lines where the terminal has no single-key mode."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contextlib import contextmanager
 
 ESCAPE = b"\x1b"
 END = "\x04"
-"""What is returned when there is nobody any more: what Ctrl-D sends."""
+"""Returned at the end of the input: the character of Ctrl-D."""
 
 
 def read_key() -> str:
-    """Wait for one key; "" for a key without a character, such as an arrow."""
+    """Wait for a key and return its character; "" for a key without one, such as an arrow."""
     with _without_lines() as raw:
         if not raw:
             return _first_of_line()
@@ -29,11 +29,11 @@ def read_key() -> str:
 
 
 def _skip_sequence(source: int) -> None:
-    """Leave out what follows an escape: an arrow sends a bracket, numbers and a letter, and all at once."""
+    """Skip the rest of an escape sequence: an arrow key sends a bracket, digits and a letter at once."""
     brackets = b"[O"
     while select.select([source], [], [], 0.02)[0]:
-        sign = os.read(source, 1)
-        if sign not in brackets and b"@" <= sign <= b"~":
+        byte = os.read(source, 1)
+        if byte not in brackets and b"@" <= byte <= b"~":
             return
         brackets = b""
 
@@ -47,7 +47,7 @@ def _first_of_line() -> str:
 
 @contextmanager
 def _without_lines() -> Iterator[bool]:
-    """The terminal gives keys as they are pressed, unseen; False where it can't."""
+    """Switch the terminal to single keys without echo; yield False where that is impossible."""
     source = sys.stdin.fileno()
     try:
         before = termios.tcgetattr(source)
@@ -57,7 +57,7 @@ def _without_lines() -> Iterator[bool]:
         yield False
         return
     try:
-        # Drained, not flushed: keys that were pressed ahead count.
+        # TCSADRAIN keeps keys that were pressed before the question.
         tty.setcbreak(source, termios.TCSADRAIN)
         yield True
     finally:
@@ -65,9 +65,9 @@ def _without_lines() -> Iterator[bool]:
 
 
 def read_line(prompt: str, given: str = "") -> str | None:
-    """Ask for a line that begins as ``given``, where lines can be edited; None when the person thinks better of it."""
+    """Read a line, prefilled with ``given`` where readline is available; return None on Ctrl-C or Ctrl-D."""
     try:
-        with _given(given):
+        with _prefilled(given):
             return input(prompt)
     except (EOFError, KeyboardInterrupt):
         print()
@@ -75,7 +75,7 @@ def read_line(prompt: str, given: str = "") -> str | None:
 
 
 @contextmanager
-def _given(text: str) -> Iterator[None]:
+def _prefilled(text: str) -> Iterator[None]:
     try:
         import readline
     except ImportError:

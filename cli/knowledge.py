@@ -1,39 +1,44 @@
-"""Verbs on what a project knows: promote, pull, memory."""
+"""``subconscious promote``, ``pull`` and ``memory``: the knowledge of a project."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
-from .memories import card, speaker, standing
+from .memories import card, promotion, speaker
 from .origin import origin
 
-PATIENCE = 120.0
-"""Seconds that rendering and comparing may take."""
+if TYPE_CHECKING:
+    from subconscious.wire.knowledge import Digest, PatternDigest, Tag
+    from subconscious.wire.sessions import Session
+
+TIMEOUT_SECONDS = 120.0
+"""Seconds that rendering and comparing memories may take."""
 
 
 def promote(options: Namespace) -> None:
-    """Print how memories stand, the best first; render them, unless that is not wanted."""
-    answer = ask("standings", PATIENCE, cwd=here(), limit=options.limit)
-    if not options.preview:
-        answer |= ask("pull", PATIENCE, cwd=here())
+    """Print the promotion scores of memories, the highest first; write the project's files, unless --preview."""
+    answer = ask("standings", TIMEOUT_SECONDS, cwd=here(), limit=options.limit)
+    written = None if options.preview else ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:
-        screen.as_json(answer)
+        screen.as_json({**answer, **(written or {})})
         return
     for memory in answer["memories"]:
-        card(memory, standing(memory["standing"]))
+        card(memory, promotion(memory["standing"]))
     counts = answer["counts"]
-    told = [f"{counts.get(name, 0)} {name}" for name in ("promoted", "observed", "passing", "flagged")]
-    print(f"\n{screen.listed(told)}. Impact and specificity are estimates, read off the words.")
-    if not options.preview:
-        print(screen.wrapped(f"Rendered: {screen.line(answer['folder'])}"))
+    details = [f"{counts.get(name, 0)} {name}" for name in ("promoted", "observed", "passing", "flagged")]
+    note = f"{screen.listed(details)}. Impact and specificity are estimates from the words."
+    print(f"\n{screen.wrapped(note)}")
+    if written:
+        print(screen.wrapped(f"Rendered: {screen.line(written['folder'])}"))
 
 
 def pull(options: Namespace) -> None:
-    """Render this project's files now."""
-    answer = ask("pull", PATIENCE, cwd=here())
+    """Write this project's files now."""
+    answer = ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:
         screen.as_json(answer)
         return
@@ -43,18 +48,28 @@ def pull(options: Namespace) -> None:
 
 
 def memory(options: Namespace) -> None:
-    """Print what is worth telling of this project: what is asked for, or what follows from what there is."""
-    answer = ask("digest", PATIENCE, cwd=here(), mode=options.mode, origin=origin())
+    """Print a digest of this project: the requested one, or one that the daemon chooses."""
+    answer = ask("digest", TIMEOUT_SECONDS, cwd=here(), mode=options.mode, origin=origin())
     if options.json:
         screen.as_json(answer)
         return
-    SHOWN[answer["mode"]](answer)
+    _print_digest(answer)
     if options.mode is None:
         print(screen.paint(f"\nThis was `subconscious memory {answer['mode']}`.", "dim"))
 
 
-def _summary(answer: dict[str, Any]) -> None:
-    session = answer["session"]
+def _print_digest(digest: Digest) -> None:
+    if digest["mode"] == "summarize":
+        _print_session(digest["session"])
+    elif digest["mode"] == "tag":
+        _print_tags(digest["tags"])
+    elif digest["mode"] == "patterns":
+        _print_patterns(digest)
+    else:
+        print(screen.clean(digest["text"]))
+
+
+def _print_session(session: Session | None) -> None:
     if session is None:
         print("No session was watched here yet.")
         return
@@ -70,15 +85,17 @@ def _summary(answer: dict[str, Any]) -> None:
     )
 
 
-def _tags(answer: dict[str, Any]) -> None:
-    for row in answer["tags"]:
-        told = f"{screen.counted(row['memories'], 'memory', 'memories')}, {screen.counted(row['sessions'], 'session')}"
-        print(f"  {screen.line(row['tag'])}  {screen.paint(told, 'dim')}")
-    if not answer["tags"]:
+def _print_tags(tags: Sequence[Tag]) -> None:
+    for row in tags:
+        details = (
+            f"{screen.counted(row['memories'], 'memory', 'memories')}, {screen.counted(row['sessions'], 'session')}"
+        )
+        print(f"  {screen.line(row['tag'])}  {screen.paint(details, 'dim')}")
+    if not tags:
         print("Nothing here has a tag yet.")
 
 
-def _patterns(answer: dict[str, Any]) -> None:
+def _print_patterns(answer: PatternDigest) -> None:
     for known in answer["patterns"]:
         card(known)
     if answer["friction"]:
@@ -86,14 +103,8 @@ def _patterns(answer: dict[str, Any]) -> None:
     for one in answer["friction"]:
         print(screen.wrapped(screen.line(one["content"]), 4))
         days = sorted({screen.stamp(session["at"])[:10] for session in one["sessions"]})
-        told = [one["kind"], f"said by {speaker(one)}", screen.counted(len(one["sessions"]), "session"), *days]
-        print(screen.paint(screen.wrapped(screen.listed(told), 4), "dim"))
+        details = [one["kind"], f"said by {speaker(one)}", screen.counted(len(one["sessions"]), "session"), *days]
+        print(screen.paint(screen.wrapped(screen.listed(details), 4), "dim"))
+        suspicion.note(one, 4)
     if not answer["patterns"] and not answer["friction"]:
         print("Nothing keeps coming back here.")
-
-
-def _synthesis(answer: dict[str, Any]) -> None:
-    print(screen.clean(answer["text"]))
-
-
-SHOWN = {"summarize": _summary, "tag": _tags, "patterns": _patterns, "synthesize": _synthesis}

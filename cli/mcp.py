@@ -1,24 +1,24 @@
-"""``subconscious mcp``: the server that a client starts, and that lives as long as it."""
+"""``subconscious mcp``: the MCP server, which a client starts and which ends with it."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
-from subconscious.errors import SubconsciousError
-from subconscious.settings import load_settings
+from subconscious.domain.errors import SubconsciousError
+from subconscious.settings.settings import load_settings
 
 from .ask import home
 
 
 def serve(options: Namespace) -> None:
-    """Serve the model's tools over stdin and stdout."""
+    """Serve the tools over stdin and stdout."""
     from .tools.server import serve as run
 
     run(options.handed, offered=_offered())
 
 
 def _offered() -> bool:
-    """Whether the tools are switched on. What is wrong with the settings is told by the first tool that is called."""
+    """Return whether the tools are switched on; True for invalid settings, so that the first call reports the error."""
     try:
         settings = load_settings(home().root)
     except SubconsciousError:

@@ -1,25 +1,38 @@
-"""Verbs on memories: remember, recall, search, list, show."""
+"""``subconscious remember``, ``recall``, ``search``, ``list`` and ``show``."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from subconscious.domain.errors import DaemonError, OnlyCaptureError
 
 from . import screen, suspicion
 from .ask import ask, here
 from .origin import origin, session
 
-ELSEWHERE = "\n  try: subconscious search --everywhere QUERY"
-SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
+if TYPE_CHECKING:
+    from subconscious.wire.history import Event
+    from subconscious.wire.links import ReasonMemory
+    from subconscious.wire.memories import Memory, PromotionStatus, RememberResult, SearchResult, ShowResult, Surface
+
+
+SEARCH_EVERYWHERE = "\n  try: subconscious search --everywhere QUERY"
+SPEAKERS = {
+    "user": "you",
+    "assistant": "the assistant",
+    "teammate": "a teammate",
+    "tool": "a tool's output, or the assistant after reading it",
+}
 OBSERVED = "nobody: observed in tool calls"
 
-DOUBTFUL = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
-"""How a trust is told of that is not the ordinary one."""
+TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
+"""Notes on memories whose trust is below the usual."""
 
 
 def remember(options: Namespace) -> None:
-    """Hand a statement to the gate and say what became of it."""
+    """Send a statement to the gate and print the decision."""
     answer = ask(
         "remember",
         text=" ".join(options.text),
@@ -32,40 +45,42 @@ def remember(options: Namespace) -> None:
     if options.json:
         screen.as_json(answer)
     else:
-        _tell_admission(answer)
+        _print_admission(answer)
 
 
-def _tell_admission(answer: dict[str, Any]) -> None:
-    memory, capture = answer.get("memory") or {}, answer.get("capture") or {}
+def _print_admission(answer: RememberResult) -> None:
+    memory, capture = answer.get("memory"), answer.get("capture")
+    number, reason = capture["id"] if capture else None, screen.line(answer.get("reason", ""))
+    kept = f"Remembered as {memory['id']} ({screen.line(memory['kind'])})." if memory else ""
     print(
         {
-            "auto": f"Remembered as {memory.get('id')} ({screen.line(memory.get('kind'))}).",
-            "review": f"Waits for review as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
-            "quarantine": f"In quarantine as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
-            "discard": f"Not remembered: {screen.line(answer.get('reason', ''))}",
+            "auto": kept,
+            "review": f"Waits for review as {number}: {reason}",
+            "quarantine": f"In quarantine as {number}: {reason}",
+            "discard": f"Not remembered: {reason}",
         }[answer["decision"]]
     )
-    if answer["decision"] == "review":
+    if answer["decision"] == "review" and capture:
         for words in suspicion.lines(capture):
             print(screen.paint(screen.wrapped(words, 2), "yellow"))
-        print(f"  subconscious review approve {capture.get('id')}")
+        print(f"  subconscious review approve {number}")
 
 
 def recall(options: Namespace) -> None:
-    """Print what the model would be given for a question."""
-    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section} | _manner(options)
-    answer = ask("recall", query=" ".join(options.query), cwd=here(), **how, **_narrowing(options))
+    """Print the text that the model would get for a question."""
+    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section} | _search_options(options)
+    answer = ask("recall", query=" ".join(options.query), cwd=here(), **how, **_memory_filters(options))
     if options.json:
         screen.as_json(answer)
     elif answer["hits"]:
         print(screen.clean(answer["text"]))
     else:
-        print(f"Nothing is remembered about that here.{_surer(answer) or ELSEWHERE}")
+        print(f"Nothing is remembered about that here.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
 
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    how = {"tier": options.tier, "section": options.section} | _manner(options)
+    how = {"tier": options.tier, "section": options.section} | _search_options(options)
     answer = ask("search", query=" ".join(options.query), cwd=here(), **how, **_filters(options))
     hits = answer["hits"]
     if options.json:
@@ -73,29 +88,29 @@ def search(options: Namespace) -> None:
         return
     for hit in hits:
         card(
-            hit["memory"] | {"suspicion": hit.get("suspicion")},
+            {**hit["memory"], "suspicion": hit.get("suspicion")},
             f"relevance {hit['relevance']:.2f}",
             *hit.get("marks", ()),
         )
         if "told" in hit:
             print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
-        print(f"Nothing found.{_surer(answer) or _elsewhere(options)}")
+        print(f"Nothing found.{_retry_hint(answer) or _scope_hint(options)}")
 
 
-def _manner(options: Namespace) -> dict[str, Any]:
+def _search_options(options: Namespace) -> dict[str, Any]:
     return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")} | {
         "nearest": options.nearest or None,
         "session_id": session(),
     }
 
 
-def _surer(answer: dict[str, Any]) -> str:
-    """What to try where nothing is near enough, or where a mode wants hits that are surer than any is."""
-    if far := answer.get("far", 0):  # a daemon of before knows none
+def _retry_hint(answer: SearchResult) -> str:
+    """Return what to try if no hit is near enough, or if no hit reaches the threshold of the mode."""
+    if far := answer.get("far", 0):  # an older daemon does not send it
         return f"\n  No match; to list the nearest {far}: --nearest"
     mode = answer.get("mode", "any")
-    return "" if mode == "any" else f"\n  Nothing is sure enough for {mode}; all that was found: --mode any"
+    return "" if mode == "any" else f"\n  No results meet the threshold of {mode}; to show all matches: --mode any"
 
 
 def list_memories(options: Namespace) -> None:
@@ -107,26 +122,26 @@ def list_memories(options: Namespace) -> None:
         return
     for memory in memories:
         card(memory)
-    _tell_rest(options, len(memories), total)
+    _print_rest(options, len(memories), total)
 
 
-def _tell_rest(options: Namespace, shown: int, total: int) -> None:
+def _print_rest(options: Namespace, shown: int, total: int) -> None:
     seen = options.offset + shown
     if total == 0:
         sort = "archived " if options.archived else "unconfirmed " if options.unconfirmed else ""
-        print(f"No {sort}memories here yet.{_elsewhere(options)}")
+        print(f"No {sort}memories here yet.{_scope_hint(options)}")
     elif seen < total:
         print(f"\n{seen} of {total}; the next: --offset {seen}")
 
 
-def _elsewhere(options: Namespace) -> str:
+def _scope_hint(options: Namespace) -> str:
     if options.everywhere:
         return "\n  try: subconscious remember TEXT, or subconscious demo to see how sessions are remembered"
     return "\n  try: --everywhere for all projects, or subconscious remember TEXT"
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    return _narrowing(options) | {
+    return _memory_filters(options) | {
         "archived": options.archived or None,
         "unconfirmed": options.unconfirmed or None,
         "everywhere": options.everywhere or None,
@@ -134,7 +149,7 @@ def _filters(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _narrowing(options: Namespace) -> dict[str, Any]:
+def _memory_filters(options: Namespace) -> dict[str, Any]:
     return {
         "kinds": options.kind or None,
         "tags": options.tag or None,
@@ -147,38 +162,38 @@ def _narrowing(options: Namespace) -> dict[str, Any]:
     }
 
 
-def card(memory: dict[str, Any], *more: str) -> None:
-    """Print a memory in two lines: what it says, then what it is."""
+def card(memory: Memory | ReasonMemory, *more: str) -> None:
+    """Print a memory in two lines: its summary, then kind, date, speaker and marks."""
     print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
-    told = [
+    details = [
         memory["kind"],
         screen.when(memory["said_at"]),
         f"said by {speaker(memory)}",
         *dict.fromkeys((*more, *_marks(memory))),
     ]
-    print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+    print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     suspicion.note(memory)
 
 
-def speaker(said: dict[str, Any]) -> str:
-    """Whose words they are, in words."""
-    if str(said.get("extractor", "")).startswith("observed-"):
+def speaker(memory: Mapping[str, Any]) -> str:
+    """Return who said something, as a phrase."""
+    if str(memory.get("extractor", "")).startswith("observed-"):
         return OBSERVED
-    return SPEAKERS.get(said["origin"], str(said["origin"]))
+    return SPEAKERS.get(memory["origin"], str(memory["origin"]))
 
 
-def doubts(memory: dict[str, Any]) -> Iterable[str]:
-    """What there is to say against a memory: conflicts, what took its place, age, and trust that is not ordinary."""
-    for told, name in (("conflicts with", "conflicts"), ("superseded by", "superseded_by")):
+def doubts(memory: Mapping[str, Any]) -> Iterable[str]:
+    """Yield what speaks against a memory: conflicts, newer versions, staleness, low trust."""
+    for label, name in (("conflicts with", "conflicts"), ("superseded by", "superseded_by")):
         if memory.get(name):
-            yield f"{told} {' '.join(f'[{number}]' for number in memory[name])}"
+            yield f"{label} {' '.join(f'[{number}]' for number in memory[name])}"
     if memory.get("stale"):
         yield "stale"
-    if memory.get("trust") in DOUBTFUL:
-        yield DOUBTFUL[memory["trust"]]
+    if memory.get("trust") in TRUST_NOTES:
+        yield TRUST_NOTES[memory["trust"]]
 
 
-def _marks(memory: dict[str, Any]) -> Iterable[str]:
+def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
     marks = {
         "a note of Claude's own": memory.get("extractor") == "claude-note",
         "all projects": memory["scope"] == "user",
@@ -186,37 +201,45 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
         "verified": memory["verified"],
         "archived": memory["archived_at"] and not memory.get("unconfirmed"),
         "unconfirmed": memory.get("unconfirmed"),
-        "project knowledge": memory.get("standing", {}).get("status") == "promoted",
+        "project knowledge": (standing := memory.get("standing")) and standing["status"] == "promoted",
     }
-    return [*(mark for mark, holds in marks.items() if holds), *doubts(memory)]
+    return [*(mark for mark, applies in marks.items() if applies), *doubts(memory)]
 
 
 def show(options: Namespace) -> None:
-    """Print one memory with its whole provenance, its history and where it was surfaced; or what a branch brought."""
+    """Print one memory with its provenance, history and surfaces, or a capture; with --branch, those of a branch."""
     if options.branch is not None:
         _show_branch(options)
         return
-    answer = ask("show", id=options.id, cwd=here(), origin=origin())
+    try:
+        answer = ask("show", id=options.id, cwd=here(), origin=origin())
+    except DaemonError as error:
+        if error.code != OnlyCaptureError.code:
+            raise
+        from .review import show_capture  # imports this module
+
+        show_capture(options)
+        return
     if options.json:
         screen.as_json(answer)
         return
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
-    _show_content(memory, [("beware", _beware(answer)), ("priority", priority)])
+    _show_content(memory, [("beware", _warnings(answer)), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
 
 
-def _beware(answer: dict[str, Any]) -> str:
-    """What moved on since, and why it looks poisoned."""
+def _warnings(answer: ShowResult) -> str:
+    """Return the warnings: what has changed since, and why the memory looks poisoned."""
     return screen.listed([*answer["marks"], *filter(None, [answer["memory"].get("suspicion")])])
 
 
-def _merges(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    """What says it now, and what said it before; a daemon of before knows neither."""
+def _merges(answer: ShowResult) -> list[tuple[str, str]]:
+    """Return the memory that this one was merged into, and those merged into it; an older daemon sends neither."""
     now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
     return [
         ("merged", f"into memory {now}, which says the same; `subconscious unarchive` parts them" if now else ""),
@@ -225,7 +248,7 @@ def _merges(answer: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _show_branch(options: Namespace) -> None:
-    """Print what was learned on a branch of this project, the latest first."""
+    """Print the memories learned on a branch of this project, the latest first."""
     answer = ask("list", cwd=here(), branch=options.branch, limit=options.limit)
     if options.json:
         screen.as_json(answer)
@@ -239,7 +262,7 @@ def _show_branch(options: Namespace) -> None:
         print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
 
-def _show_content(memory: dict[str, Any], more: list[tuple[str, object]]) -> None:
+def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
     if memory["content"] != memory["summary"]:
         print(f"\n{screen.wrapped(memory['content'], 2)}")
     if memory["rationale"]:
@@ -251,7 +274,7 @@ def _show_content(memory: dict[str, Any], more: list[tuple[str, object]]) -> Non
             ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
             ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
             ("trust", screen.line(memory.get("trust", "")).lower()),
-            ("standing", standing(memory.get("standing"))),
+            ("standing", promotion(memory.get("standing"))),
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (
@@ -265,22 +288,22 @@ def _show_content(memory: dict[str, Any], more: list[tuple[str, object]]) -> Non
     )
 
 
-def standing(one: dict[str, Any] | None) -> str:
-    """How a memory stands between passing remark and project knowledge, and by what."""
-    if not one:  # a daemon of before knows none
+def promotion(standing: PromotionStatus | None) -> str:
+    """Return the status of a memory on its way to project knowledge, and its score with the parts."""
+    if not standing:  # an older daemon does not send it
         return ""
-    parts = f"recurrence {one['recurrence']:.0f}, impact about {one['impact']:.0f}, specificity about"
-    flaw = f": {screen.line(one['flaw'])}" if one["flaw"] else ""
-    return f"{one['status']}, {one['score']:.1f} of 10 ({parts} {one['specificity']:.0f}){flaw}"
+    parts = f"recurrence {standing['recurrence']:.0f}, impact about {standing['impact']:.0f}, specificity about"
+    flaw = f": {screen.line(standing['flaw'])}" if standing["flaw"] else ""
+    return f"{standing['status']}, {standing['score']:.1f} of 10 ({parts} {standing['specificity']:.0f}){flaw}"
 
 
-def _uses(memory: dict[str, Any]) -> str:
+def _uses(memory: Memory) -> str:
     if not memory["uses"]:
         return "never yet"
     return f"{screen.counted(memory['uses'], 'time')}, last {screen.when(memory['last_used_at'])}"
 
 
-def _provenance(memory: dict[str, Any]) -> list[tuple[str, object]]:
+def _provenance(memory: Memory) -> list[tuple[str, object]]:
     span = f", bytes {memory['byte_start']}-{memory['byte_end']}" if memory["byte_end"] else ""
     return [
         ("said", f"{screen.when(memory['said_at'])} by {speaker(memory)}"),
@@ -297,17 +320,17 @@ def _provenance(memory: dict[str, Any]) -> list[tuple[str, object]]:
     ]
 
 
-def _show_history(events: list[dict[str, Any]]) -> None:
+def _show_history(events: list[Event]) -> None:
     screen.heading("History")
     for event in events:
         reason = f": {screen.line(event['reason'])}" if event.get("reason") else ""
         print(screen.wrapped(f"{event['action']} by {event['actor']}{reason}", 23, f"  {screen.stamp(event['at'])}"))
 
 
-def _show_surfaces(surfaces: list[dict[str, Any]]) -> None:
+def _show_surfaces(surfaces: list[Surface]) -> None:
     screen.heading("Given to sessions")
     if not surfaces:
         print("  never yet")
     for surface in surfaces:
-        told = f"{surface['event']}: {screen.line(surface['reason'])} (session {surface['session_id'][:8]})"
-        print(screen.wrapped(told, 23, f"  {screen.stamp(surface['at'])}"))
+        details = f"{surface['event']}: {screen.line(surface['reason'])} (session {surface['session_id'][:8]})"
+        print(screen.wrapped(details, 23, f"  {screen.stamp(surface['at'])}"))

@@ -1,6 +1,6 @@
-"""Whose words and deeds these are: a person's in a terminal, or the model's in the client's shell.
+"""Detects whether a command was run by a person in a terminal, or by the model in Claude Code's shell.
 
-A process that tears itself loose from its ancestors can still pretend; every ordinary way is caught here.
+A process that detaches itself from its ancestors can evade the check; ordinary commands can't.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from subconscious.client import CLIENT_MARKS
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
+from subconscious.wire import CLIENT_MARKS
 
 MARKS = CLIENT_MARKS
 
@@ -19,31 +19,31 @@ _MARK = re.compile(rb"(?:^|\0)(?:%s)=[^\0]" % b"|".join(mark.encode() for mark i
 
 
 def origin() -> str:
-    """``assistant`` when the client's model runs this command, else ``user``."""
+    """Return ``assistant`` if the model runs this command, else ``user``."""
     return "assistant" if inside_client() else "user"
 
 
 def session() -> str | None:
-    """The session whose model runs this command, as the client names it; so that its rollback finds what it did."""
+    """Return the id of the session whose model runs this command; a rollback of it finds the changes by this id."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
-def require_person(deed: str, instead: str = "") -> None:
-    """Refuse what only a person may do; raises RequestError inside the client. ``instead`` is what anybody may."""
+def require_person(action: str, instead: str = "") -> None:
+    """Raise RequestError if the model runs this command; ``instead`` names what it may do."""
     if inside_client():
         raise RequestError(
-            f"only a person may {deed}, and this command was run from inside Claude Code",
+            f"only a person may {action}, and this command was run from inside Claude Code",
             f"run it yourself in a terminal outside Claude Code{instead and f', or {instead}'}",
         )
 
 
 def inside_client() -> bool:
-    """Whether this process, or one above it, was started by the client for its model."""
+    """Return whether Claude Code started this process, or one of its ancestors, for the model."""
     return any(os.environ.get(mark) for mark in MARKS) or any(map(_marked, _ancestors()))
 
 
 def _ancestors() -> Iterator[int]:
-    """The processes above this one, as far as Linux tells; elsewhere none."""
+    """Yield the ids of this process's ancestors, from /proc; nothing on systems without it."""
     process = os.getppid()
     while process > 1:
         yield process
@@ -55,7 +55,7 @@ def _parent(process: int) -> int:
         status = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:
         return 0
-    # The name in parentheses may hold anything, so count from its end: state, then parent.
+    # The name in parentheses may contain anything, so the fields are counted from its end: state, then parent.
     return int(status.rpartition(b")")[2].split()[1])
 
 

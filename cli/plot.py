@@ -1,4 +1,4 @@
-"""A curve in plain characters, for any terminal."""
+"""Draws a curve in ASCII characters, for any terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def curve(points: Points, width: int, *, top: float = 1.0, mark: float | None = None, unit: str = "") -> list[str]:
-    """Lines that draw values over what they are measured at; ``mark`` is a height that is drawn as a dotted line."""
+    """Return lines that draw ``points`` (x, y) from 0 to ``top``; ``mark`` is a y that gets a dotted line."""
     columns = max(10, width - MARGIN - 2)
     heights = [_height(value, top) for value in _sampled(points, columns)]
     level = None if mark is None else _height(mark, top)
@@ -22,14 +22,14 @@ def curve(points: Points, width: int, *, top: float = 1.0, mark: float | None = 
 
 
 def _sampled(points: Points, columns: int) -> list[float]:
-    """One value for each column: that of the nearest point before it."""
+    """Return a value for each column: that of the last point at or before it."""
     begin, end = points[0][0], points[-1][0]
-    found, place = [], 0
+    found, index = [], 0
     for column in range(columns):
         at = begin + (end - begin) * column / max(1, columns - 1)
-        while place + 1 < len(points) and points[place + 1][0] <= at:
-            place += 1
-        found.append(points[place][1])
+        while index + 1 < len(points) and points[index + 1][0] <= at:
+            index += 1
+        found.append(points[index][1])
     return found
 
 

@@ -1,25 +1,37 @@
-"""The price tag of an import with a model: what it would cost with whom, and keeping within what a person allows."""
+"""Costs of an import with a language model: the estimate by provider, and the limit that --max-cost sets."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
 from . import screen
 from .ask import ask
 
+if TYPE_CHECKING:
+    from subconscious.wire.imports import ImportOffer, ModelEstimate, SourceFile
+
 READING_SECONDS = 600.0
-"""Time that handing one session over may take, on a machine that is busy."""
-
-Row = dict[str, Any]
+"""Seconds that queueing one session may take on a busy machine."""
 
 
-def tell(tags: Row, chosen: Sequence[Row], options: Namespace) -> None:
-    """Show what a model would cost; with ``--with-model``, what it will cost."""
-    if not tags or not tags["sessions"]:
+@dataclass(slots=True)
+class Queued:
+    """What was queued for the model, and the reasons for sessions that were left out, by path."""
+
+    sessions: int = 0
+    calls: int = 0
+    tokens: int = 0
+    not_read: dict[str, str] = field(default_factory=dict)
+
+
+def print_estimate(tags: ModelEstimate, chosen: Sequence[SourceFile], options: Namespace) -> None:
+    """Print what a model would cost; with ``--with-model``, what it will cost."""
+    if not tags["sessions"]:
         return
     about = "about " if tags["estimated"] else ""
     words = f"{about}{_thousands(tags['tokens'])} tokens in {screen.counted(tags['calls'], 'call')}"
@@ -28,43 +40,43 @@ def tell(tags: Row, chosen: Sequence[Row], options: Namespace) -> None:
     print(f"      {screen.counted(tags['sessions'], 'session')}, {words}")
     screen.fields(tuple((f"{offer['provider']} {offer['model']}".strip(), _terms(offer)) for offer in tags["offers"]))
     if not asked:
-        print("`--with-model` asks the provider that is set; `--max-cost DOLLARS` holds it to a sum.")
+        print("`--with-model` uses the configured provider; `--max-cost DOLLARS` limits the cost.")
         return
-    spared = sum(1 for row in unread(chosen) if row not in afford(chosen, options.max_cost))
-    if spared:
-        print(f"{screen.counted(spared, 'session')} left out: they would go beyond {_dollars(options.max_cost)}.")
-    print(f"The cap of {_dollars(tags['cost_per_day'])} a day holds: what goes beyond it waits for the next.")
+    left_out = sum(1 for row in unread(chosen) if row not in affordable(chosen, options.max_cost))
+    if left_out:
+        print(f"{screen.counted(left_out, 'session')} left out: they would go beyond {_dollars(options.max_cost)}.")
+    print(f"At most {_dollars(tags['cost_per_day'])} a day are spent; the rest waits for the next day.")
 
 
-def _terms(offer: Row) -> str:
+def _terms(offer: ImportOffer) -> str:
     if offer["cost"] is None:
         price = "what it costs is not known"
     elif offer["cost"] == 0:
         price = "$0, it runs on your machine"
     else:
         batch = "" if offer["batch"] is None else f", {_dollars(offer['batch'])} in its batches (within a day)"
-        price = f"{_dollars(offer['cost'])}{batch}; at the very most {_dollars(offer['most'])}"
+        price = f"{_dollars(offer['cost'])}{batch}; at the very most {_dollars(offer['most'] or 0.0)}"
     return price if offer["configured"] else f"would cost: {price}" if offer["cost"] else f"not set: {price}"
 
 
-def _dollars(sum_of: float) -> str:
-    return f"${sum_of:.2f}" if sum_of >= 0.01 or sum_of == 0 else "less than $0.01"
+def _dollars(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 0.01 or amount == 0 else "less than $0.01"
 
 
 def _thousands(number: int) -> str:
     return f"{number / 1000:.0f}k" if number >= 10_000 else f"{number:,}"
 
 
-def check(options: Namespace, tags: Row) -> None:
-    """Refuse what can't be held to its word: no provider, or a cap on what nobody knows the price of."""
+def check_options(options: Namespace, tags: ModelEstimate) -> None:
+    """Raise RequestError if no provider is set, or if --max-cost is given for a model of unknown price."""
     if not options.with_model:
         if options.max_cost is not None:
             raise RequestError("offline an import costs nothing", "give --max-cost with --with-model")
         return
-    offer = next((offer for offer in tags.get("offers", ()) if offer["configured"]), None)
+    offer = next((offer for offer in tags["offers"] if offer["configured"]), None)
     if offer is None:
         raise RequestError(
-            "no provider is set, so there is no model to read with",
+            "no provider is set, so no model can read the sessions",
             'set provider = "anthropic" in config.toml, or another; without --with-model nothing is needed',
         )
     if options.max_cost is not None and offer["most"] is None:
@@ -74,43 +86,44 @@ def check(options: Namespace, tags: Row) -> None:
         )
 
 
-def unread(files: Sequence[Row]) -> list[Row]:
-    """The sessions that no model has read."""
-    return [row for row in files if (row.get("model") or {}).get("calls")]
+def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Return the sessions that no model has read."""
+    return [row for row in files if "model" in row and row["model"]["calls"]]
 
 
-def afford(files: Sequence[Row], most: float | None) -> list[Row]:
-    """The sessions that a model may read: the newest first, as long as they can't cost more than ``most`` together."""
-    wanted = sorted(unread(files), key=lambda row: -float(row["last"]))
+def affordable(files: Sequence[SourceFile], most: float | None) -> list[SourceFile]:
+    """Return the sessions that a model may read: the newest whose highest costs add up to at most ``most`` dollars."""
+    wanted = sorted(unread(files), key=lambda row: -row["last"])
     if most is None:
         return wanted
     left, kept = most, []
     for row in wanted:
-        if row["model"]["most"] <= left:
-            left -= row["model"]["most"]
+        cost = row["model"]["most"]
+        if cost is not None and cost <= left:
+            left -= cost
             kept.append(row)
     return kept
 
 
-def read(files: Sequence[Row]) -> Row:
-    """Hand sessions over; how many, in how many calls, and why not the others."""
-    total: Row = {"sessions": 0, "calls": 0, "tokens": 0, "not_read": {}}
+def queue(files: Sequence[SourceFile]) -> Queued:
+    """Queue sessions for the model."""
+    queued = Queued()
     for row in files:
-        fate = ask("import_read", READING_SECONDS, transcript=row["path"], origin="user")
-        if fate["reason"]:
-            total["not_read"][row["path"]] = fate["reason"]
+        result = ask("import_read", READING_SECONDS, transcript=row["path"], origin="user")
+        if result["reason"]:
+            queued.not_read[row["path"]] = result["reason"]
             continue
-        total["sessions"] += 1
-        total["calls"] += fate["calls"]
-        total["tokens"] += fate["tokens"]
-    return total
+        queued.sessions += 1
+        queued.calls += result["calls"]
+        queued.tokens += result["tokens"]
+    return queued
 
 
-def tell_read(total: Row) -> None:
-    """Say what was handed over."""
+def print_queued(queued: Queued) -> None:
+    """Print what was queued for the model."""
     print(screen.paint("For the model", "bold"))
-    screen.fields((("sessions", total["sessions"]), ("calls", total["calls"]), ("tokens", total["tokens"])))
-    for path, reason in total["not_read"].items():
+    screen.fields((("sessions", queued.sessions), ("calls", queued.calls), ("tokens", queued.tokens)))
+    for path, reason in queued.not_read.items():
         print(screen.paint(screen.wrapped(f"{path}: {reason}", 6), "dim"))
-    if total["calls"]:
+    if queued.calls:
         print("They are read in the background, also across restarts: `subconscious status` says how far that is.")

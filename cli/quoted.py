@@ -1,4 +1,4 @@
-"""What the model reads of our output inside Claude Code: quoted data, framed as at a session's start."""
+"""Output of commands that the model runs in Claude Code: neutralized, and framed as quoted data where needed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from subconscious.quoting import CLOSING, OPENING, harmless
+from subconscious.text.quoting import CLOSING, OPENING, harmless
 
 from . import origin
 
-TELLS = frozenset(
+QUOTES_STORED_TEXT = frozenset(
     {
         "archiving:archive",
         "archiving:unarchive",
@@ -29,32 +29,32 @@ TELLS = frozenset(
         "sessions:why_surfaced",
     }
 )
-"""Verbs that print what memories and sessions say: it goes into a frame."""
+"""Commands that print text of memories and sessions, which is put into a frame."""
 
-FRAMED = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
-"""Verbs whose text is framed already."""
+FRAMED_BY_DAEMON = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
+"""Commands whose text the daemon has framed already."""
 
 
 @contextmanager
 def quoted(options: Namespace) -> Iterator[None]:
-    """Make harmless whatever the model is to read, and frame it where it is stored text; a person sees it as it is."""
-    if options.json or options.verb in FRAMED or not origin.inside_client():
+    """Neutralize the output of a command that the model runs, and frame stored text; for a person, change nothing."""
+    if options.json or options.function in FRAMED_BY_DAEMON or not origin.inside_client():
         yield
         return
-    opening, closing = (OPENING, f"{CLOSING}\n") if options.verb in TELLS else ("", "")
+    opening, closing = (OPENING, f"{CLOSING}\n") if options.function in QUOTES_STORED_TEXT else ("", "")
     out = sys.stdout
-    harmlessly = _Harmless(out)
+    neutralized = _NeutralizingStream(out)
     out.write(opening)
     try:
-        with redirect_stdout(harmlessly):
+        with redirect_stdout(neutralized):
             yield
     finally:
-        harmlessly.flush()
+        neutralized.flush()
         out.write(closing)
 
 
-class _Harmless(io.TextIOBase):
-    """A stream that makes each line harmless on its way; a line that is not ended waits for the flush."""
+class _NeutralizingStream(io.TextIOBase):
+    """A stream that neutralizes each line; an unfinished line is kept until the flush."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out

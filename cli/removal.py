@@ -1,4 +1,4 @@
-"""``subconscious uninstall``: stop the daemon, then delete what Subconscious has put on this machine."""
+"""``subconscious uninstall``: stops the daemon and deletes the files that Subconscious has made."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from subconscious.client import AbsentError, hello
-from subconscious.errors import RequestError
-from subconscious.home import Home
+from subconscious.domain.errors import RequestError
+from subconscious.settings.home import Home
+from subconscious.wire import AbsentError, hello
 
 from . import running, screen
 from .ask import home
 from .origin import require_person
 
-MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
-"""What is kept with the memories: with it, a later installation goes on where this one ended."""
-WORKING = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
-PLUGIN = "claude plugin uninstall subconscious@subconscious"
+KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
+"""Files that stay with --keep-memories; a later installation continues with them."""
+ALWAYS_REMOVED = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
+PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
 
 
 def uninstall(options: Namespace) -> int:
-    """Remove everything, or all but the memories; exit code 1 where nothing was removed."""
+    """Remove everything, or all except the memories; return exit code 1 if nothing was removed."""
     require_person("uninstall it")
-    place = home()
-    keep = _wants_to_keep(options, place)
+    state_folder = home()
+    keep = _wants_to_keep(options, state_folder)
     if keep is None:
         print("Nothing was removed.")
         return 1
-    _stop(place)
-    gone = [path for path in _ours(place, keep=keep) if _remove(path)]
-    left = _leave(place)
-    print(f"Removed {screen.counted(len(gone), 'file or folder', 'files and folders')} of {place.root}.")
+    _stop(state_folder)
+    removed = [path for path in _installed_paths(state_folder, keep=keep) if _remove(path)]
+    left = _remove_if_empty(state_folder)
+    print(f"Removed {screen.counted(len(removed), 'file or folder', 'files and folders')} of {state_folder.root}.")
     if left:
         print(f"Left there: {screen.listed(left)}.")
-    # The plugin's hooks would make the environment anew with the next session.
-    print(f"If the plugin is still in Claude Code: {PLUGIN}")
+    # The hooks of an installed plugin would rebuild the environment in the next session.
+    print(f"If the plugin is still in Claude Code: {PLUGIN_COMMAND}")
     return 0
 
 
-def _wants_to_keep(options: Namespace, place: Home) -> bool | None:
-    """Whether the memories stay; None where a person changed their mind."""
+def _wants_to_keep(options: Namespace, state_folder: Home) -> bool | None:
+    """Return whether to keep the memories; None if the user decides to remove nothing."""
     if options.keep_memories or options.all:
         return bool(options.keep_memories)
     if not sys.stdin.isatty():
         raise RequestError("say what becomes of the memories", "add --keep-memories, or --all to delete them for good")
-    print(f"This stops the daemon and removes what lies in {place.root}.")
+    print(f"This stops the daemon and removes what lies in {state_folder.root}.")
     try:
         answer = input("Delete the memories, too? There is no undo. [k]eep them, [d]elete them, [N]othing: ")
     except EOFError:
@@ -56,27 +56,27 @@ def _wants_to_keep(options: Namespace, place: Home) -> bool | None:
     return {"k": True, "d": False}.get(answer.strip().lower()[:1])
 
 
-def _stop(place: Home) -> None:
+def _stop(state_folder: Home) -> None:
     try:
-        hello(place)
+        hello(state_folder)
     except AbsentError:
         return
     running.stop(Namespace(force=True))
 
 
-def _ours(place: Home, *, keep: bool) -> Iterator[Path]:
-    """What is to go, the links to our own command first: they lead into what goes with them."""
-    launcher = place.root / "bin" / "subconscious"
+def _installed_paths(state_folder: Home, *, keep: bool) -> Iterator[Path]:
+    """Yield the paths to remove: first the links to our command, which are found by their target."""
+    launcher = state_folder.root / "bin" / "subconscious"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         link = Path(folder or ".") / "subconscious"
         if link.is_symlink() and link.resolve() == launcher.resolve():
             yield link
-    for pattern in (*WORKING, *(() if keep else MEMORIES)):
-        yield from sorted(place.root.glob(pattern))
+    for pattern in (*ALWAYS_REMOVED, *(() if keep else KEPT_WITH_MEMORIES)):
+        yield from sorted(state_folder.root.glob(pattern))
 
 
 def _remove(path: Path) -> bool:
-    """Delete a file, a link or a folder of ours; whether there was one."""
+    """Delete a file, link or folder; return whether there was one."""
     if path.is_symlink() or path.is_file():
         path.unlink()
         return True
@@ -86,9 +86,9 @@ def _remove(path: Path) -> bool:
     return False
 
 
-def _leave(place: Home) -> list[str]:
-    """Remove the state folder if it is empty; what is left in it."""
-    left = sorted(path.name for path in place.root.iterdir()) if place.root.is_dir() else []
-    if not left and not place.root.is_symlink() and place.root.is_dir():
-        place.root.rmdir()
+def _remove_if_empty(state_folder: Home) -> list[str]:
+    """Remove the state folder if it is empty; return the names that are left in it."""
+    left = sorted(path.name for path in state_folder.root.iterdir()) if state_folder.root.is_dir() else []
+    if not left and not state_folder.root.is_symlink() and state_folder.root.is_dir():
+        state_folder.root.rmdir()
     return left

@@ -1,35 +1,40 @@
-"""The review queue: what waits, and a person's decisions about it."""
+"""``subconscious review``: the captures that wait, and decisions on them."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
-from . import desk, screen, suspicion
+from . import interactive_review, screen, status, suspicion
 from .ask import ask, here
 from .memories import speaker
 from .origin import inside_client, origin, require_person
 
-QUARANTINED = "quarantined"
-OFFERED = 3
-"""Captures that are offered at a time, unless --limit says otherwise."""
+if TYPE_CHECKING:
+    from subconscious.wire.captures import ReviewedCapture
+    from subconscious.wire.requests import CapturesRequest
 
-LISTED = 100
+
+QUARANTINED = "quarantined"
+DEFAULT_OFFERED = 3
+"""Captures that are offered at a time without --limit."""
+
+DEFAULT_LISTED = 100
 
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses on which a person can decide."""
 
-LONGEST_EVIDENCE = 240
-"""Characters of the evidence where a capture is told in a few lines."""
+MAX_EVIDENCE_LENGTH = 240
+"""Characters of the evidence in the short form of a capture."""
 
 
 def waiting(options: Namespace) -> None:
-    """Ask for a decision on what waits, one at a time; print it where nobody can press a key, or what was decided.
+    """Review waiting captures one by one on a terminal; elsewhere, or for decided ones, print them.
 
-    What no person has approved is not for the model to read, so inside the client nothing is listed.
+    Refused inside Claude Code: the model must not read captures that no person has approved.
     """
     require_person("read what waits for review")
     offers = options.status == "review" and not options.session and not options.json
@@ -39,33 +44,42 @@ def waiting(options: Namespace) -> None:
         status=options.status,
         session_id=options.session,
         everywhere=options.everywhere or None,
-        limit=options.limit or (OFFERED if offers else LISTED),
+        limit=options.limit or (DEFAULT_OFFERED if offers else DEFAULT_LISTED),
         details=options.status in UNDECIDED or None,
         offered=offers or None,
         origin=origin(),
     )
     captures = answer["captures"]
+    if offers and (question := status.question(ask("status", cwd=here(), origin=origin()).get("question"))):
+        print(screen.wrapped(question))
     if options.json:
         screen.as_json(captures)
     elif captures and options.status in UNDECIDED and not options.list and _can_press_keys():
-        desk.sit(captures, answer.get("waiting", 0))
+        interactive_review.review_each(captures, answer.get("waiting", 0))
     else:
         _print(captures, options.status)
-        _tell_more(answer.get("waiting", 0) - len(captures))
+        _print_more(answer.get("waiting", 0) - len(captures))
 
 
-def _tell_more(number: int) -> None:
-    """Say how many more wait than were shown."""
+def _print_more(number: int) -> None:
+    """Print how many more captures wait than were shown."""
     if number > 0:
         waits = "waits" if number == 1 else "wait"
         print(f"{number} more {waits}: decide on these, then run subconscious review again (--limit 20 shows more)")
+
+
+def print_waiting() -> None:
+    """Print that captures wait, and why the worst of them may be poisoned."""
+    print("Decide what waits: `subconscious review`.")
+    if why := ask("status", cwd=here()).get("suspicion"):  # an older daemon does not send it
+        print(screen.paint(screen.wrapped(screen.line(f"{why}.")), "yellow"))
 
 
 def _can_press_keys() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not inside_client()
 
 
-def _print(captures: list[dict[str, Any]], status: str) -> None:
+def _print(captures: list[ReviewedCapture], status: str) -> None:
     for capture in captures:
         card(capture)
     if not captures:
@@ -81,17 +95,17 @@ def _print(captures: list[dict[str, Any]], status: str) -> None:
 NOTHING = {"review": "Nothing waits for review.", QUARANTINED: "Nothing is in quarantine."}
 
 
-def card(capture: dict[str, Any]) -> None:
-    """Print a capture: what it says, what it is, the words it rests on, the gate's reason, what is similar."""
+def card(capture: ReviewedCapture) -> None:
+    """Print a capture: summary, status and kind, suspicion, evidence, the gate's reason, similar memories."""
     print(screen.wrapped(screen.line(capture["summary"]), 6, f"{capture['id']:>4}"))
-    told = [
+    details = [
         "waiting" if capture["status"] == "review" else capture["status"],
         capture["kind"],
         confidence(capture),
         f"said by {speaker(capture)}",
         screen.when(capture["said_at"]),
     ]
-    print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+    print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     for words in suspicion.lines(capture):
         print(screen.paint(screen.wrapped(words, 6), "yellow"))
     for words in (_quoted(capture), screen.line(capture["reason"]), *similar(capture), proposal(capture)):
@@ -99,25 +113,57 @@ def card(capture: dict[str, Any]) -> None:
             print(screen.paint(screen.wrapped(words, 6), "dim"))
 
 
-def confidence(capture: dict[str, Any]) -> str:
-    """The confidence, with its parts where they differ from it."""
-    told = f"confidence {capture['confidence']:.2f}"
+def show_capture(options: Namespace) -> None:
+    """Print the capture that ``subconscious show`` was asked for, in full, with its suspicion and what to do next."""
+    require_person("read what waits for review")
+    (capture,) = ask("captures", ids=[options.id], details=True, origin=origin())["captures"]
+    if options.json:
+        screen.as_json({"capture": capture})
+        return
+    card(capture)
+    if capture["content"] != capture["summary"]:
+        print(screen.wrapped(f"in full: {screen.line(capture['content'])}", 6))
+    print(f"\n{STATES.get(capture['status'], 'It is no memory.')}")
+    print(_next_step(capture))
+
+
+STATES = {
+    "review": "It waits for your review, and no session is given it.",
+    QUARANTINED: "It is in quarantine, because it may be poisoned, and no session is given it.",
+}
+"""What the status of a capture without a memory means."""
+
+
+def _next_step(capture: ReviewedCapture) -> str:
+    number, status = capture["id"], capture["status"]
+    if capture["memory_id"] is not None:
+        return f"Stored as memory {capture['memory_id']}: subconscious show {capture['memory_id']}"
+    if status == QUARANTINED:
+        return f"Decide: subconscious review release {number}, or subconscious review reject {number}"
+    if status == "review":
+        return f"Decide: subconscious review approve {number}, or subconscious review reject {number}"
+    return f"Put back into the queue: subconscious review restore {number}"
+
+
+def confidence(capture: ReviewedCapture) -> str:
+    """Return the confidence, with the stated and the calibrated one where they differ."""
+    details = f"confidence {capture['confidence']:.2f}"
     parts = capture.get("parts")
     if not parts or f"{parts['raw']:.2f}" == f"{capture['confidence']:.2f}" == f"{parts['calibrated']:.2f}":
-        return told
-    return f"{told} (stated {parts['raw']:.2f}, worth {parts['calibrated']:.2f} today)"
+        return details
+    return f"{details} (stated {parts['raw']:.2f}, worth {parts['calibrated']:.2f} today)"
 
 
-def similar(capture: dict[str, Any]) -> list[str]:
-    """A line for each memory that says something similar."""
+def similar(capture: ReviewedCapture) -> list[str]:
+    """Return a line for each similar memory."""
     return [
         f"similar: memory {known['id']} ({known['likeness']:.2f}): {screen.line(known['summary'])}"
         for known in capture.get("similar", ())
     ]
 
 
-def proposal(capture: dict[str, Any]) -> str:
-    """What triage proposes, where it proposes anything."""
+def proposal(capture: ReviewedCapture) -> str:
+    """Return the decision that triage proposes, with its reason; "" if it proposes none."""
     proposed = capture.get("proposal", {"decision": "look", "sort": "open"})
     if proposed["sort"] == "open":
         return ""
@@ -125,15 +171,15 @@ def proposal(capture: dict[str, Any]) -> str:
     return f"{asks}: {screen.line(proposed['why'])}"
 
 
-def _quoted(capture: dict[str, Any]) -> str:
+def _quoted(capture: ReviewedCapture) -> str:
     evidence = screen.line(capture.get("context") or capture["evidence"])
     if not evidence or evidence == screen.line(capture["summary"]):
         return ""
-    return f'"{evidence if len(evidence) <= LONGEST_EVIDENCE else evidence[: LONGEST_EVIDENCE - 1] + "…"}"'
+    return f'"{evidence if len(evidence) <= MAX_EVIDENCE_LENGTH else evidence[: MAX_EVIDENCE_LENGTH - 1] + "…"}"'
 
 
 def approve(options: Namespace) -> None:
-    """Store what waited."""
+    """Store captures that wait."""
     if options.all:
         _decide(options, "approve", all=True, limit=1000, cwd=here(), everywhere=options.everywhere or None)
     else:
@@ -141,9 +187,9 @@ def approve(options: Namespace) -> None:
 
 
 def codes(options: Namespace) -> None:
-    """Show the decisions that sessions asked for, each with the code that confirms it there.
+    """Show the decisions that were typed in sessions, each with the code that confirms it there.
 
-    On a terminal alone: what is written elsewhere is for a program to read.
+    On a terminal only, because other output can be read by a program, which could then confirm the decision.
     """
     require_person("read the codes that confirm decisions")
     del options
@@ -162,17 +208,17 @@ def codes(options: Namespace) -> None:
 
 
 def reject(options: Namespace) -> None:
-    """Refuse what waited."""
+    """Reject captures that wait."""
     _decide(options, "reject", ids=options.ids, teach=options.teach or None)
 
 
 def release(options: Namespace) -> None:
-    """Let captures out of quarantine."""
+    """Release captures from quarantine."""
     _decide(options, "release", ids=options.ids)
 
 
 def lessons(options: Namespace) -> None:
-    """Print what refusals have taught, or take some of it back."""
+    """Print the lessons of `reject --teach`, or delete some."""
     if options.forget:
         require_person("take back what your refusals taught")
         answer = ask("forget_lesson", ids=options.forget, origin="user")
@@ -182,30 +228,32 @@ def lessons(options: Namespace) -> None:
         screen.as_json(answer["lessons"])
         return
     for lesson in answer["lessons"]:
-        told = f"{screen.line(lesson['threat'])}, from capture {lesson['capture_id']}: {screen.line(lesson['summary'])}"
-        print(screen.wrapped(told, 6, f"{lesson['id']:>4}"))
+        details = (
+            f"{screen.line(lesson['threat'])}, from capture {lesson['capture_id']}: {screen.line(lesson['summary'])}"
+        )
+        print(screen.wrapped(details, 6, f"{lesson['id']:>4}"))
     if not answer["lessons"]:
         print("Your refusals have taught nothing yet: subconscious review reject ID... --teach")
 
 
 def edit(options: Namespace) -> None:
-    """Store what waited, in better words."""
+    """Store a capture in other words."""
     _decide(options, "edit", ids=[options.id], text=" ".join(options.text), kind=options.kind)
 
 
 def restore(options: Namespace) -> None:
-    """Put what was closed back into the queue."""
+    """Put rejected, expired or discarded captures back into the queue."""
     _decide(options, "restore", ids=options.ids)
 
 
 def undo(options: Namespace) -> None:
-    """Take the latest decision back."""
+    """Undo the latest decision on captures."""
     options.reason = None
     _decide(options, "undo", ids=options.ids)
 
 
-def decided(capture: dict[str, Any]) -> str:
-    """What a capture is now; a memory has its number, unless another one said the same already."""
+def decided(capture: ReviewedCapture) -> str:
+    """Return the status of a capture and its memory, which has the same number unless an older one is equal."""
     state = "waiting" if capture["status"] == "review" else capture["status"]
     number, memory = capture["id"], capture["memory_id"]
     if memory in (None, number):
@@ -213,7 +261,7 @@ def decided(capture: dict[str, Any]) -> str:
     return f"{number} is {state}, memory {memory} says it"
 
 
-def _decide(options: Namespace, cmd: str, **args: Any) -> None:
+def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> None:
     require_person(f"{cmd} what waits for review")
     answer = ask(cmd, reason=options.reason, origin="user", **args)
     captures = answer["captures"]
@@ -221,9 +269,9 @@ def _decide(options: Namespace, cmd: str, **args: Any) -> None:
         screen.as_json(captures)
         return
     for capture in captures:
-        # Its status, not the wish: what was decided before stays as it is.
-        said = f"{decided(capture)}: {screen.line(capture['summary'])}"
-        print(screen.wrapped(said, 2)[2:])
+        # The actual status, because captures decided earlier do not change.
+        text = f"{decided(capture)}: {screen.line(capture['summary'])}"
+        print(screen.wrapped(text, 2)[2:])
         for words in suspicion.lines(capture) if capture["status"] in UNDECIDED else ():
             print(screen.paint(screen.wrapped(words, 6), "yellow"))
     if not captures:

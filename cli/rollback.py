@@ -1,49 +1,50 @@
-"""Withdraw all that a session added, and put it back."""
+"""``subconscious rollback``: withdraws everything that a session added, or restores it."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import screen, suspicion
 from .ask import ask
+from .confirmation import ask_yes
 from .origin import require_person
+
+if TYPE_CHECKING:
+    from subconscious.wire.undo import RollbackResult
 
 
 def rollback(options: Namespace) -> None:
-    """Show what a session added; withdraw it after a yes, or put back what was withdrawn."""
+    """Show what a session added and withdraw it if the user agrees; with --undo, restore it."""
     require_person("take back what a session added")
-    asked: dict[str, Any] = {"session_id": options.session, "reason": options.reason, "origin": "user"}
+    args = {"session_id": options.session, "reason": options.reason, "origin": "user"}
     if options.undo:
-        _tell(options, ask("rollback", back=True, **asked), "put back")
+        _print_result(options, ask("rollback", back=True, **args), "put back")
         return
-    found = ask("rollback", preview=True, **asked)
+    found = ask("rollback", preview=True, **args)
     if not options.json and (not options.yes or _empty(found)):
         _preview(found)
-    if not _wanted(options, found):
+    if not _agreed(options, found):
         if options.json:
             screen.as_json(found)
         return
-    _tell(options, ask("rollback", **asked), "withdrawn")
+    _print_result(options, ask("rollback", **args), "withdrawn")
 
 
-def _empty(found: dict[str, Any]) -> bool:
+def _empty(found: RollbackResult) -> bool:
     return not any(found.get(name) for name in ("memories", "repeated", "captures", "unread", "links"))
 
 
-def _wanted(options: Namespace, found: dict[str, Any]) -> bool:
+def _agreed(options: Namespace, found: RollbackResult) -> bool:
     if _empty(found):
         return False
     if options.yes or not sys.stdin.isatty():
         return bool(options.yes)
-    try:
-        return input("Withdraw all of this? It can be put back. [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return ask_yes("Withdraw all of this? It can be put back.")
 
 
-def _preview(found: dict[str, Any]) -> None:
+def _preview(found: RollbackResult) -> None:
     if _empty(found):
         print(f"Session {screen.line(found['session_id'])} has added nothing that is still there.")
         return
@@ -52,12 +53,12 @@ def _preview(found: dict[str, Any]) -> None:
         print(screen.wrapped(f"memory {memory['id']}: {screen.line(memory['summary'])}", 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found["repeated"]:
-        told = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
-        print(screen.wrapped(told, 4, "  -"))
+        text = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
+        print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
-    for memory in found.get("revived", ()):  # a daemon of before knows none
-        told = f"in place of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
-        print(screen.wrapped(told, 4, "  -"))
+    for memory in found.get("revived", ()):  # an older daemon does not send it
+        text = f"in place of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
+        print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
@@ -69,12 +70,12 @@ def _preview(found: dict[str, Any]) -> None:
         print("Nothing was changed. Add --yes to withdraw it.")
 
 
-def _tell(options: Namespace, done: dict[str, Any], deed: str) -> None:
+def _print_result(options: Namespace, done: RollbackResult, action: str) -> None:
     if options.json:
         screen.as_json(done)
         return
     if _empty(done):
-        print(f"There was nothing to be {deed}.")
+        print(f"There was nothing to be {action}.")
         return
     counts = [
         screen.counted(len(done["memories"]), "memory", "memories"),
@@ -82,6 +83,6 @@ def _tell(options: Namespace, done: dict[str, Any], deed: str) -> None:
         screen.counted(len(done["captures"]), "capture"),
         *([screen.counted(len(done["links"]), "link")] if done.get("links") else []),
     ]
-    print(f"{screen.listed(counts)} {deed}.")
-    if deed == "withdrawn":
+    print(f"{screen.listed(counts)} {action}.")
+    if action == "withdrawn":
         print(f"Put it back: subconscious rollback --undo {screen.line(done['session_id'])}")

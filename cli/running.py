@@ -1,105 +1,98 @@
-"""``subconscious daemon``: run, start, stop, status, drain."""
+"""``subconscious daemon run``, ``start``, ``stop``, ``status`` and ``drain``."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
 
-from subconscious.client import (
-    AbsentError,
-    WedgedError,
-    call,
-    daemon_command,
-    ensure_daemon,
-    hello,
-)
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
+from subconscious.wire import AbsentError, WedgedError, call, daemon_command, ensure_daemon, hello
 
 from . import screen
 from .ask import ask, home
 from .holder import await_end, kill
 
-_FORCE = "run `subconscious daemon stop --force`"
+_FORCE_REMEDY = "run `subconscious daemon stop --force`"
 
 ANSWER_SECONDS = 5.0
 
 STOP_SECONDS = 60.0
-"""Time a daemon may take to finish the work it holds before it leaves."""
+"""Seconds that a daemon may take to finish its current work before it exits."""
 
 
 def run(_: Namespace) -> None:
-    """Become the daemon, in this terminal, unless there is one."""
-    place = home()
+    """Run the daemon in this terminal, unless one is running."""
+    state_folder = home()
     try:
-        print(f"The daemon runs already, version {hello(place)}.")
+        print(f"The daemon runs already, version {hello(state_folder)}.")
     except AbsentError:
-        place.make()
-        command, environment = daemon_command(place)
+        state_folder.make()
+        command, environment = daemon_command(state_folder)
         os.execve(command[0], [*command, "run"], environment)  # noqa: S606 - our own interpreter
 
 
 def start(_: Namespace) -> None:
     """Start the daemon in the background."""
-    place = home()
-    print(f"The daemon runs, version {ensure_daemon(place)}, for {place.root}.")
+    state_folder = home()
+    print(f"The daemon runs, version {ensure_daemon(state_folder)}, for {state_folder.root}.")
 
 
 def stop(options: Namespace) -> None:
-    """Let the daemon finish its work and leave; with ``--force``, end one that does not answer."""
-    place = home()
+    """Stop the daemon after its current work; with ``--force``, kill one that does not answer."""
+    state_folder = home()
     try:
-        call(place, "stop", timeout=ANSWER_SECONDS)
-        _await_end(place)
+        call(state_folder, "stop", timeout=ANSWER_SECONDS)
+        _await_end(state_folder)
     except AbsentError:
-        _stop_the_silent(options, "The daemon is not running.")
+        _kill_if_forced(options, "The daemon is not running.")
     except WedgedError:
         if not options.force:
-            raise DaemonError("the daemon does not answer", _FORCE) from None
-        _stop_the_silent(options, "No process holds the daemon's lock.")
+            raise DaemonError("the daemon does not answer", _FORCE_REMEDY) from None
+        _kill_if_forced(options, "No process holds the daemon's lock.")
 
 
-def _await_end(place: Home) -> None:
-    if not await_end(place, STOP_SECONDS):
-        raise DaemonError(f"the daemon is still there after {STOP_SECONDS:g} s", _FORCE)
+def _await_end(state_folder: Home) -> None:
+    if not await_end(state_folder, STOP_SECONDS):
+        raise DaemonError(f"the daemon is still there after {STOP_SECONDS:g} s", _FORCE_REMEDY)
     print("The daemon has stopped.")
 
 
-def _stop_the_silent(options: Namespace, otherwise: str) -> None:
+def _kill_if_forced(options: Namespace, message: str) -> None:
     killed = kill(home()) if options.force else None
-    print(f"The daemon did not answer and was killed (pid {killed})." if killed else otherwise)
+    print(f"The daemon did not answer and was killed (pid {killed})." if killed else message)
 
 
 def presence(options: Namespace) -> int:
-    """Say whether the daemon runs; exit code 1 when it does not."""
-    place = home()
+    """Print whether the daemon runs; return exit code 1 if it does not."""
+    state_folder = home()
     try:
-        version, state = hello(place), "running"
+        version, state = hello(state_folder), "running"
     except AbsentError:
         version, state = "", "not running"
     except WedgedError:
         version, state = "", "not answering"
     if options.json:
-        screen.as_json({"state": state, "version": version, "home": str(place.root)})
+        screen.as_json({"state": state, "version": version, "home": str(state_folder.root)})
     else:
-        print(_PRESENCES[state].format(version=version, root=place.root))
+        print(_STATES[state].format(version=version, root=state_folder.root))
     return int(state != "running")
 
 
-_PRESENCES = {
+_STATES = {
     "running": "running, version {version}, for {root}",
     "not running": "not running; it starts with the next session or command",
-    "not answering": f"not answering\n  {_FORCE}",
+    "not answering": f"not answering\n  {_FORCE_REMEDY}",
 }
 
 
 def drain(options: Namespace) -> int:
-    """Wait until the daemon has worked off all that was captured; exit code 1 when it did not in time."""
+    """Wait until all queued work and embeddings are done; return exit code 1 on timeout."""
     answer = ask("drain", options.timeout + 5.0, timeout=options.timeout)
     if options.json:
         screen.as_json(answer)
     elif answer["drained"] and answer["embedded"]:
-        print("All that was captured is worked off.")
+        print("All queued work is done.")
     else:
         left = "embeddings" if answer["drained"] else "work"
         print(f"After {options.timeout} s there is {left} left; see: subconscious status")

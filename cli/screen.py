@@ -1,4 +1,4 @@
-"""What reaches the screen: cleaned, wrapped, aligned, coloured only where that is wanted."""
+"""Formats output: escapes control characters, wraps, aligns and colours text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from datetime import datetime
 from time import time
 from typing import Any, TextIO
 
-from subconscious.quoting import hides
+from subconscious.text.quoting import is_invisible
 
-WIDEST = 100
-"""Columns beyond which lines are tiring to read."""
+MAX_WIDTH = 100
+"""Columns of a line, at most; longer lines are hard to read."""
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
@@ -24,31 +24,31 @@ UNITS = (("year", 365 * 86400), ("month", 30 * 86400), ("day", 86400), ("hour", 
 
 
 def clean(text: object) -> str:
-    """Make stored text harmless: what would steer the terminal, reorder its text or hide is shown as its escape."""
-    return "".join(f"\\x{ord(sign):02x}" if hides(sign) and sign not in "\n\t" else sign for sign in str(text))
+    """Escape characters that would control the terminal, reorder text or be invisible; tabs and newlines stay."""
+    return "".join(f"\\x{ord(char):02x}" if is_invisible(char) and char not in "\n\t" else char for char in str(text))
 
 
 def line(text: object) -> str:
-    """``clean``, on one line."""
+    """Return the cleaned text on one line."""
     return " ".join(clean(text).split())
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
-    """Colour, if the stream is a terminal and its owner has nothing against it (no-color.org)."""
+    """Return the text in a style of ``STYLES``, if the stream is a terminal and NO_COLOR is not set (no-color.org)."""
     stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\x1b[{STYLES[style]}m{text}\x1b[0m"
 
 
 def width() -> int:
-    """Columns to fill; 80 where nothing is known."""
-    return max(40, min(shutil.get_terminal_size().columns, WIDEST))
+    """Return the width for output: that of the terminal, from 40 to 100 columns; 80 if unknown."""
+    return max(40, min(shutil.get_terminal_size().columns, MAX_WIDTH))
 
 
 def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: bool = False) -> str:
-    """``text`` folded to the screen, ``first`` hanging before its first line; above it where it is too long.
+    """Return ``text`` wrapped to the screen, with ``first`` in its indentation, or on a line above if too long.
 
-    Words are only split on request: commands and paths are there to be copied.
+    Words are split only with ``within_words``, because commands and paths are meant to be copied.
     """
     pad = " " * indent
     paragraphs = clean(text).splitlines() or [""]
@@ -65,11 +65,11 @@ def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: boo
         for paragraph in paragraphs
     ]
     text = "\n".join(folded)
-    return f"{first}\n{text}" if len(first) >= indent > 0 else first.ljust(indent) + text[indent:]
+    return f"{first}\n{text}" if len(first.rstrip()) >= indent > 0 else first.ljust(indent) + text[indent:]
 
 
 def fields(rows: Iterable[tuple[str, object]]) -> None:
-    """Print names and values in two columns; rows without a value are left out."""
+    """Print names and values in two columns, without the rows whose value is empty."""
     kept = [(name, value) for name, value in rows if value not in (None, "", [], ())]
     indent = max((len(name) for name, _ in kept), default=0) + 4
     for name, value in kept:
@@ -77,27 +77,27 @@ def fields(rows: Iterable[tuple[str, object]]) -> None:
 
 
 def heading(text: str) -> None:
-    """Print a title with a free line above it."""
-    print(f"\n{paint(text, 'bold')}")
+    """Print a title with an empty line above it."""
+    print(f"\n{paint(wrapped(text), 'bold')}")
 
 
 def as_json(value: Any) -> None:
-    """Print for programs. ASCII, so that stored text can't steer a terminal and any terminal can show it.
+    """Print JSON in ASCII, so that stored text can't control a terminal.
 
-    Without angle brackets and DEL too, all of which stand in strings alone: a model may read this.
+    Angle brackets and DEL, which JSON has in strings only, are escaped, too: a model may read this.
     """
     print(re.sub("[<>\x7f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, indent=2)))
 
 
 def when(moment: float | None, now: float | None = None) -> str:
-    """``3 days ago (2026-11-19)``."""
+    """Return a time as ``3 days ago (2026-11-19)``; "never" for None."""
     if not moment:
         return "never"
     return f"{ago(moment, now)} ({datetime.fromtimestamp(moment).astimezone():%Y-%m-%d})"
 
 
 def ago(moment: float, now: float | None = None) -> str:
-    """``3 days ago``, in the largest unit that fits."""
+    """Return a time as ``3 days ago``, in the largest unit that fits."""
     passed = (time() if now is None else now) - moment
     for unit, seconds in UNITS:
         if passed >= seconds:
@@ -106,15 +106,15 @@ def ago(moment: float, now: float | None = None) -> str:
 
 
 def stamp(moment: float) -> str:
-    """``2026-11-19 14:03:12``, in the time of this place."""
+    """Return a time as ``2026-11-19 14:03:12``, in the local time zone."""
     return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 memory``, ``2 memories``."""
+    """Return a number with its noun: ``1 memory``, ``2 memories``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(words: Sequence[object]) -> str:
-    """``a, b, c``."""
+    """Return the words as ``a, b, c``."""
     return ", ".join(line(word) for word in words)

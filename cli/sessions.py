@@ -1,27 +1,30 @@
-"""Verbs on sessions: sessions, capture, why-surfaced."""
+"""``subconscious sessions``, ``capture`` and ``why-surfaced``."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from subconscious.errors import NotFoundError, TranscriptError
+from subconscious.domain.errors import NotFoundError, TranscriptError
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
-from .origin import require_person
+from .origin import origin, require_person
 from .review import card
 
-LONGEST_ID = 16
-"""Digits from which on a number is no memory's."""
+if TYPE_CHECKING:
+    from subconscious.wire.sessions import ExplainedSurface, Responses, Session, SuppressedMemory
+
+MAX_ID_DIGITS = 15
+"""Digits of a memory's number, at most; a longer number is the id of a session."""
 
 READING_SECONDS = 600.0
-"""Time that reading a transcript may take: one can hold a month of work."""
+"""Seconds that reading a transcript may take: one can contain a month of work."""
 
 
 def capture(options: Namespace) -> None:
-    """Learn from a transcript and print what was found in it."""
+    """Learn from a transcript and print the new captures."""
     require_person("learn from a transcript")
     transcript = Path(options.transcript).expanduser().absolute()
     if not transcript.is_file():
@@ -46,31 +49,31 @@ def sessions(options: Namespace) -> None:
         screen.as_json(found)
         return
     for session in found:
-        _tell_session(session)
+        _print_session(session)
         if options.id:
-            _tell_whole(session)
+            _print_whole(session)
         elif session["status"] == "interrupted" and session["left_open"]:
             print(screen.wrapped(f"left open: {screen.line(session['left_open'])}", 4))
     if not found:
         print("No session was watched here yet. Install the plugin, then start Claude Code in this project.")
 
 
-def _tell_session(session: dict[str, Any]) -> None:
+def _print_session(session: Session) -> None:
     began = screen.line(session["title"] or session["first_prompt"]) or "(no prompt)"
     print(screen.wrapped(began if len(began) <= 160 else f"{began[:159]}…", 4))
-    told = [
+    details = [
         session["status"],
         screen.when(session["last_event_at"]),
         screen.counted(session["turns"], "turn"),
     ]
-    marks = [*told, *filter(None, [session["branch"]])]
+    marks = [*details, *filter(None, [session["branch"]])]
     for words in (screen.listed(marks), screen.listed(session["tags"]), screen.line(session["id"])):
         if words:
             print(screen.paint(screen.wrapped(words, 4), "dim"))
 
 
-def _tell_whole(session: dict[str, Any]) -> None:
-    """Print what a session was about; the parts say themselves whose words they quote."""
+def _print_whole(session: Session) -> None:
+    """Print the summary and the data of a session."""
     last = screen.line(session["last_prompt"])
     screen.fields(
         (
@@ -85,44 +88,54 @@ def _tell_whole(session: dict[str, Any]) -> None:
 
 
 def why_surfaced(options: Namespace) -> None:
-    """Print what was given to sessions, with the reason, ranks and decay of each, and what became of it."""
+    """Print the memories that sessions were given, with reason, ranks, decay and the response to each."""
     what = options.what or ""
-    number = int(what) if what.isascii() and what.isdigit() and len(what) < LONGEST_ID else None
+    number = int(what) if what.isascii() and what.isdigit() and len(what) <= MAX_ID_DIGITS else None
     session = options.session or (what if number is None else None)
-    answer = ask("why_surfaced", id=number, session_id=session or None, cwd=here(), limit=options.limit)
+    asked = {"id": number, "session_id": session or None, "limit": options.limit}
+    answer = ask("why_surfaced", cwd=here(), origin=origin(), **asked)
     surfaces = answer["surfaces"]
     if options.json:
         screen.as_json(surfaces)
         return
     for surface in surfaces:
-        _tell_surface(surface)
-    for one in answer["held"]:
-        _tell_held(one)
-    for one in answer.get("handovers", ()):
-        words = f"handed over: session {screen.line(one['from_id'])} ({one['event']}, {screen.when(one['at'])})"
+        _print_surface(surface)
+    for suppressed in answer["held"]:
+        _print_suppressed(suppressed)
+    for handover in answer.get("handovers", ()):
+        source = screen.line(handover["from_id"])
+        words = f"handed over: session {source} ({handover['event']}, {screen.when(handover['at'])})"
         print(screen.paint(screen.wrapped(words, 6), "dim"))
     if answer.get("responses"):
-        _tell_responses(answer["responses"])
+        _print_responses(answer["responses"])
     if not (surfaces or answer.get("handovers")):
-        print("Nothing was given to a session yet. Memories surface when a session starts.")
+        print(_nothing_given(session))
 
 
-def _tell_responses(heeded: dict[str, int]) -> None:
-    counts = ", ".join(f"{name} {screen.counted(heeded[name], 'time')}" for name in ("used", "repeated", "violated"))
-    since = screen.counted(heeded["unheeded"], "session")
-    print(screen.wrapped(f"In all: {counts}; given to {since} in vain since.", 4))
+def _nothing_given(session: str | None) -> str:
+    if session:
+        return f"No session begins with {screen.line(session)!r}, or it was given nothing: subconscious sessions"
+    return "Nothing was given to a session yet. Memories surface when a session starts."
 
 
-def _tell_held(held: dict[str, Any]) -> None:
-    when = f"{held['event']}, {screen.when(held['at'])}, session {held['session_id']}"
-    words = screen.line(f"held back: {held['why']} ({when})")
-    print(screen.paint(screen.wrapped(words, 6, f"{held['memory_id']:>4}"), "dim"))
+def _print_responses(responses: Responses) -> None:
+    times = {"used": responses["used"], "repeated": responses["repeated"], "violated": responses["violated"]}
+    counts = ", ".join(f"{name} {screen.counted(number, 'time')}" for name, number in times.items())
+    since = screen.counted(responses["unheeded"], "session")
+    print(screen.wrapped(f"In all: {counts}; ignored by {since} since.", 4))
 
 
-def _tell_surface(surface: dict[str, Any]) -> None:
+def _print_suppressed(suppressed: SuppressedMemory) -> None:
+    when = f"{suppressed['event']}, {screen.when(suppressed['at'])}, session {suppressed['session_id']}"
+    words = screen.line(f"held back: {suppressed['why']} ({when})")
+    print(screen.paint(screen.wrapped(words, 6, f"{suppressed['memory_id']:>4}"), "dim"))
+
+
+def _print_surface(surface: ExplainedSurface) -> None:
     print(screen.wrapped(screen.line(surface["summary"]), 6, f"{surface['memory_id']:>4}"))
+    suspicion.note(surface)
     ranks = [f"{hit['engine']} rank {hit['rank']} ({hit['score']:.3g})" for hit in surface["engines"]]
-    told = [
+    details = [
         f"place {surface['position']}",
         f"relevance {surface['relevance']:.2f}",
         f"decay {surface['decay']:.2f}",
@@ -130,9 +143,9 @@ def _tell_surface(surface: dict[str, Any]) -> None:
         *ranks,
     ]
     given = f"{surface['event']}, {screen.when(surface['at'])}, session {surface['session_id']}"
-    stood = [f"{name} {how}" for name, how in surface["limits"].items()]
+    limits_passed = [f"{name} {how}" for name, how in surface["limits"].items()]
     about = f"file: {surface['about']}" if surface["about"] else ""
-    limits = f"limits: {', '.join(stood)}" if stood else ""
-    became = f"then: {surface['response']}" if surface.get("response") else ""
-    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits, became)):
+    limits = f"limits: {', '.join(limits_passed)}" if limits_passed else ""
+    response = f"then: {surface['response']}" if surface.get("response") else ""
+    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(details), about, limits, response)):
         print(screen.paint(screen.wrapped(screen.line(words), 6), "dim"))

@@ -1,22 +1,26 @@
-"""``subconscious setup``: shows what a model would be sent and cost, tries one on the last session, switches it on."""
+"""``subconscious setup``: shows what a model gets and costs, tries one on the last session, and switches it on."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from getpass import getpass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from subconscious import extras
-from subconscious.errors import RequestError, SettingsError, SubconsciousError
+from subconscious.domain.errors import RequestError, SettingsError, SubconsciousError
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here, home
-from .origin import require_person
+from .installing import ensure_extra
+from .origin import inside_client, require_person
+
+if TYPE_CHECKING:
+    from subconscious.wire.imports import ModelOffer, SetupPlanResult, SetupTryResult
 
 MEASURING_SECONDS = 120.0
 TRIAL_SECONDS = 300.0
-"""Time that a trial may take: the first question loads an SDK, and a session may be long."""
+"""Seconds that a trial may take: the first request loads an SDK, and a session may be long."""
 
 NONE = "none"
 SENT = """\
@@ -24,11 +28,21 @@ What you and the assistant said, the commands that were run, which files were re
 of errors are sent to it when a session pauses or ends, and some of what is remembered. Secrets and <private> passages
 are taken out first, and no file is sent. Without a model everything goes on as before."""
 
-Row = dict[str, Any]
-
 
 def setup(options: Namespace) -> int:
-    """Choose a model, step by step; each can be skipped, and only the last one changes anything but a key."""
+    """Go through past sessions, a model, and what sessions get; with options, choose only a model."""
+    named = options.provider or options.yes or options.show or options.json or options.no_try
+    if named or not sys.stdin.isatty() or inside_client():
+        if not options.json:
+            print(screen.paint("A model that helps", "bold"))
+        return choose_model(options)
+    from .setup_steps import walk  # imports what only this needs
+
+    return walk(options, choose_model)
+
+
+def choose_model(options: Namespace) -> int:
+    """Choose a model step by step; before the last step, nothing is changed except that a key may be stored."""
     plan = ask("setup_plan", MEASURING_SECONDS, cwd=here())
     if options.json:
         screen.as_json(plan)
@@ -41,16 +55,15 @@ def setup(options: Namespace) -> int:
     if not provider:
         return _unchanged("name one: --provider claude_code" if options.yes else "")
     if provider == NONE:
-        return _switch(provider, options)
+        return _switch_to(provider, options)
     offer = _offer(plan, provider)
-    if not _has_key(offer, options) or not _works(offer, options):
+    if not _ensure_key(offer, options) or not _is_wanted(offer, options):
         return _unchanged("", code=1 if options.yes else 0)
-    return _switch(provider, options)
+    return _switch_to(provider, options)
 
 
-def _show(plan: Row) -> None:
-    print(screen.paint("A model that helps", "bold"))
-    print(screen.wrapped(SENT))
+def _show(plan: SetupPlanResult) -> None:
+    print(screen.wrapped(" ".join(SENT.split())))
     whose = "of this project's last" if plan["measured"] else "of sessions elsewhere: there are too few here"
     tokens = f"{plan['median']:,} tokens at the median, {plan['most']:,} at 95 %"
     screen.fields(
@@ -63,7 +76,7 @@ def _show(plan: Row) -> None:
     )
 
 
-def _terms(offer: Row) -> str:
+def _terms(offer: ModelOffer) -> str:
     what = screen.line(offer["about"])
     if not offer["found"]:
         return f"{what}: its program isn't found"
@@ -74,41 +87,41 @@ def _terms(offer: Row) -> str:
     return f"{what}: {screen.line(offer['model'])}, {price}"
 
 
-def _chosen(plan: Row) -> str:
-    """Ask which provider; "" to leave it as it is."""
+def _chosen(plan: SetupPlanResult) -> str:
+    """Ask for a provider; return "" if the user skips the question."""
     likely = next((one["provider"] for one in plan["offers"] if one["provider"] == "claude_code" and one["found"]), "")
     known = [*(offer["provider"] for offer in plan["offers"]), NONE]
     names = "/".join(known)
     hint = f"Enter for {likely}, " if likely else ""
-    said = _typed(f"Which one? {names} ({hint}s to skip) ")
-    if said in (None, "s", "skip", "n", "no"):
+    answer = _answer_to(f"Which one? {names} ({hint}s to skip) ")
+    if answer in (None, "s", "skip", "n", "no"):
         return ""
-    chosen = said or likely
+    chosen = answer or likely
     if chosen and chosen not in known:
         raise RequestError(f"there is no provider {chosen!r}", f"providers are: {names}")
     return chosen
 
 
-def _typed(question: str) -> str | None:
-    """What a person answers; None where they leave. Raises RequestError where nobody is there."""
+def _answer_to(question: str) -> str | None:
+    """Return the user's answer; None at the end of the input. Raises RequestError without a terminal."""
     if not sys.stdin.isatty():
-        raise RequestError("nobody is there to answer", "subconscious setup --yes --provider claude_code")
+        raise RequestError("there is no terminal to ask on", "subconscious setup --yes --provider claude_code")
     try:
         return input(question).strip().lower()
     except EOFError:
         return None
 
 
-def _offer(plan: Row, provider: str) -> Row:
+def _offer(plan: SetupPlanResult, provider: str) -> ModelOffer:
     found = next((one for one in plan["offers"] if one["provider"] == provider), None)
     if found is None:
         known = ", ".join([*(one["provider"] for one in plan["offers"]), NONE])
         raise RequestError(f"there is no provider {provider!r}", f"providers are: {known}")
-    return dict(found)
+    return found
 
 
-def _has_key(offer: Row, options: Namespace) -> bool:
-    """Whether the provider has the key that it needs; a person may type it, unseen, into config.toml."""
+def _ensure_key(offer: ModelOffer, options: Namespace) -> bool:
+    """Return whether the provider has its key; if not, ask for it without echo and write it into config.toml."""
     if not offer["lacks_key"]:
         return True
     name = f"{offer['provider']}_key"
@@ -120,64 +133,60 @@ def _has_key(offer: Row, options: Namespace) -> bool:
     return bool(key)
 
 
-def _works(offer: Row, options: Namespace) -> bool:
-    """Try it on the last session, unless that is skipped; whether it is to be switched on."""
+def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
+    """Try the provider on the last session, unless skipped; return whether to switch it on."""
     provider = offer["provider"]
-    if not _has_sdk(provider):
+    if not _ensure_sdk(provider):
         return False
-    if options.no_try or (not options.yes and _typed("Try it on the last session? [Y/n] ") in (None, "n", "no", "s")):
-        return bool(options.yes) or _typed(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
-    said = ask("setup_try", TRIAL_SECONDS, cwd=here(), provider=provider, origin="user")
-    if said["error"]:
-        print(screen.paint(f"{provider} can't be asked: {screen.line(said['error'])}", "yellow"))
-        print(f"  {screen.line(said['remedy'])}")
+    if options.no_try or (
+        not options.yes and _answer_to("Try it on the last session? [Y/n] ") in (None, "n", "no", "s")
+    ):
+        return bool(options.yes) or _answer_to(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
+    answer = ask("setup_try", TRIAL_SECONDS, cwd=here(), provider=provider, origin="user")
+    if answer["error"]:
+        print(screen.paint(f"{provider} can't be asked: {screen.line(answer['error'])}", "yellow"))
+        print(f"  {screen.line(answer['remedy'])}")
         return False
-    _tell_trial(said)
-    return bool(options.yes) or _typed(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
+    _print_trial(answer)
+    return bool(options.yes) or _answer_to(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
 
 
-def _has_sdk(provider: str) -> bool:
-    """Whether the provider's SDK is there; if not, it is installed now, with the proxies of this terminal."""
-    if provider not in extras.EXTRAS or extras.is_installed(provider):
-        return True
-    print(f"Installing {extras.EXTRAS[provider]} (35 MB, this once) ...", flush=True)
-    absence = extras.install(provider)
-    if absence:
-        print(screen.paint(absence.message, "yellow"))
-        print(f"  {absence.remedy}")
-    return absence is None
+def _ensure_sdk(provider: str) -> bool:
+    """Return whether the provider's SDK is installed; install it if needed, with the proxies of this terminal."""
+    return provider not in extras.EXTRAS or ensure_extra(provider)
 
 
-def _tell_trial(said: Row) -> None:
-    if not said["session"]:
+def _print_trial(answer: SetupTryResult) -> None:
+    if not answer["session"]:
         print("It can be asked. There is no session here yet to try it on.")
         return
-    what = screen.counted(len(said["found"]), "statement")
-    print(f'In "{screen.line(said["session"])}" ({said["tokens"]:,} tokens) it found {what}; nothing was stored.')
-    for one in said["found"]:
+    what = screen.counted(len(answer["found"]), "statement")
+    print(f'In "{screen.line(answer["session"])}" ({answer["tokens"]:,} tokens) it found {what}; nothing was stored.')
+    for one in answer["found"]:
         print(screen.wrapped(f"{one['kind']}: {screen.line(one['content'])}", 6))
+        suspicion.note(one)
 
 
-def _switch(provider: str, options: Namespace) -> int:
-    """Write the setting, and let it hold; both need the person who runs this."""
+def _switch_to(provider: str, options: Namespace) -> int:
+    """Write the setting and approve it, since a change of the provider needs the user's approval."""
     _write({"provider": provider})
     try:
         changed = ask("setup_accept", provider=provider, origin="user")["changed"]
     except SubconsciousError as error:
         raise SettingsError(f"written, but not in force: {error.message}", error.remedy) from error
     if provider == NONE:
-        print("No model is asked any more.")
+        print("No model is used any more.")
     elif changed or options.yes:
-        print(f"{provider} is asked from now on. `subconscious status` says how it is,", end=" ")
-        print("`subconscious setup --provider none` switches it off.")
+        off = "`subconscious setup --provider none` switches it off"
+        print(screen.wrapped(f"{provider} is asked from now on. `subconscious status` shows its state, {off}."))
     else:
-        print(f"{provider} was asked before already.")
+        print(f"{provider} was in use already.")
     return 0
 
 
 def _write(values: dict[str, str]) -> None:
-    # Imported here: reading settings takes longer than all the rest of this program.
-    from subconscious.settings_file import write_settings
+    # Imported here, because it takes longer than the rest of the program.
+    from subconscious.settings.config_file import write_settings
 
     write_settings(home().root / "config.toml", values)
 

@@ -1,16 +1,20 @@
-"""``subconscious stats``: what was captured, how it was judged, whether confidence keeps its word."""
+"""``subconscious stats``: counts of captures, decisions, uses and costs, and the calibration of confidence."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from . import screen
 from .ask import ask, here
 
-BAR = 32
-"""Characters of a whole bar."""
+if TYPE_CHECKING:
+    from subconscious.wire.stats import NamedCalls, ReviewCounts, Spend, StatsResult, StatusCounts, Tenth
+
+BAR_COLUMNS = 32
+"""Columns of a full bar."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -24,28 +28,26 @@ NAMES = {
     "expired": "expired",
     "discarded": "discarded",
 }
-"""What each status is called, in the order of a capture's life."""
-
-SPENT = {"days": "spent by day", "sessions": "by session", "purposes": "by purpose", "models": "by model"}
+"""The name of each status, in the order in which a capture can have them."""
 
 LEGEND = (
-    "worth: what the gate takes the stated confidence for. Old decisions count less, and so do captures that were"
-    " given to sessions without objection."
+    "worth: the confidence that the gate uses instead of the stated one. Old decisions count less, and so do captures"
+    " that were given to sessions without objection."
 )
 
 
 def stats(options: Namespace) -> None:
-    """Print the counts, or stated against observed confidence."""
+    """Print the counts; with --calibration, stated against observed confidence."""
     answer = ask("stats", cwd=here(), everywhere=options.everywhere or None)
     if options.json:
         screen.as_json(answer["calibration"] if options.calibration else answer)
     elif options.calibration:
-        _tell_calibration(answer["calibration"])
+        _print_calibration(answer["calibration"])
     else:
-        _tell_counts(answer)
+        _print_counts(answer)
 
 
-def _tell_counts(answer: dict[str, Any]) -> None:
+def _print_counts(answer: StatsResult) -> None:
     captures, surfaces = answer["captures"], answer["surfaces"]
     sessions = screen.counted(surfaces["sessions"], "session")
     given = f"{surfaces['given']} given to {sessions}, of {screen.counted(surfaces['memories'], 'memory', 'memories')}"
@@ -63,18 +65,21 @@ def _tell_counts(answer: dict[str, Any]) -> None:
             ("models", _spend(answer["spend"])),
         ]
     )
-    for title in ("kinds", "extractors"):
-        _tell_table(title, captures[title])
-    if answer["spend"]["total"]["calls"]:
-        for title in SPENT:
-            _tell_spend(title, answer["spend"][title])
+    _print_table("kinds", captures["kinds"])
+    _print_table("extractors", captures["extractors"])
+    spend = answer["spend"]
+    if spend["total"]["calls"]:
+        _print_spend("spent by day", spend["days"])
+        _print_spend("by session", spend["sessions"])
+        _print_spend("by purpose", spend["purposes"])
+        _print_spend("by model", spend["models"])
 
 
 def _share(used: int, given: int) -> str:
     return f"{used} of {given} ({round(100 * used / given)} %)" if given else "none was given yet"
 
 
-def _spend(spend: dict[str, Any]) -> str:
+def _spend(spend: Spend) -> str:
     total, today = spend["total"], spend["today"]
     if not total["calls"]:
         return "none was asked"
@@ -89,34 +94,34 @@ def _spend(spend: dict[str, Any]) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Cents, and what is less in as many digits as it takes."""
+    """Return an amount with two decimals, or with two significant digits below a cent."""
     return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
 
 
-def _tell_spend(title: str, rows: list[dict[str, Any]]) -> None:
-    screen.heading(f"{SPENT[title]:<32}{'calls':>8}{'tokens':>12}{'cost':>11}{'unknown':>9}")
+def _print_spend(title: str, rows: Sequence[NamedCalls]) -> None:
+    screen.heading(f"{title:<32}{'calls':>8}{'tokens':>12}{'cost':>11}{'unknown':>9}")
     for row in rows:
         tokens = row["input_tokens"] + row["output_tokens"]
         name = screen.line(row["name"])[:31] or "-"
         print(f"{name:<32}{row['calls']:>8}{tokens:>12}{dollars(row['cost']):>11}{row['unknown'] or '':>9}".rstrip())
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _counted(counts: Mapping[str, int]) -> str:
     return screen.listed([f"{counts[status]} {name}" for status, name in NAMES.items() if counts.get(status)])
 
 
-def _reviews(reviews: dict[str, Any]) -> str:
+def _reviews(reviews: ReviewCounts) -> str:
     if reviews["accepted"] is None:
         return f"none decided yet (aim: {reviews['aim']:.0%} accepted)"
     edited = f", {reviews['edited']} of the approved in your words" if reviews["edited"] else ""
-    counts = {status: reviews[status] for status in ("approved", "rejected", "expired")}
+    counts = {name: reviews[name] for name in ("approved", "rejected", "expired")}
     return f"{reviews['accepted']:.0%} accepted (aim: {reviews['aim']:.0%}): {_counted(counts)}{edited}"
 
 
-def _tell_table(title: str, rows: dict[str, dict[str, int]]) -> None:
+def _print_table(title: str, rows: Mapping[str, StatusCounts]) -> None:
     if not rows:
         return
-    # These are told above; columns of their own would not fit eighty.
+    # The others are printed above; their columns would not fit into 80 characters.
     columns = {status: name for status, name in NAMES.items() if status not in ("quarantined", "unconfirmed")}
     screen.heading(f"{title:<14}{''.join(f'{name:>11}' for name in columns.values())}")
     for row, counts in rows.items():
@@ -124,13 +129,13 @@ def _tell_table(title: str, rows: dict[str, dict[str, int]]) -> None:
         print(f"{screen.line(row)[:13]:<14}{cells}".rstrip())
 
 
-def _tell_calibration(curves: dict[str, list[dict[str, Any]]]) -> None:
+def _print_calibration(curves: Mapping[str, Sequence[Tenth]]) -> None:
     if not curves:
-        print("Nothing was decided yet: every extractor is taken at its word.\n  decide: subconscious review")
+        print("Nothing was decided yet, so the stated confidence is used.\n  decide: subconscious review")
         return
     for extractor, tenths in curves.items():
         screen.heading(screen.line(extractor))
-        title = f"{'stated':<9} {'observed (bar) against stated (mark)':<{BAR + 6}} right     of   worth"
+        title = f"{'stated':<9} {'observed (bar) against stated (mark)':<{BAR_COLUMNS + 6}} right     of   worth"
         print(screen.paint(title, "dim"))
         for tenth in reversed(tenths):
             if tenth["samples"]:
@@ -138,19 +143,19 @@ def _tell_calibration(curves: dict[str, list[dict[str, Any]]]) -> None:
     print(f"\n{screen.wrapped(LEGEND)}")
 
 
-def _row(tenth: dict[str, Any]) -> str:
+def _row(tenth: Tenth) -> str:
     low, observed = tenth["low"], tenth["right"] / tenth["samples"]
-    drawn = f"{bar(observed, tenth['stated']):<{BAR + 6}}"
+    drawn = f"{bar(observed, tenth['stated']):<{BAR_COLUMNS + 6}}"
     return f"{low:.1f}-{low + 0.1:.1f}   {drawn} {observed:>5.0%} {tenth['samples']:>6.1f}  {tenth['worth']:>6.2f}"
 
 
 def bar(observed: float, stated: float, blocks: bool | None = None) -> str:
-    """A bar as long as the share observed, with a mark where the stated share would end."""
+    """Return a bar as long as the observed share, with a mark at the stated share."""
     blocks = _shows_blocks() if blocks is None else blocks
-    full, eighth = divmod(round(observed * BAR * 8), 8)
+    full, eighth = divmod(round(observed * BAR_COLUMNS * 8), 8)
     drawn = ("█" * full + EIGHTHS[eighth]).rstrip() if blocks else "#" * full
-    cells = list(drawn.ljust(BAR + 1))
-    cells[min(BAR, int(stated * BAR))] = "│" if blocks else "|"
+    cells = list(drawn.ljust(BAR_COLUMNS + 1))
+    cells[min(BAR_COLUMNS, int(stated * BAR_COLUMNS))] = "│" if blocks else "|"
     return "".join(cells)
 
 

@@ -1,4 +1,4 @@
-"""``subconscious status``: one screen that says whether all is well."""
+"""``subconscious status``, ``attach`` and ``accept-settings``, and plain ``subconscious``."""
 
 from __future__ import annotations
 
@@ -6,22 +6,34 @@ import json
 import os
 import shlex
 from argparse import Namespace
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from subconscious.client import call, hello
-from subconscious.errors import DaemonError, SettingsError
+from subconscious.domain.errors import DaemonError, SettingsError
+from subconscious.wire import call, hello
 
 from . import screen
 from .ask import ask, here, home
-from .origin import require_person, session
+from .origin import origin, require_person, session
+
+if TYPE_CHECKING:
+    from subconscious.wire.daemon import (
+        LostProject,
+        MemoryCounts,
+        OpenQuestion,
+        Provider,
+        ProviderResult,
+        Refining,
+        StatusResult,
+    )
 
 
 def status(options: Namespace) -> None:
-    """Print what is remembered and how the daemon is, or every setting."""
+    """Print the state of memories and daemon; with --settings, every setting."""
     if options.settings:
         _settings(options)
         return
-    answer = ask("status", cwd=here(), session_id=session())
+    answer = ask("status", cwd=here(), session_id=session(), origin=origin())
     if options.json:
         screen.as_json(answer)
         return
@@ -35,7 +47,7 @@ def status(options: Namespace) -> None:
 
 
 def overview(options: Namespace) -> None:
-    """Print what plain ``subconscious`` answers: how things are, and the commands that one needs next."""
+    """Print the status and the most useful commands, for plain ``subconscious``."""
     options.settings = False
     status(options)
     print(f"\n{screen.paint('Next', 'bold')}")
@@ -50,17 +62,17 @@ NEXT = (
     ('subconscious remember "TEXT"', "store a statement"),
     ("subconscious undo", "take your latest change back"),
 )
-"""The five commands that one needs most."""
+"""The five most useful commands."""
 
 
 def accept(_: Namespace) -> None:
-    """Let what stands in config.toml take effect where that needs a person's word."""
+    """Apply changes of guarded settings in config.toml, which need a person's approval."""
     require_person("change what is kept without asking")
     changed = ask("accept_settings", origin="user")["changed"]
     for name, (before, after) in changed.items():
         print(f"{name}: {json.dumps(before)} -> {json.dumps(after)}")
     if not changed:
-        print("Nothing has changed that needs your word.")
+        print("No changed setting needs your approval.")
 
 
 def _pause() -> list[str]:
@@ -68,7 +80,7 @@ def _pause() -> list[str]:
     return ["SUBCONSCIOUS_OFF is set: sessions from this terminal are not watched."] if paused else []
 
 
-def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
+def _rows(answer: StatusResult) -> list[tuple[str, object]]:
     project, memories = answer["project"], answer["memories"]
     return [
         ("project", f"{project['name']} ({project['root']})" if project else ""),
@@ -77,31 +89,32 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
-        ("renamed?", "\n".join(map(_lost, answer.get("lost", ())))),
+        ("renamed?", "\n".join(map(_missing_project, answer.get("lost", ())))),
         ("review", _review(answer)),
+        ("question", question(answer.get("question"))),
         ("suspicion", screen.line(answer.get("suspicion", ""))),
-        ("quarantine", _held(answer.get("quarantined", 0))),
+        ("quarantine", _quarantined(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
         (
             "work",
             f"{_counts(answer['jobs'])}; {screen.counted(answer['spool'], 'entry', 'entries')} in the spool",
         ),
         ("embedder", _embedder(answer)),
-        ("model", _provider(answer.get("provider") or {})),
-        ("to be read by it", _refining(answer.get("refining") or {})),
+        ("model", _provider(answer.get("provider"))),
+        ("to be read by it", _unread(answer.get("refining"))),
         ("state", answer["home"]),
     ]
 
 
-def _lost(one: dict[str, Any]) -> str:
-    """A project whose folder is gone, and how this folder takes its memories over."""
+def _missing_project(one: LostProject) -> str:
+    """Return a line about a project whose folder is missing, with the command that takes over its memories."""
     root = screen.line(one["root"])
     known = screen.counted(one["memories"], "memory", "memories")
     return f"{known} of {root}, which is gone: subconscious attach {shlex.quote(root)}"
 
 
 def attach(options: Namespace) -> None:
-    """Let this folder have the memories of one that was renamed or moved."""
+    """Take over the memories of a folder that was renamed or moved."""
     require_person("say which project a folder is")
     root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - it is gone
     done = ask("attach", cwd=here(), root=root, origin="user")
@@ -112,22 +125,35 @@ def attach(options: Namespace) -> None:
         print(screen.wrapped(f"{known} this folder's now, as {screen.line(done['project']['name'])}."))
 
 
-def _review(answer: dict[str, Any]) -> str:
-    """What waits here, and that something waits in other projects."""
+def _review(answer: StatusResult) -> str:
+    """Return how many captures wait in this project and in others."""
     here = answer["review"]
     elsewhere = answer.get("review_everywhere", here) - here
-    told = f"{here} waiting: subconscious review" if here else "nothing waits"
-    return f"{told}; {elsewhere} in other projects: subconscious review --everywhere" if elsewhere else told
+    details = f"{here} waiting: subconscious review" if here else "nothing waits"
+    return f"{details}; {elsewhere} in other projects: subconscious review --everywhere" if elsewhere else details
 
 
-def _unconfirmed(memories: dict[str, Any]) -> str:
-    number = memories.get("unconfirmed", 0)  # a daemon of before knows none
+def question(open_question: OpenQuestion | None) -> str:
+    """Return the open question whether a statement replaces another, with the commands that answer it."""
+    if not open_question:
+        return ""
+    link = open_question["link_id"]
+    text = (
+        open_question["wording"] or f"does memory {open_question['new_id']} replace memory {open_question['old_id']}?"
+    )
+    return f"{screen.line(text)} Yes: subconscious confirm {link}. No: subconscious unlink {link}"
+
+
+def _unconfirmed(memories: MemoryCounts) -> str:
+    number = memories.get("unconfirmed", 0)  # an older daemon does not send it
     return f", {number} unconfirmed: subconscious list --unconfirmed" if number else ""
 
 
-def _refining(left: dict[str, Any]) -> str:
-    """What a model has still to read, and why it waits; nothing where there is none."""
-    looks = left.get("looks")  # a daemon of before knows none
+def _unread(left: Refining | None) -> str:
+    """Return how much a model has still to read, and why that waits; "" for nothing."""
+    if left is None:
+        return ""
+    looks = left.get("looks")  # an older daemon does not send it
     if not (left.get("due") or left.get("gathering") or looks):
         return ""
     reason = left["reason"] or left.get("looks_wait", "")
@@ -136,49 +162,49 @@ def _refining(left: dict[str, Any]) -> str:
     return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{seconds}{waits}"
 
 
-def _held(number: int) -> str:
+def _quarantined(number: int) -> str:
     return f"{number} may be poisoned: subconscious review --status quarantined" if number else ""
 
 
-def _counts(counts: dict[str, int]) -> str:
+def _counts(counts: Mapping[str, object]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
-def _embedder(answer: dict[str, Any]) -> str:
+def _embedder(answer: StatusResult) -> str:
     embedder = answer["embedder"]
-    told = [f"{embedder['name']}, {embedder['state']}", f"{embedder['pending']} pending"]
+    details = [f"{embedder['name']}, {embedder['state']}", f"{embedder['pending']} pending"]
     if embedder.get("failed"):
-        told.append(f"{embedder['failed']} failed")
+        details.append(f"{embedder['failed']} failed")
     if embedder.get("coming"):
         done = answer["memories"]["active"] - embedder["pending"]
-        told.append(f"{done} of {answer['memories']['active']} embedded anew for {screen.line(embedder['coming'])}")
-    return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
+        details.append(f"{done} of {answer['memories']['active']} embedded anew for {screen.line(embedder['coming'])}")
+    return screen.listed([*details, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
 
 
-def _provider(provider: dict[str, Any]) -> str:
-    """Which models are asked, how they stand, what they cost today."""
-    asked = [_standing(each) for each in provider.get("providers", ())]
-    if not asked:
+def _provider(provider: ProviderResult | None) -> str:
+    """Return the state of the providers, and what they have cost today."""
+    providers = [_provider_state(each) for each in provider.get("providers", ())] if provider else []
+    if not provider or not providers:
         return "none: everything works without one"
     spending, waiting = provider["spending"], provider["waiting"]
     waits = sum(waiting[state] for state in ("waiting", "sent"))
-    told = f"${spending['spent_today']:.2f} of ${spending['cap']:g} spent today"
+    details = f"${spending['spent_today']:.2f} of ${spending['cap']:g} spent today"
     if any(each["name"] == "claude_code" for each in provider["providers"]):
-        told += f", {spending.get('tokens_today', 0):,} of {spending.get('tokens_cap', 0):,} tokens for Claude Code"
-    return f"{', then '.join(asked)}; {told}{f'; {waits} wait for an answer' if waits else ''}"
+        details += f", {spending.get('tokens_today', 0):,} of {spending.get('tokens_cap', 0):,} tokens for Claude Code"
+    return f"{', then '.join(providers)}; {details}{f'; {waits} wait for an answer' if waits else ''}"
 
 
-def _standing(each: dict[str, Any]) -> str:
+def _provider_state(each: Provider) -> str:
     error, own = each["error"], each.get("sessions_with_own_key", 0)
-    if each["refused"] and not own:
+    if each["refused"] and error and not own:
         return f"{each['name']}, not asked ({error['message']})"
     rest = "" if each["breaker"] == "closed" else f", {each['breaker']}"
     last = f", last error {screen.ago(error['at'])}: {error['message']}" if error else ""
     return f"{each['name']} {each['model']}{_key(each)}{rest}{last}".rstrip()
 
 
-def _key(each: dict[str, Any]) -> str:
-    """Where its key comes from, never the key."""
+def _key(each: Provider) -> str:
+    """Return where the key comes from, never the key."""
     source, own = each.get("key", ""), each.get("sessions_with_own_key", 0)
     parts = [f"key from {source}"] if source else []
     if own and source != "this session's environment":
@@ -187,9 +213,9 @@ def _key(each: dict[str, Any]) -> str:
 
 
 def _settings(options: Namespace) -> None:
-    """The values of the running daemon; where none runs, those that it would read."""
-    # Imported here: reading settings takes longer than all the rest of this program.
-    from subconscious.settings import Settings
+    """Print the settings of the running daemon; if none runs, those that it would read."""
+    # Imported here, because it takes longer than the rest of the program.
+    from subconscious.settings.settings import Settings
 
     values, complaint = _values()
     rows = {name: (values[name], field.description) for name, field in Settings.model_fields.items()}
@@ -204,14 +230,14 @@ def _settings(options: Namespace) -> None:
 
 
 def _values() -> tuple[dict[str, Any], SettingsError | None]:
-    from subconscious.settings import Settings, load_settings
+    from subconscious.settings.settings import Settings, load_settings
 
-    place = home()
+    state_folder = home()
     try:
-        hello(place)
-        return dict(call(place, "status", {"cwd": here()})["settings"]), None
+        hello(state_folder)
+        return dict(call(state_folder, "status", {"cwd": here()})["settings"]), None
     except DaemonError:
         try:
-            return load_settings(place.root).model_dump(mode="json"), None
+            return load_settings(state_folder.root).model_dump(mode="json"), None
         except SettingsError as error:
             return Settings.model_construct().model_dump(mode="json"), error

@@ -1,60 +1,63 @@
-"""What the poisoning check said of a capture, as a person is shown it: class, reason, place in the text."""
+"""Shows the findings of the poisoning check: class, reason and passage."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import screen
 
-OPENS, CLOSES = "»", "«"
-"""What stands around a suspicious passage, so that it shows without colour too."""
-
-LONGEST = 80
-FEWEST_SHOWN = 3
-MOST_SHOWN = 4
-
-Capture = dict[str, Any]
+if TYPE_CHECKING:
+    from subconscious.wire.captures import Capture, Finding, ReviewedCapture
 
 
-def lines(capture: Capture) -> list[str]:
-    """The level, then a line for each of the worst findings: what it is, and the words that it was found in."""
+MARK_START, MARK_END = "»", "«"
+"""Marks around a suspicious passage, visible without colour, too."""
+
+MAX_PASSAGE_LENGTH = 80
+MIN_MARKED_LENGTH = 3
+MAX_FINDINGS = 4
+
+
+def lines(capture: Capture | ReviewedCapture) -> list[str]:
+    """Return the level, and a line for each of the worst findings with its reason and passage."""
     if capture.get("level", "none") == "none":
         return []
-    found = capture["verdict"][:MOST_SHOWN]
-    return [f"suspicion: {screen.line(capture['level'])}", *(_told(capture, finding) for finding in found)]
+    found = capture["verdict"][:MAX_FINDINGS]
+    return [f"suspicion: {screen.line(capture['level'])}", *(_finding_line(capture, finding) for finding in found)]
 
 
-def _told(capture: Capture, finding: dict[str, Any]) -> str:
-    said = _passage(capture, finding)
-    words = f": {OPENS}{said}{CLOSES}" if said else ""
+def _finding_line(capture: Capture, finding: Finding) -> str:
+    passage = _passage(capture, finding)
+    words = f": {MARK_START}{passage}{MARK_END}" if passage else ""
     return f"- {screen.line(finding['threat'])}, {screen.line(finding['why'])}{words}"
 
 
-def _passage(capture: Capture, finding: dict[str, Any]) -> str:
+def _passage(capture: Capture, finding: Finding) -> str:
     text = capture.get(finding["part"])
     if not isinstance(text, str):
         return ""
-    said = screen.line(text[finding["start"] : finding["end"]])
-    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+    passage = screen.line(text[finding["start"] : finding["end"]])
+    return passage if len(passage) <= MAX_PASSAGE_LENGTH else f"{passage[: MAX_PASSAGE_LENGTH - 1]}…"
 
 
-def note(told: dict[str, Any], indent: int = 6) -> None:
-    """Print why something looks poisoned, where its answer says so."""
-    if why := told.get("suspicion"):  # an older daemon says nothing
+def note(row: Mapping[str, Any], indent: int = 6) -> None:
+    """Print why a row of the daemon's answer looks poisoned, if it does."""
+    if why := row.get("suspicion"):  # an older daemon does not send it
         print(screen.paint(screen.wrapped(screen.line(why), indent, ""), "yellow"))
 
 
 def marked(capture: Capture) -> str:
-    """The content, with marks around what was found in it."""
+    """Return the content on one line, with marks around the suspicious passages."""
     text = capture["content"]
     spans = sorted(
         (finding["start"], finding["end"])
         for finding in capture.get("verdict", ())
-        if finding["part"] == "content" and FEWEST_SHOWN <= finding["end"] - finding["start"] < len(text)
+        if finding["part"] == "content" and MIN_MARKED_LENGTH <= finding["end"] - finding["start"] < len(text)
     )
-    told, at = "", 0
+    marked_text, at = "", 0
     for start, end in spans:
         if start >= at:
-            told += f"{text[at:start]}{OPENS}{text[start:end]}{CLOSES}"
+            marked_text += f"{text[at:start]}{MARK_START}{text[start:end]}{MARK_END}"
             at = end
-    return screen.line(told + text[at:])
+    return screen.line(marked_text + text[at:])

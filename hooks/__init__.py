@@ -1,4 +1,4 @@
-"""What Claude Code calls: a pipe into the spool, a question to the daemon, and what brings the daemon up.
+"""The hooks that Claude Code calls: write events to the spool, ask the daemon, start the daemon.
 
-Standard library only, Python 3.9 and newer, exit code 0 whatever is broken. docs/protocol.md holds the rules.
+Standard library only, Python 3.9 and newer, exit code 0 on every failure. docs/protocol.md has the rules.
 """

@@ -1,7 +1,7 @@
-"""The hook that asks: drops its entry, then gives the daemon a moment to answer it (docs/protocol.md).
+"""The hook that asks: writes its entry to the spool, then waits briefly for the daemon's answer (docs/protocol.md).
 
-The entry is in the spool before the question is put, so a missed deadline loses an answer, never what happened.
-stdout gets the daemon's whole answer or nothing.
+The entry is in the spool before the question is sent, so a missed deadline loses an answer, never an event. stdout gets
+the daemon's whole answer or nothing.
 """
 
 import os
@@ -11,7 +11,7 @@ import time
 from hooks.drop import compose, find_home, read_payload, spool, write
 
 try:
-    import _socket as socket  # the module `socket` costs 12 ms, its C half less than one
+    import _socket as socket  # the module `socket` takes 12 ms to import, its C half less than 1 ms
 except ImportError:
     import socket  # type: ignore[no-redef]
 
@@ -33,7 +33,7 @@ SOCKET_PATH_LIMIT = 100
 
 
 def connect(home: str, until: float) -> "socket.socket":
-    """Reach the daemon, or raise the OSError that says why not."""
+    """Connect to the daemon, or raise the OSError with the reason."""
     run = os.path.join(home, "run")
     path = os.path.join(run, "daemon.sock")
     if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
@@ -41,10 +41,10 @@ def connect(home: str, until: float) -> "socket.socket":
         path = "daemon.sock"
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        link.settimeout(_left(until))
+        link.settimeout(_remaining(until))
         link.connect(path)
         if not _is_ours(link):
-            raise PermissionError("whoever listens there is somebody else")
+            raise PermissionError("another user listens there")
     except OSError:
         link.close()
         raise
@@ -52,7 +52,7 @@ def connect(home: str, until: float) -> "socket.socket":
 
 
 def _is_ours(link: "socket.socket") -> bool:
-    """Whether who listens is this user; where the system doesn't tell, the folder's mode must do."""
+    """Whether the listener runs as this user; where the system can't report that, the folder's mode has to suffice."""
     if sys.platform != "linux":
         return True
     credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
@@ -60,43 +60,43 @@ def _is_ours(link: "socket.socket") -> bool:
 
 
 def request(link: "socket.socket", question: bytes, until: float) -> bytes:
-    """Send a question and return the whole answer, or raise an OSError."""
-    link.settimeout(_left(until))
+    """Send a question and return the complete answer, or raise an OSError."""
+    link.settimeout(_remaining(until))
     link.sendall(question)
     received = b""
     while True:
         length, newline, answer = received.partition(b"\n")
         if newline and len(answer) >= int(length):
             return answer[: int(length)]
-        link.settimeout(_left(until))
+        link.settimeout(_remaining(until))
         chunk = link.recv(1 << 16)
         if not chunk:
             raise ConnectionError("the answer was cut off")
         received += chunk
 
 
-def _left(until: float) -> float:
+def _remaining(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
     return left
 
 
-def _reach(home: str, until: float, patient: bool) -> "socket.socket":
-    """Connect; wait for a daemon that is busy and, if ``patient``, for one that is only just starting."""
+def _connect_patiently(home: str, until: float, patient: bool) -> "socket.socket":
+    """Connect; wait for a daemon that is busy and, if ``patient``, for one that is starting."""
     while True:
         try:
             return connect(home, until)
         except BlockingIOError:
-            pass  # its queue of connections is full: connect() on a Unix socket doesn't wait, it refuses
+            pass  # its backlog is full: connect() on a Unix socket fails instead of waiting
         except (FileNotFoundError, ConnectionRefusedError):
             if not patient or refused_just_now(home):
                 raise
-        time.sleep(min(PAUSE, _left(until)))
+        time.sleep(min(PAUSE, _remaining(until)))
 
 
 def refused_just_now(home: str) -> bool:
-    """Whether a daemon that was started for this session has given up already: its database is lost or damaged."""
+    """Whether a daemon just refused to start, because its database is lost or damaged."""
     try:
         return abs(time.time() - os.stat(os.path.join(home, "run", "refused.json")).st_mtime) < JUST_NOW
     except OSError:
@@ -104,7 +104,7 @@ def refused_just_now(home: str) -> bool:
 
 
 def _wake() -> None:
-    """Start the wake hook in a session of its own, away from our stdout: the client waits until that is closed."""
+    """Start the wake hook in a new session, away from our stdout: the client waits until that is closed."""
     if os.fork():
         return
     try:
@@ -119,15 +119,15 @@ def _wake() -> None:
 
 
 def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
-    """Ask the daemon about an entry; None when there is none, which is then started for the next event.
+    """Ask the daemon about an entry; return None if none runs, and start one for the next event.
 
     An entry that is not ``spooled`` could not be written: the daemon keeps it.
     """
     until = STARTED + DEADLINES.get(event, OTHER_DEADLINE)
-    # When a session starts, the wake hook runs beside this one. Without an environment it comes too late.
+    # At a session's start, the wake hook runs beside this one. Without an environment the daemon would come too late.
     starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
     try:
-        link = _reach(home, until, starting)
+        link = _connect_patiently(home, until, starting)
     except (FileNotFoundError, ConnectionRefusedError):
         if event != "SessionStart":
             _wake()
@@ -135,7 +135,7 @@ def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True)
     try:
         return request(link, _question(name, entry, _secrets(), spooled), until)
     finally:
-        link.close()  # before anything else is printed: the daemon goes by it that its answer did not arrive
+        link.close()  # before anything else is printed: a closed end shows the daemon that its answer was not used
 
 
 def _question(name: str, entry: bytes, secrets: bytes, spooled: bool) -> bytes:
@@ -144,10 +144,10 @@ def _question(name: str, entry: bytes, secrets: bytes, spooled: bool) -> bytes:
 
 
 def hand_over(home: str, name: str, entry: bytes) -> None:
-    """Give the daemon an entry that could not be written; where none runs, start one for the next event."""
+    """Send the daemon an entry that could not be written; if none runs, start one for the next event."""
     until = time.monotonic() + HAND_OVER_SECONDS
     try:
-        link = _reach(home, until, False)
+        link = _connect_patiently(home, until, False)
     except (FileNotFoundError, ConnectionRefusedError):
         _wake()
         return
@@ -158,18 +158,19 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
 
 
 def _secrets() -> bytes:
-    """The plugin's sensitive options and this session's keys: for the daemon's socket only, never for the spool.
+    """Return the plugin's sensitive options and this session's keys, for the daemon's socket only, never for the spool.
 
-    The daemon ignores names that are no keys of its settings. Bytes, for decoding all of a large environment is felt.
+    The daemon ignores names that are no keys of its settings. Reads bytes, because decoding a large environment takes
+    noticeable time.
     """
-    told = []
+    pairs = []
     for name in os.environb:
         if name.endswith(KEY) and name.startswith((VARIABLE, OPTION)) and name != NOT_OF_A_SESSION:
             value = os.environb[name]
             key = name[len(OPTION) :].lower() if name.startswith(OPTION) else name
             if value and len(os.fsdecode(value)) <= LONGEST_KEY and key.replace(b"_", b"").isalnum():
-                told.append(key + b"=" + value.hex().encode())
-    return b";".join(told[:MOST_KEYS]) or b"-"
+                pairs.append(key + b"=" + value.hex().encode())
+    return b";".join(pairs[:MOST_KEYS]) or b"-"
 
 
 def _worth_asking(home: str, event: str, payload: bytes) -> bool:
@@ -182,7 +183,7 @@ def _worth_asking(home: str, event: str, payload: bytes) -> bool:
 
 
 def main(event: str) -> None:
-    """Hand over, ask, print."""
+    """Write the entry, ask the daemon, print its answer."""
     home = find_home()
     if home is None or not (payload := read_payload()):
         return
@@ -195,11 +196,11 @@ def main(event: str) -> None:
     if spooled and (len(entry) > LARGEST_QUESTION or not _worth_asking(home, event, payload)):
         return
     try:
-        said = answer(home, event, name, entry, spooled)
+        response = answer(home, event, name, entry, spooled)
     except (OSError, ValueError):
-        said = None
-    if said is not None:
-        write(1, said)
+        response = None
+    if response is not None:
+        write(1, response)
     elif event == "SessionStart":
         from hooks import rendered
 

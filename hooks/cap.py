@@ -1,6 +1,6 @@
 """The spool's size cap while no daemon can start (docs/protocol.md).
 
-Only size counts, never age: names and modification times come from a clock that may be years off.
+Only size counts, never age: names and modification times come from a clock that may be wrong by years.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LARGEST_CONFIG = 1 << 20
 
 
 def hold_cap_if_stuck(home: str) -> int:
-    """Drop the oldest entries beyond the cap unless a daemon works the spool off; return how many were dropped.
+    """Drop the oldest entries beyond the cap unless a daemon processes the spool; return how many were dropped.
 
-    The wake hook has just started a daemon, which must get the chance to read what lies there. So nothing is dropped
-    before the spool was found over its cap, and no smaller, ten minutes later. That time is the monotonic clock's: it
-    is the same in all processes, and begins anew with the machine, which only starts another ten minutes.
+    The wake hook has just started a daemon, which must get the chance to read the entries. So nothing is dropped before
+    the spool was found over its cap twice, ten minutes apart, without having shrunk. The time is the monotonic clock's:
+    it is the same in all processes, and restarts with the machine, which only starts another ten minutes.
     """
     mark = os.path.join(home, "run", "spool-over")
     size, now = sum(length for _, length in _entries(home)), time.monotonic()
@@ -50,7 +50,7 @@ def hold_cap(home: str) -> int:
 
 
 def _note(home: str, line: str) -> None:
-    """Record it for `doctor`; where something else lies in the note's place, nothing is recorded."""
+    """Record a loss for `doctor`; if the note's path is no regular file, nothing is recorded."""
     try:
         note = append(os.path.join(home, "run", "spool-full"))
     except OSError:
@@ -60,13 +60,13 @@ def _note(home: str, line: str) -> None:
 
 
 def most_bytes(home: str) -> int:
-    """Return the cap in bytes: the setting of the environment or config.toml, where either has one."""
+    """Return the cap in bytes, from the environment, config.toml or the default."""
     chosen = os.environ.get("SUBCONSCIOUS_" + SETTING.upper(), "") or _configured(home)
     return (int(chosen) if chosen.isdecimal() and int(chosen) else MAX_MB) << 20
 
 
 def _configured(home: str) -> str:
-    """Read the one setting that hooks need; Python has no TOML reader before 3.11."""
+    """Return the one setting that hooks need from config.toml: Python has no TOML reader before 3.11."""
     try:
         config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG).decode("utf-8", "replace")
     except OSError:
@@ -76,7 +76,7 @@ def _configured(home: str) -> str:
 
 
 def _entries(home: str) -> list[tuple[str, int]]:
-    """List the entries' paths and sizes, newest first by name; drafts of killed hooks count as well."""
+    """Return the entries' paths and sizes, newest first by name, including drafts of killed hooks."""
     folder = os.path.join(home, "spool")
     try:
         names = [name for name in os.listdir(folder) if name.endswith((".entry", ".entry.tmp"))]
@@ -91,7 +91,7 @@ def _event_name(name: str) -> str:
 
 
 def _surplus(home: str) -> list[str]:
-    """List what goes: everything older than the newest entries that fit into the cap."""
+    """Return the paths to remove: everything older than the newest entries that fit into the cap."""
     most, kept_bytes = most_bytes(home), 0
     entries = _entries(home)
     for position, (_, size) in enumerate(entries):
@@ -109,7 +109,7 @@ def _size(path: str) -> int:
 
 
 def _read(mark: str) -> tuple[float, int]:
-    """Return when the spool was first found over its cap, and its size then; never, where that is not known."""
+    """Return when the spool was first found over its cap, and its size then; infinity if unknown."""
     try:
         since, size = read(mark, 100).decode("ascii").split()
         return float(since), int(size)
@@ -123,7 +123,7 @@ def _write(mark: str, text: str) -> None:
     try:
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return  # of a hook that was killed; the next one has another number
+        return  # of a hook that was killed; the next one has another process id
     os.write(file, text.encode("ascii"))
     os.close(file)
     os.replace(draft, mark)

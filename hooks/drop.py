@@ -1,14 +1,14 @@
-"""The hook that hands over: what the client writes to stdin becomes an entry of the spool (docs/protocol.md).
+"""The hook that writes the client's stdin to an entry of the spool (docs/protocol.md).
 
-The payload is never parsed, and nothing is imported that Python has not loaded anyway: annotations are strings
-because even ``__future__`` is one more file to read.
+The payload is never parsed, and nothing is imported that Python has not loaded anyway: annotations are strings because
+even ``__future__`` is one more file to read.
 """
 
 import os
 import stat
 import time
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 OPTIONS = ("CAPTURE", "SURFACE", "START_TOKENS", "PROVIDER")
 VARIABLES = b"SUBCONSCIOUS_"
 NOT_HANDED_OVER = (
@@ -27,7 +27,7 @@ LONGEST_VARIABLE = 200
 
 
 def find_home() -> "str | None":
-    """Say where the state folder is, or None where there can be none: as the library's find_home does."""
+    """Return the state folder, by the rules of the library's find_home; None if there is no usable one."""
     chosen = os.environ.get("SUBCONSCIOUS_HOME", "")
     if chosen:
         return chosen if chosen.startswith("/") and _usable(chosen) else None
@@ -67,7 +67,7 @@ def _private(path: str) -> bool:
 
 
 def header(event: str, now: int) -> bytes:
-    """Build an entry's first line: what the payload doesn't say about the session."""
+    """Return an entry's first line: session data that the payload lacks."""
     project = os.environ.get("CLAUDE_PROJECT_DIR", "")
     config = os.environ.get("CLAUDE_CONFIG_DIR", "")
     fields = [_escaped(field) for field in (event, str(now), project, config, VERSION)]
@@ -75,12 +75,12 @@ def header(event: str, now: int) -> bytes:
 
 
 def _options() -> str:
-    """The plugin's options, then the settings that this session's variables make, by the variables' names.
+    """Return the plugin's options, then the settings from this session's variables, by the variables' names.
 
-    The spool lies on disk: what may hold a key stays out of it.
+    The spool is on disk: variables that may contain a key are left out.
     """
     chosen = [(key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS]
-    for name in os.environb:  # bytes, for decoding all of a large environment is felt
+    for name in os.environb:  # decoding a large environment takes noticeable time
         if name.startswith(VARIABLES) and not name.endswith(NOT_HANDED_OVER):
             value = os.fsdecode(os.environb[name])
             if len(value) <= LONGEST_VARIABLE:
@@ -93,7 +93,7 @@ def _joinable(text: str) -> str:
 
 
 def environ_for_python() -> "dict[str, str]":
-    """Leave out of the environment what changes how Python runs: a project's PYTHONPATH is not for us."""
+    """Return the environment without the variables that affect Python: a project's PYTHONPATH must not apply to us."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
@@ -102,7 +102,7 @@ def _escaped(field: str) -> str:
 
 
 def read_payload() -> bytes:
-    """Read stdin to its end."""
+    """Return all of stdin."""
     chunks = []
     while chunk := os.read(0, 1 << 20):
         chunks.append(chunk)
@@ -118,7 +118,7 @@ def compose(event: str, payload: bytes, more: bytes = b"") -> "tuple[str, bytes]
 
 
 def spool(home: str, name: str, entry: bytes) -> None:
-    """Put an entry into the spool. Raises OSError when it can't be written, on a full disk for instance."""
+    """Write an entry to the spool. Raises OSError if it can't be written, on a full disk for example."""
     folder = os.path.join(home, "spool")
     os.umask(0o077)
     try:
@@ -129,7 +129,7 @@ def spool(home: str, name: str, entry: bytes) -> None:
 
 
 def _place(folder: str, name: str, entry: bytes) -> None:
-    """Write under a hidden name, then rename: the daemon sees whole entries only."""
+    """Write under a hidden name, then rename: the daemon sees only complete entries."""
     partial = os.path.join(folder, f".{name}.tmp")
     target = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -144,19 +144,19 @@ def _place(folder: str, name: str, entry: bytes) -> None:
 
 
 def write(target: int, content: bytes) -> None:
-    """Write all of ``content``; a single os.write may stop short, on a full disk above all."""
+    """Write all of ``content``; a single os.write may write less, especially on a full disk."""
     while content:
         content = content[os.write(target, content) :]
 
 
 def main(event: str) -> None:
-    """Hand stdin over; where there is no state folder or no payload there is nothing to do."""
+    """Spool stdin, unless there is no state folder or no payload."""
     home = find_home()
     if home is not None and (payload := read_payload()):
         name, entry = compose(event, payload)
         try:
             spool(home, name, entry)
         except OSError:
-            from hooks import ask  # only then: the daemon keeps it in memory until there is room
+            from hooks import ask  # imported only on failure: the daemon keeps the entry in memory until there is space
 
             ask.hand_over(home, name, entry)

@@ -1,6 +1,6 @@
-"""The daemon's own Python environment: which is this plugin's, whether it is whole, the daemon run from it.
+"""The daemon's Python environment: finds the one of this plugin, checks it, and runs the daemon from it.
 
-The rules stand in docs/protocol.md; ``hooks/maker.py`` makes environments.
+docs/protocol.md has the rules; ``hooks/maker.py`` creates environments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.regular import append, read
-from hooks.wake import order
+from hooks.wake import version_key
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE_FILES = ("pyproject.toml", "requirements.lock")
@@ -35,7 +35,10 @@ KEPT_TO_INSTALL = frozenset(
         *("SSL_CERT_DIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
     }
 )
-"""Where packages come from; their hashes are pinned. Not: what names a program, or a file that may name one."""
+"""Sources of packages; their hashes are pinned.
+
+Variables that name a program, or a file that may name one, are left out.
+"""
 CONFIGURES = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS")
 
 RETRY_AFTER = (60, 300, 1800)
@@ -53,11 +56,11 @@ NO_PYTHON = {
 }
 KEPT_MEANWHILE = "Until then your sessions are kept for it, and it learns from them afterwards."
 BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
-"""Programs by whose names alone an environment can be expected to be made."""
+"""Names of programs that can be expected to create an environment."""
 
 
 def bring_up(home: str, quiet: bool = False) -> str:
-    """Start the daemon, or else the making of its environment; return what to print for the user."""
+    """Start the daemon, or the creation of its environment; return a message for the user."""
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
         # Each start would end in the same refusal; a session's start still tries.
@@ -71,18 +74,18 @@ def bring_up(home: str, quiet: bool = False) -> str:
     failure = read_failure(home)
     if not must_wait(failure):
         _start_maker(home)
-    return "" if quiet else _tell_once(home, _excuse(failure) if failure else _expectation())
+    return "" if quiet else _show_once(home, _failure_message(failure) if failure else _setup_message())
 
 
-def _expectation() -> str:
-    """What to say while the first environment is made: not that it is, where no Python here can do it."""
+def _setup_message() -> str:
+    """Return the message while the first environment is created, or an error if no Python here can create it."""
     from hooks.programs import safe_path
 
     folders = safe_path().split(os.pathsep)
     capable = sys.version_info >= (3, 11) or any(
         os.access(os.path.join(folder, name), os.X_OK) for folder in folders for name in BUILDERS
     )
-    return SETTING_UP if capable else f"{_excuse(NO_PYTHON)} {KEPT_MEANWHILE}"
+    return SETTING_UP if capable else f"{_failure_message(NO_PYTHON)} {KEPT_MEANWHILE}"
 
 
 def _refused_lately(home: str) -> bool:
@@ -92,13 +95,13 @@ def _refused_lately(home: str) -> bool:
         return False
 
 
-def _excuse(failure: dict[str, Any]) -> str:
+def _failure_message(failure: dict[str, Any]) -> str:
     return f"Subconscious can't set itself up: {failure['reason']}. {failure['remedy']}"
 
 
 @functools.lru_cache(maxsize=None)
 def fingerprint() -> str:
-    """Name this plugin's code and what it needs, by content."""
+    """Return an identifier of this plugin's code and requirements, by content."""
     digest = hashlib.sha256()
     for path in sorted([*SOURCE_FILES, *_installed_files()]):
         with open(os.path.join(ROOT, path), "rb") as source:
@@ -114,15 +117,15 @@ def _installed_files() -> Iterator[str]:
 
 
 def find_environment(home: str) -> str | None:
-    """Find the current environment if a newer plugin made it, or else this plugin's own.
+    """Return the current environment if a newer plugin created it, else this plugin's own; None if there is none.
 
-    A session that an older plugin serves goes on for days after an upgrade: it must not take the daemon back with it.
+    A session that an older plugin serves continues for days after an upgrade: it must not downgrade the daemon.
     """
     folder = os.path.join(home, "env")
     if not os.path.isdir(folder):
         return None
     current = os.path.realpath(os.path.join(folder, "current"))
-    if is_whole(current) and order(_made_by(current)) > order(VERSION):
+    if is_whole(current) and version_key(_made_by(current)) > version_key(VERSION):
         return current
     own = fingerprint() + "-"
     for name in sorted(os.listdir(folder), reverse=True):
@@ -132,12 +135,12 @@ def find_environment(home: str) -> str | None:
 
 
 def is_whole(environment: str) -> bool:
-    """Whether the environment was finished, and the Python that it links to is still there."""
+    """Whether the environment was finished, and the Python that it links to still exists."""
     return os.path.exists(os.path.join(environment, ".complete")) and os.access(python_of(environment), os.X_OK)
 
 
 def python_of(environment: str) -> str:
-    """Give the path of an environment's interpreter."""
+    """Return the path of an environment's interpreter."""
     return os.path.join(environment, "bin", "python")
 
 
@@ -146,7 +149,7 @@ def _made_by(environment: str) -> str:
 
 
 def switch_to(home: str, environment: str) -> None:
-    """Let ``env/current`` name this environment, at no moment none."""
+    """Point ``env/current`` to this environment, atomically."""
     link = os.path.join(home, "env", "current")
     name = os.path.basename(environment)
     if os.path.islink(link) and os.readlink(link) == name:
@@ -157,7 +160,7 @@ def switch_to(home: str, environment: str) -> None:
 
 
 def start_daemon(home: str, environment: str) -> None:
-    """Start the daemon in a session of its own. One too many is harmless: its lock lets one live."""
+    """Start the daemon in a new session. Starting one too many is harmless: the lock admits only one."""
     command = [python_of(environment), "-I", "-m", "subconscious.daemon", "run"]
     _detach(command, home, "daemon.log", {**cleaned_environ(), "SUBCONSCIOUS_HOME": home})
 
@@ -169,7 +172,7 @@ def _start_maker(home: str) -> None:
 
 
 def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) -> None:
-    """Start a process that outlives hook, session and client; its stderr tells of an early death."""
+    """Start a process that outlives hook, session and client; its stderr goes to a log."""
     run, log = os.path.join(home, "run"), os.path.join(home, "log", log)
     for folder in (run, os.path.dirname(log)):
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -186,7 +189,7 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
 
 
 def open_log(log: str, limit: float = float("inf")) -> int:
-    """Open a log, or /dev/null where it has more than ``limit`` bytes or is no file."""
+    """Open a log; /dev/null if it is larger than ``limit`` bytes or no regular file."""
     try:
         target = append(log)
         if os.fstat(target).st_size <= limit:
@@ -198,15 +201,15 @@ def open_log(log: str, limit: float = float("inf")) -> int:
 
 
 def cleaned_environ() -> dict[str, str]:
-    """What a process may keep that serves every session: where things are, and how to speak, but no settings or keys.
+    """Return the environment for a process that serves every session: paths and locale, but no settings or keys.
 
-    The daemon keeps of PATH only what can be trusted; a session's settings come with its entries.
+    The daemon uses only the trusted part of PATH; a session's settings come with its entries.
     """
     return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
 
 
 def environ_to_install() -> dict[str, str]:
-    """What the making of an environment may keep: also proxies, and where packages come from."""
+    """Return the environment for creating an environment, which includes proxies and the sources of packages."""
     kept = {name: value for name, value in cleaned_environ().items() if name not in CONFIGURES}
     for name, value in os.environ.items():
         if name in KEPT_TO_INSTALL or name.lower().endswith("_proxy"):
@@ -215,7 +218,7 @@ def environ_to_install() -> dict[str, str]:
 
 
 def read_failure(home: str) -> dict[str, Any] | None:
-    """Read why the last try to make this very environment failed; that of another version says nothing."""
+    """Return the last failure to create this exact environment; None if there is none, or it is of another version."""
     try:
         failure: dict[str, Any] = json.loads(read(os.path.join(home, "env", "failure"), LARGEST_NOTE))
     except (OSError, ValueError, RecursionError):
@@ -224,16 +227,16 @@ def read_failure(home: str) -> dict[str, Any] | None:
 
 
 def must_wait(failure: dict[str, Any] | None) -> bool:
-    """Whether it is too early for another try."""
+    """Whether it is too early for another attempt."""
     if failure is None:
         return False
     pause = RETRY_AFTER[min(failure["attempts"], len(RETRY_AFTER)) - 1]
-    # A clock that was set back must not make us wait for the day it was set back from.
+    # After the clock was set back, an attempt must not wait until that time comes again.
     return 0 <= time.time() - float(failure["time"]) < pause
 
 
-def _tell_once(home: str, text: str) -> str:
-    """Give what makes the client show ``text``, to the first of all sessions that gets here."""
+def _show_once(home: str, text: str) -> str:
+    """Return the JSON that makes the client show ``text``, for the first session only; else ""."""
     marker = os.path.join(home, "run", "told-" + hashlib.sha256(text.encode()).hexdigest()[:8])
     os.makedirs(os.path.dirname(marker), mode=0o700, exist_ok=True)
     try:

@@ -1,7 +1,7 @@
-"""Adds an extra to the current environment: ``start.py extras NAME``. Nobody waits for it but a person.
+"""Installs an extra into the current environment: ``start.py extras NAME``. Only people wait for it.
 
-An extra is a model's SDK, which is installed when a provider that needs it is first chosen. What fails is noted in
-``env/failure-NAME``; subconscious/extras reads it.
+An extra is a model's SDK, which is installed when a provider that needs it is first chosen. A failure is recorded in
+``env/failure-NAME``, which subconscious/extras reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ExtraError(Exception):
 
 
 def main(name: str) -> None:
-    """Install an extra; end with 1 where that fails, for whom it says why on stderr."""
+    """Install an extra; exit with 1 and the reason on stderr if that fails."""
     home = find_home()
     if home is None or not name.isidentifier():
         sys.exit(2)
@@ -41,7 +41,7 @@ def main(name: str) -> None:
 
 
 def add(home: str, name: str) -> None:
-    """Install an extra into the current environment, unless it is there. Raises ExtraError."""
+    """Install an extra into the current environment, unless it is installed. Raises ExtraError."""
     from hooks.maker import locked
 
     with locked(home, wait=True) as lock:
@@ -63,7 +63,7 @@ def _is_installed(environment: str, pinned: str, name: str) -> bool:
 
 
 def _uv(environment: str) -> str | None:
-    """The uv to install with, where the environment's Python can't install by itself."""
+    """Return the uv to install with if the environment's Python can't install packages; else None."""
     probe = [python_of(environment), "-I", "-c", "import ensurepip"]
     if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
         return None
@@ -71,7 +71,7 @@ def _uv(environment: str) -> str | None:
 
 
 class _Runner:
-    """Runs the steps of an installation, their output in the log; the lock is theirs, too, should we be killed."""
+    """Runs the steps of an installation and logs their output. They inherit the lock, in case we are killed."""
 
     def __init__(self, home: str, lock: int) -> None:
         self._home = home
@@ -99,7 +99,7 @@ class _Runner:
 
 
 def _reason(output: str) -> str:
-    """One line: where the index can't be reached, that; else the last error."""
+    """Return the reason in one line: that the index can't be reached, or else the last error."""
     if any(word in output.lower() for word in OFFLINE):
         return "the package index can't be reached"
     lines = [line.strip() for line in output.splitlines() if line.strip()]

@@ -1,8 +1,8 @@
-"""The MCP server while no tool is called: ``python3 -I -S greet.py`` greets, lists the tools, and waits.
+"""A minimal MCP server until a tool is called: ``python3 -I -S greet.py`` initializes, lists the tools, and waits.
 
-The real server (`subconscious mcp`) takes ten times as long to start and 39 MB to live, and on a new machine its
-environment is not there yet; a client gives up on one that is slow, and most sessions call no tool. So this answers
-what is known beforehand (tools.json), and becomes the real one, in its own place, when anything else is asked.
+The real server (`subconscious mcp`) takes ten times as long to start and 39 MB of memory, and on a new machine its
+environment does not exist yet; a client gives up on a slow server, and most sessions call no tool. So this one answers
+requests with known answers (tools.json), and replaces itself by the real one for any other request.
 """
 
 import json
@@ -27,35 +27,35 @@ SETTING_UP = (
 
 
 class Greeter:
-    """One client, until it calls a tool; ``said`` is what the real server must know of it."""
+    """One client, until it calls a tool; ``received`` are the messages that the real server must read."""
 
     def __init__(self, home: "str | None") -> None:
         self.home = home
         self.offered = home is not None and is_wanted(home)
         with open(TOOLS, encoding="utf-8") as file:
             self.known = json.load(file)
-        self.said: "list[bytes]" = []
+        self.received: "list[bytes]" = []
         self.greeted = False
 
-    def hear(self, line: bytes, rest: bytes) -> None:
-        """Answer one message, or hand over with it and what came behind it."""
+    def handle(self, line: bytes, rest: bytes) -> None:
+        """Answer one message, or start the real server with it and the data after it."""
         try:
             message = json.loads(line)
             method = message.get("method")
         except (ValueError, AttributeError, RecursionError):
             return
         if method == "initialize":
-            self.said.append(line)
+            self.received.append(line)
             self.greeted = True
-            _answer(message, result=self._greeting(message))
+            _respond(message, result=self._greeting(message))
         elif method == "ping":
-            _answer(message, result={})
+            _respond(message, result={})
         elif method == "tools/list" and self.greeted:
-            _answer(message, result={"tools": self.known["tools"]} if self.offered else {"tools": []})
+            _respond(message, result={"tools": self.known["tools"]} if self.offered else {"tools": []})
         elif method == "notifications/initialized":
-            self.said.append(line)
+            self.received.append(line)
         elif isinstance(message, dict) and "id" in message:
-            self._ask_for_more(message, line, rest)
+            self._start_real_server(message, line, rest)
 
     def _greeting(self, message: "dict[str, object]") -> "dict[str, object]":
         params = message.get("params")
@@ -68,23 +68,23 @@ class Greeter:
         }
         return {**greeting, "instructions": self.known["instructions"]} if self.offered else greeting
 
-    def _ask_for_more(self, message: "dict[str, object]", line: bytes, rest: bytes) -> None:
-        """Become the real server; what goes wrong on the way is the answer."""
-        why = _take_over(self.home, [*self.said, line, rest]) if self.home and self.offered else ""
+    def _start_real_server(self, message: "dict[str, object]", line: bytes, rest: bytes) -> None:
+        """Replace this process by the real server; if that fails, answer with the reason."""
+        why = _take_over(self.home, [*self.received, line, rest]) if self.home and self.offered else ""
         if message.get("method") == "tools/call" and why:
-            _answer(message, result={"content": [{"type": "text", "text": why}], "isError": True})
+            _respond(message, result={"content": [{"type": "text", "text": why}], "isError": True})
         else:
-            _answer(message, error={"code": NO_METHOD, "message": why or "nothing is offered"})
+            _respond(message, error={"code": NO_METHOD, "message": why or "nothing is offered"})
 
 
 def is_wanted(home: str) -> bool:
-    """Whether the tools are switched on, as the real server will find: variable, config.toml, the plugin's option."""
+    """Whether the tools are enabled, by the same settings as the real server: variable, config.toml, plugin option."""
     try:
         config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG)
     except FileNotFoundError:
         config = b""
     except OSError:
-        return False  # it may say that they are off, and the real server could not start with it
+        return False  # it may disable them, and the real server could not start with it
     top = re.split(rb"^[ \t]*\[", config, maxsplit=1, flags=re.MULTILINE)[0]
     written = {name.decode(): value.decode() for name, value in SETTING.findall(top)}
     mcp = os.environ.get("SUBCONSCIOUS_MCP") or written.get("mcp") or os.environ.get("CLAUDE_PLUGIN_OPTION_MCP", "")
@@ -92,28 +92,28 @@ def is_wanted(home: str) -> bool:
     return mcp.lower() not in FALSE and off.lower() in FALSE
 
 
-def _answer(message: "dict[str, object]", **said: object) -> None:
-    write(1, json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **said}).encode() + b"\n")
+def _respond(message: "dict[str, object]", **values: object) -> None:
+    write(1, json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **values}).encode() + b"\n")
 
 
-def _take_over(home: str, said: "list[bytes]") -> str:
-    """Let the real server go on in this very process; return why it can't."""
+def _take_over(home: str, received: "list[bytes]") -> str:
+    """Replace this process by the real server; return the reason if that fails."""
     try:
         environment = _environment(home)
     except OSError as error:
         return f"Subconscious can't find its environment ({error}). Start a new session."
     if environment is None:
-        return _why_not(home)
+        return _reason(home)
     face = os.path.join(environment, "bin", "subconscious")
     try:
-        handed = _kept(home, b"".join(said))
+        handed = _write_handed(home, b"".join(received))
         os.execve(face, [face, "mcp", "--handed", str(handed)], environ_for_python())
     except OSError as error:
         return f"Subconscious can't start ({error}). The user may run `subconscious doctor`."
 
 
 def _environment(home: str) -> "str | None":
-    """The environment to run; the current one will do where this plugin's own folder is gone, after an update."""
+    """Return the environment to run; the current one if this plugin's own folder is gone after an update."""
     try:
         from hooks.environment import find_environment
 
@@ -123,8 +123,8 @@ def _environment(home: str) -> "str | None":
         return current if os.path.exists(os.path.join(current, ".complete")) else None
 
 
-def _why_not(home: str) -> str:
-    """Why there is no environment; the hook of the session's start has begun to make one."""
+def _reason(home: str) -> str:
+    """Return why there is no environment; the hook of the session's start has begun to create one."""
     try:
         from hooks.environment import read_failure
 
@@ -134,30 +134,30 @@ def _why_not(home: str) -> str:
     return f"Subconscious can't set itself up: {failure['reason']}. {failure['remedy']}" if failure else SETTING_UP
 
 
-def _kept(home: str, said: bytes) -> int:
-    """Keep what was said in a file without a name, for the real server to read first."""
+def _write_handed(home: str, received: bytes) -> int:
+    """Write the received messages to an unnamed file, for the real server to read first; return its descriptor."""
     path = os.path.join(home, "run", f".mcp-{os.getpid()}")
     handed = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     os.unlink(path)
-    write(handed, said)
+    write(handed, received)
     os.lseek(handed, 0, os.SEEK_SET)
     os.set_inheritable(handed, True)
     return handed
 
 
 def main() -> None:
-    """Serve until the client leaves."""
+    """Serve until the client disconnects."""
     greeter = Greeter(find_home())
-    heard = b""
+    buffer = b""
     while chunk := os.read(0, 65536):
-        heard += chunk
-        while b"\n" in heard:
-            line, _, heard = heard.partition(b"\n")
-            greeter.hear(line + b"\n", heard)
+        buffer += chunk
+        while b"\n" in buffer:
+            line, _, buffer = buffer.partition(b"\n")
+            greeter.handle(line + b"\n", buffer)
 
 
 if __name__ == "__main__":
     try:
         main()
     except (KeyboardInterrupt, OSError):
-        os._exit(0)  # the client is gone, or wants us to be
+        os._exit(0)  # the client is gone, or asks us to stop

@@ -1,6 +1,6 @@
-"""Whether any memory names the file that a tool was used on, by the file that the daemon publishes (docs/protocol.md).
+"""Checks the list of file names that the daemon publishes for a file that a tool used (docs/protocol.md).
 
-Imported after a tool was used on a file. Whatever is unclear counts as known: then the daemon is asked.
+Imported after a tool used a file. In case of doubt a file counts as known, and the daemon is asked.
 """
 
 import os
@@ -16,7 +16,7 @@ SIGNS = "_.@+-"
 
 
 def may_be_known(home: str, payload: bytes) -> bool:
-    """Whether the daemon must be asked: False only where no memory can be bound to a file of this payload."""
+    """Whether to ask the daemon: False only if no memory can be bound to a file of this payload."""
     if b'"error"' in payload:
         return True
     paths = _paths(payload)
@@ -33,7 +33,10 @@ def _any_of_type(name: bytes) -> bytes:
 
 
 def _has_line(content: bytes, line: bytes) -> bool:
-    """Whether a text has a line. Searched without its line feeds: bytes as frequent slow the search down."""
+    """Whether a text has a line.
+
+    Searched without its line feeds, because searching for such frequent bytes is slow.
+    """
     at = content.find(line)
     while at >= 0:
         end = at + len(line)
@@ -44,7 +47,7 @@ def _has_line(content: bytes, line: bytes) -> bool:
 
 
 def _published(home: str) -> bytes:
-    """Return the published names, each in a line, or nothing where there are none, or none to rely on."""
+    """Return the published names, one per line; b"" if there are none or they are outdated."""
     path = os.path.join(home, "run", "file-names")
     content = read(path, LARGEST)
     if not content.startswith(HEADER) or not content.endswith(END):
@@ -57,9 +60,9 @@ def _published(home: str) -> bytes:
 
 
 def _paths(payload: bytes) -> "list[bytes]":
-    """Return the values of the payload's path keys, as they stand there; b"" for one that is no plain string.
+    """Return the raw values of the payload's path keys; b"" for one that is no plain string.
 
-    A key within a text has a backslash before its second quotation mark, so that none of these is part of a text.
+    Within a JSON string a key has a backslash before its second quotation mark, so text never matches.
     """
     found = []
     for key in KEYS:
@@ -71,7 +74,7 @@ def _paths(payload: bytes) -> "list[bytes]":
 
 
 def _name(path: bytes) -> bytes:
-    """Return the file's own name behind links; b"" for one that the daemon does not publish."""
+    """Return the file's own name, with links resolved; b"" for one that the daemon does not publish."""
     if b"\\" in path or not path.startswith(b"/"):
         return b""
     name = os.path.basename(os.path.realpath(path))

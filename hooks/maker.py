@@ -1,7 +1,7 @@
-"""Makes the daemon's environment: Python >= 3.11, the pinned packages, this plugin's code (docs/protocol.md).
+"""Creates the daemon's environment: Python >= 3.11, the pinned packages, this plugin's code (docs/protocol.md).
 
-One maker at a time, by a lock on ``env/lock``. Whatever interrupts it leaves an environment without
-``.complete``, which the next maker removes; what fails is noted in ``env/failure`` with what mends it.
+One process at a time, by a lock on ``env/lock``. An interrupted run leaves an environment without ``.complete``, which
+the next one removes; a failure is recorded in ``env/failure`` with its remedy.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.environment import (
-    NO_PYTHON,
     ROOT,
     environ_to_install,
     find_environment,
@@ -34,23 +32,21 @@ from hooks.environment import (
     start_daemon,
     switch_to,
 )
+from hooks.interpreters import Interpreter, MakingError, choose_python
 from hooks.packages import PACKAGES, extra_lock, extras_of, install, site_packages, trim
 from hooks.programs import safe_path
 
-OLDEST = (3, 11)
-NEWEST_TRIED = (3, 14)
-NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 STEP_SECONDS = 900
 LOCK = os.path.join(ROOT, "requirements.lock")
 CODE = ("cli", "daemon", "hooks", "migrations")
-"""Folders of the checkout that lie within the package in an environment, as in the wheel (pyproject.toml)."""
+"""Folders of the checkout that are inside the package in an environment, as in the wheel (pyproject.toml)."""
 NOT_SHARED = shutil.ignore_patterns(".complete", "bytecode", "subconscious")
-"""What one environment does not take over from another: the mark of completeness, the compiled hooks, the code."""
+"""Files that one environment does not take from another: the completion mark, the compiled hooks, the code."""
 LICENCES = ("LICENSE", "NOTICE")
 TRY_OUT = "import subconscious.cli.__main__, subconscious.daemon.__main__"
-TRY_MODEL = "from subconscious.embeddings import open_embedder; open_embedder('local').embed(['a'])"
+TRY_MODEL = "from subconscious.embeddings.embedder import open_embedder; open_embedder('local').embed(['a'])"
 LONGEST_SHEBANG = 120
-"""Characters of a path behind `#!`; systems cut it at 127 or more."""
+"""The most characters of a path after `#!`; systems cut it at 127 or more."""
 FACE = """import sys
 from subconscious.cli.__main__ import main
 if __name__ == "__main__":
@@ -60,49 +56,22 @@ SWEEP_SECONDS = 86_400
 MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
 """Variables that the client sets for the commands of its model."""
 
-PROBE = """
-import sys
-try:
-    import ensurepip, venv
-except ImportError:
-    ensurepip = None
-print(*sys.version_info[:2], sys.implementation.name, int(ensurepip is not None))
-"""
-
-
-class MakingError(Exception):
-    """The environment can't be made; ``remedy`` says what a person can do."""
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-
-
-class Interpreter(NamedTuple):
-    """A Python found on this machine."""
-
-    path: str
-    version: tuple[int, int]
-    name: str
-    has_venv: bool
-
 
 class Maker:
-    """One making of one environment, while the lock is held.
+    """Creates one environment, under the lock.
 
-    ``path`` is the PATH that Python and uv are looked for on; without one, this process's own.
+    Python and uv are looked up on ``path``, by default this process's own PATH.
     """
 
-    def __init__(self, home: str, lock: int, say: Callable[[str], None], path: str | None = None) -> None:
+    def __init__(self, home: str, lock: int, report: Callable[[str], None], path: str | None = None) -> None:
         self.path = os.environ.get("PATH", os.defpath) if path is None else path
         self.home = home
         self.folder = os.path.join(home, "env")
         self.lock = lock
-        self.say = say
+        self.report = report
 
     def make(self) -> str:
-        """Make the environment and let it be the current one; a MakingError is noted for the next try."""
+        """Create the environment and make it the current one; a MakingError is recorded for the next attempt."""
         try:
             environment = self._make()
         except MakingError as error:
@@ -116,16 +85,16 @@ class Maker:
         return environment
 
     def _make(self) -> str:
-        python, uv = self._choose_python()
+        python, uv = choose_python(self.path, self._step, self._run)
         version = "{}.{}".format(*python.version)
         environment = os.path.join(self.folder, f"{fingerprint()}-{python.name}-{version}")
-        self.say(f"Setting up Subconscious with Python {version} (about a minute, once) ...")
+        self.report(f"Setting up Subconscious with Python {version} (about a minute, once) ...")
         extras = self._extras()
         shutil.rmtree(environment, ignore_errors=True)
         shared = self._share_packages(environment)
         if not shared:
             self._create(environment, python, uv)
-            self.say("Installing packages ...")
+            self.report("Installing packages ...")
             install(environment, LOCK, self._run, uv)
         self._install_code(environment)
         if not shared:
@@ -135,11 +104,11 @@ class Maker:
         return environment
 
     def _extras(self) -> set[str]:
-        """The extras that any finished environment has: an update must not lose the SDK of the chosen provider."""
+        """Return the extras of any finished environment: an update must not lose the SDK of the chosen provider."""
         return {name for path in self._whole_ones("") for name in extras_of(path)}
 
     def _install_extras(self, environment: str, names: set[str], uv: str | None) -> None:
-        """Install the extras that were not shared. One that fails is tried again when a provider needs it."""
+        """Install the extras that were not shared. One that fails is retried when a provider needs it."""
         for name in sorted(names):
             try:
                 lock = extra_lock(ROOT, name)
@@ -156,7 +125,7 @@ class Maker:
             self._run(python.path, "-I", "-m", "venv", "--without-pip", environment)
 
     def _share_packages(self, environment: str) -> bool:
-        """Take over the packages of an environment with the same lock, as links; whether there was one.
+        """Link the packages of an environment with the same lock; return whether there was one.
 
         Installing replaces files and never writes into them, so each environment keeps its own code.
         """
@@ -174,13 +143,13 @@ class Maker:
         return True
 
     def _whole_ones(self, suffix: str) -> list[str]:
-        """The finished environments of this Python, the latest first."""
+        """Return the finished environments whose name ends with ``suffix``, latest first."""
         found = [entry.path for entry in os.scandir(self.folder) if entry.is_dir(follow_symlinks=False)]
         whole = [path for path in found if path.endswith(suffix) and is_whole(path)]
         return sorted(whole, key=os.path.getmtime, reverse=True)
 
     def _install_code(self, environment: str) -> None:
-        """Copy the code to where the wheel would put it, and write its command."""
+        """Copy the code to the wheel's path, and write its command."""
         package = os.path.join(site_packages(environment), "subconscious")
         _copy(os.path.join(ROOT, "subconscious"), package)
         for name in CODE:
@@ -192,8 +161,8 @@ class Maker:
 
     def _write_command(self, environment: str) -> None:
         face, python = os.path.join(environment, "bin", "subconscious"), python_of(environment)
-        # A `#!` line can hold neither a long path nor one with blanks. Then a shell reads the second line, and Python
-        # takes it for a string.
+        # A `#!` line can contain neither a long path nor one with blanks. Then a shell runs the second line, which is a
+        # string to Python.
         plain = len(python) < LONGEST_SHEBANG and not any(sign.isspace() for sign in python)
         first = f"#!{python}\n" if plain else f'#!/bin/sh\n"exec" "{python}" "$0" "$@"\n'
         if os.path.lexists(face):
@@ -203,9 +172,9 @@ class Maker:
         os.chmod(face, 0o700)
 
     def _finish(self, environment: str) -> None:
-        self.say("Checking ...")
+        self.report("Checking ...")
         self._run(python_of(environment), "-I", "-c", TRY_OUT)
-        os.sync()  # A power cut must not leave the mark of completeness on files that never reached the disk.
+        os.sync()  # A power failure must not leave the completion mark on files that never reached the disk.
         with open(os.path.join(environment, ".complete"), "w", encoding="utf-8") as marker:
             marker.write(VERSION + "\n")
         switch_to(self.home, environment)
@@ -213,7 +182,7 @@ class Maker:
         self._sweep(environment)
 
     def _write_launcher(self) -> None:
-        """Write the command for a person's own terminal; the plugin's folder moves with updates."""
+        """Write the command for the user's own terminal; the plugin's folder moves with updates."""
         launcher = os.path.join(self.home, "bin", "subconscious")
         os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
         current = os.path.join(self.folder, "current", "bin")
@@ -225,58 +194,22 @@ class Maker:
         os.replace(launcher + ".tmp", launcher)
 
     def _sweep(self, environment: str) -> None:
-        """Remove environments that are a day old and that no process runs from."""
-        # -ww: a COLUMNS in the environment would cut the lines that we look for our paths in.
+        """Remove environments that are a day old and that no process uses."""
+        # -ww: a COLUMNS variable would cut the lines in which our paths are searched.
         command = ["ps", "-A", "-ww", "-o", "args="]
         try:
             running = subprocess.run(
                 command, capture_output=True, text=True, check=True, env={"PATH": self.path}
             ).stdout
         except (OSError, subprocess.SubprocessError):
-            return  # Without a `ps` to ask, none is known to be unused.
+            return  # Without `ps`, no environment is known to be unused.
         for entry in os.scandir(self.folder):
             old = entry.is_dir(follow_symlinks=False) and time.time() - entry.stat().st_mtime > SWEEP_SECONDS
             if old and entry.path != environment and entry.path not in running:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
-    def _choose_python(self) -> tuple[Interpreter, str | None]:
-        """Choose the Python to build on, and uv where that Python can't make environments itself."""
-        found = [python for python in map(self._probe, _candidates(self.path)) if python and python.version >= OLDEST]
-        # The pinned packages are known to exist up to some version; a newer one is better than none.
-        found.sort(key=lambda python: python.version > NEWEST_TRIED)
-        for python in found:
-            if python.has_venv:
-                return python, None
-        uv = shutil.which("uv", path=self.path)
-        if uv:
-            return (found[0] if found else self._python_of_uv(uv)), uv
-        if found:
-            package = "python{}.{}-venv".format(*found[0].version)
-            raise MakingError(f"{found[0].path} can't make virtual environments", f"Run: sudo apt install {package}")
-        raise _no_python()
-
-    def _python_of_uv(self, uv: str) -> Interpreter:
-        """Let uv find or fetch a Python."""
-        find = [uv, "python", "find", "--no-project", ">=3.11"]
-        try:
-            if self._step(*find).returncode:
-                self._run(uv, "python", "install", "3.12")
-            python = self._probe(self._run(*find).strip())
-        except MakingError:
-            python = None
-        if python is None:
-            raise _no_python()
-        return python
-
-    def _probe(self, path: str) -> Interpreter | None:
-        try:
-            major, minor, name, has_venv = self._step(path, "-I", "-c", PROBE).stdout.split()
-        except (OSError, subprocess.SubprocessError, ValueError):
-            return None  # a shim without a version behind it, a broken link, something that is no Python
-        return Interpreter(path, (int(major), int(minor)), name, has_venv == "1")
-
     def _run(self, *command: str) -> str:
-        """Run a step, its output in the log; return its stdout."""
+        """Run a step, log its output, and return its stdout."""
         step = self._step(*command)
         with os.fdopen(open_log(self._log), "a", encoding="utf-8", errors="replace") as log:
             log.write(f"$ {shlex.join(command)}\n{step.stdout}{step.stderr}")
@@ -293,7 +226,7 @@ class Maker:
             errors="replace",
             cwd=self.folder,
             env={**environ_to_install(), "PATH": self.path},
-            # The step holds our lock too: should we be killed, nobody else builds where it still writes.
+            # The step inherits our lock: if we are killed, no other process builds while it still writes.
             pass_fds=(self.lock,),
             timeout=STEP_SECONDS,
             check=False,
@@ -317,16 +250,16 @@ class Maker:
         os.replace(file.name, os.path.join(self.folder, "failure"))
 
     def _forget_failures(self) -> None:
-        """What was told once is told again should it happen again."""
-        told = os.path.join(self.home, "run")
-        for path in [os.path.join(told, name) for name in os.listdir(told) if name.startswith("told-")]:
+        """Remove the records of failures and of shown messages, so that a new failure is shown again."""
+        run = os.path.join(self.home, "run")
+        for path in [os.path.join(run, name) for name in os.listdir(run) if name.startswith("told-")]:
             os.unlink(path)
         if os.path.exists(os.path.join(self.folder, "failure")):
             os.unlink(os.path.join(self.folder, "failure"))
 
 
 def make_behind(home: str) -> None:
-    """Make the environment out of sight, then start the daemon; leave at once if another maker is at it."""
+    """Create the environment in the background, then start the daemon; return if another process creates it."""
     os.umask(0o077)
     with locked(home, wait=False) as lock:
         if lock is None:
@@ -334,36 +267,39 @@ def make_behind(home: str) -> None:
         hold_cap_if_stuck(home)
         environment = find_environment(home)
         if environment is None and not must_wait(read_failure(home)):
-            environment = Maker(home, lock, say=lambda _: None, path=safe_path()).make()
+            environment = Maker(home, lock, report=lambda _: None, path=safe_path()).make()
     if environment:
         start_daemon(home, environment)
 
 
 def make_in_sight(home: str) -> str:
-    """Make the environment in sight of a person; wait for another maker, but not out a failure's pause."""
+    """Create the environment with messages for a person; wait for another process, but not for a failure's pause."""
     os.umask(0o077)
     with locked(home, wait=True) as lock:
         environment = find_environment(home)
         if environment is None and lock is not None:
             try:
-                environment = Maker(home, lock, _say, _path_in_sight()).make()
+                environment = Maker(home, lock, _print_status, _path_in_sight()).make()
             except MakingError as error:
                 sys.exit(f"subconscious: can't set up: {error.reason}\n{error.remedy}")
     return str(environment)
 
 
 def _path_in_sight() -> str | None:
-    """The person's own PATH; within the client that of a session, which must not decide for the others."""
+    """Return None for the user's own PATH; within the client, return the safe PATH.
+
+    A session must not choose programs.
+    """
     return safe_path() if any(os.environ.get(mark) for mark in MARKS) else None
 
 
-def _say(text: str) -> None:
+def _print_status(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def locked(home: str, wait: bool) -> Iterator[int | None]:
-    """Hold the lock of the environments; None where another process has it and ``wait`` is false."""
+    """Take the lock of the environments; None if another process has it and ``wait`` is false."""
     for folder in ("env", "run", "log"):
         os.makedirs(os.path.join(home, folder), mode=0o700, exist_ok=True)
     lock = os.open(os.path.join(home, "env", "lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -379,7 +315,7 @@ def _take(lock: int, wait: bool) -> bool:
     except BlockingIOError:
         if not wait:
             return False
-        _say("Subconscious is being set up by another process; waiting for it ...")
+        _print_status("Subconscious is being set up by another process; waiting for it ...")
         fcntl.flock(lock, fcntl.LOCK_EX)
     return True
 
@@ -393,7 +329,7 @@ def _same_content(one: str, other: str) -> bool:
 
 
 def _trial(environment: str) -> str:
-    """Code that loads what a session needs, and a model where the packages have one."""
+    """Return code that imports what a session needs, and loads a model if the packages have one."""
     has_model = os.path.isdir(os.path.join(site_packages(environment), "onnxruntime"))
     return f"{TRY_OUT}; {TRY_MODEL}" if has_model else TRY_OUT
 
@@ -404,26 +340,13 @@ def _link(source: str, target: str) -> str:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a folder's content but not its modes: a plugin's folder may be read-only, and the copy is built in."""
+    """Copy a folder's content without its modes: a plugin's folder may be read-only, and the copy is built in."""
     for folder, folders, files in os.walk(source):
         folders[:] = [name for name in folders if name != "__pycache__"]
         twin = os.path.join(target, os.path.relpath(folder, source))
         os.makedirs(twin, exist_ok=True)
         for name in files:
             shutil.copyfile(os.path.join(folder, name), os.path.join(twin, name))
-
-
-def _no_python() -> MakingError:
-    return MakingError(NO_PYTHON["reason"], NO_PYTHON["remedy"])
-
-
-def _candidates(path: str) -> list[str]:
-    """Pythons on a PATH, first the one that runs this, unless that is a project's own."""
-    running = [sys.executable, os.path.realpath(sys.executable)]
-    if path != os.environ.get("PATH"):
-        running = [python for python in running if os.path.dirname(python) in path.split(os.pathsep)]
-    found = [shutil.which(name, path=path) for name in NAMES]
-    return list(dict.fromkeys(python for python in [*running[:1], *found] if python))
 
 
 def _last_error(step: subprocess.CompletedProcess[str]) -> str:

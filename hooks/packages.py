@@ -1,7 +1,7 @@
-"""Installs pinned packages into an environment, and takes out again what only installing or developing needs.
+"""Installs pinned packages into an environment, and removes those that only installing or developing needs.
 
-pip is put there for the time of an installation: it takes 16 MB. Bytecode is not compiled for all modules at once,
-which would take 20 MB: Python compiles a module when it is first imported.
+pip is not kept in an environment, where it would take 16 MB: it runs from the wheel that comes with Python. Bytecode
+is not compiled for all modules at once, which would take 20 MB: Python compiles a module when it is first imported.
 """
 
 from __future__ import annotations
@@ -14,22 +14,30 @@ from collections.abc import Callable
 from hooks.environment import python_of
 
 PACKAGES = ".packages"
-"""In an environment: the lock that its packages were installed from. With "-NAME", that of an extra."""
+"""A file in an environment: the lock that its packages were installed from. With "-NAME", that of an extra."""
 INSTALLERS = ("pip", "setuptools")
 QUIET = ("--disable-pip-version-check", "--no-input", "--quiet")
 UNUSED = (
     *("**/tests", "**/*.pyi", "numpy/distutils", "numpy/f2py", "pip", "setuptools"),
     *("onnxruntime/datasets", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
-    # A second copy of the runtime, for programs in C: the Python module has its own within it.
+    # A second copy of the runtime, for programs in C: the Python module contains its own.
     *("onnxruntime/capi/libonnxruntime.so*", "onnxruntime/capi/libonnxruntime.*dylib"),
 )
-"""In site-packages: what nothing imports. `try_out` is run without it, and it is put back where that fails."""
+"""Files in site-packages that nothing imports. `try_out` runs without them; they are restored if it fails."""
+
+BUNDLED = """
+import ensurepip, glob, os, sysconfig
+folders = [os.path.join(os.path.dirname(ensurepip.__file__), "_bundled"), sysconfig.get_config_var("WHEEL_PKG_DIR")]
+wheels = [sorted(glob.glob(os.path.join(folder, "pip-*.whl"))) for folder in folders if folder]
+print(next((found[-1] for found in wheels if found), ""))
+"""
+"""Prints the path of the wheel of pip from which `ensurepip` would install."""
 
 Run = Callable[..., str]
 
 
 def extra_lock(root: str, name: str) -> str:
-    """The path of an extra's lock, in a checkout and in an environment alike."""
+    """Return the path of an extra's lock, in a checkout or an environment."""
     for folder in (root, os.path.join(root, "subconscious")):
         path = os.path.join(folder, "extras", name + ".lock")
         if os.path.exists(path):
@@ -38,15 +46,15 @@ def extra_lock(root: str, name: str) -> str:
 
 
 def extras_of(environment: str) -> list[str]:
-    """The extras that are installed in an environment."""
+    """Return the extras that are installed in an environment."""
     prefix = PACKAGES + "-"
     return sorted(name[len(prefix) :] for name in os.listdir(environment) if name.startswith(prefix))
 
 
 def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = "") -> None:
-    """Install what a lock pins and note that it is installed. Safe while a daemon runs from the environment.
+    """Install what a lock pins and record it. Safe while a daemon runs from the environment.
 
-    An extra's lock pins what it shares with the base to the same versions, so nothing that is loaded is replaced.
+    An extra's lock pins the packages that it shares with the base to the same versions, so no loaded file is replaced.
     """
     wanted = ["--require-hashes", "--only-binary", ":all:", "-r", lock]
     if uv:
@@ -59,21 +67,27 @@ def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = 
 
 
 def _install_by_pip(environment: str, wanted: list[str], run: Run) -> None:
-    python = [python_of(environment), "-I", "-B", "-m"]
-    run(*python, "ensurepip", "--default-pip")
+    python = [python_of(environment), "-I", "-B"]
+    install = ["install", *QUIET, "--no-user", "--no-compile", *wanted]
+    wheel = run(*python, "-c", BUNDLED).strip()
+    if wheel:
+        # A wheel is a zip that Python can run; installing pip and removing it again takes twice as long as the rest.
+        run(*python, os.path.join(wheel, "pip"), *install)
+        return
+    run(*python, "-m", "ensurepip", "--default-pip")
     try:
-        run(*python, "pip", "install", *QUIET, "--no-user", "--no-compile", *wanted)
+        run(*python, "-m", "pip", *install)
     finally:
-        run(*python, "pip", "uninstall", *QUIET, "--yes", *INSTALLERS)
+        run(*python, "-m", "pip", "uninstall", *QUIET, "--yes", *INSTALLERS)
 
 
 def site_packages(environment: str) -> str:
-    """The folder that packages are installed in."""
+    """Return the folder of the installed packages."""
     return glob.glob(os.path.join(glob.escape(environment), "lib", "python*", "site-packages"))[0]
 
 
 def trim(environment: str, try_out: Callable[[], object]) -> None:
-    """Remove what nothing imports; put it back where ``try_out`` fails without it (other systems link otherwise)."""
+    """Remove unused files; restore them if ``try_out`` fails without them (linking differs between systems)."""
     site, aside = site_packages(environment), os.path.join(environment, ".trimmed")
     os.mkdir(aside)
     moved = [(path, os.path.join(aside, str(number))) for number, path in enumerate(_unused(site))]
@@ -88,7 +102,7 @@ def trim(environment: str, try_out: Callable[[], object]) -> None:
 
 
 def _unused(site: str) -> list[str]:
-    """The paths of UNUSED that are there, none within another."""
+    """Return the existing paths of UNUSED, none inside another."""
     found = [path for pattern in UNUSED for path in glob.glob(os.path.join(glob.escape(site), pattern), recursive=True)]
     outer: list[str] = []
     for path in sorted(found):

@@ -1,7 +1,7 @@
-"""Finds folders of programs that only this user and root can have filled, for what is made from a hook.
+"""Finds folders of programs that only this user and root can have written, for processes started by a hook.
 
-The rules of ``subconscious/programs.py`` and ``subconscious/ownership.py`` once more: hooks can't import the library,
-and run on older Pythons. A test holds both to the same answers.
+The same rules as in ``subconscious/system/programs.py`` and ``ownership.py``: hooks can't import the library, and they
+run on older Pythons. A test compares the results of both.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ PLACES = (
     "/opt/conda/bin",
     "/Library/Frameworks/Python.framework/Versions/*/bin",
 )
-"""Where programs are installed by systems, package managers and version managers."""
+"""Folders in which systems, package managers and version managers install programs."""
 
 
 def safe_path() -> str:
-    """A PATH of folders that exist and that nobody else can change."""
+    """Return a PATH of existing folders that nobody else can change."""
     return os.pathsep.join(safe_folders(os.environ.get("PATH", "")))
 
 
 @lru_cache(maxsize=4)
 def safe_folders(path: str) -> tuple[str, ...]:
-    """The folders of PLACES that can be trusted, then those of a PATH that only root can have put anything into.
+    """Return the trusted folders of PLACES, then those of a PATH that only root can have written.
 
-    Of this user's own folders a PATH may name any, one that was unpacked from somewhere too.
+    Of this user's own folders a PATH may name any, even one that was unpacked from a download.
     """
     known = [str(folder) for folder in _known_folders(_home()) if is_trusted(folder)]
     named = [folder for folder in path.split(os.pathsep) if os.geteuid() != 0 and is_roots(Path(folder))]
@@ -69,7 +69,7 @@ def safe_folders(path: str) -> tuple[str, ...]:
 
 
 def _home() -> str:
-    """The home folder as the system knows it: HOME may name any."""
+    """Return the home folder from the user database, because HOME may point anywhere."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
@@ -79,7 +79,7 @@ def _home() -> str:
 def _known_folders(home: str) -> Iterator[Path]:
     for place in PLACES:
         base, pattern = (Path(home), place[2:]) if place.startswith("~/") else (Path("/"), place[1:])
-        # Of several versions the one that was installed last: their names don't sort as text.
+        # The last installed version comes first: version names don't sort as text.
         yield from sorted(base.glob(pattern), key=_changed, reverse=True) if "*" in place else [base / pattern]
 
 
@@ -91,21 +91,16 @@ def _changed(folder: Path) -> float:
 
 
 MACOS_ADMIN = 80
-"""The group that Homebrew's folders belong to. Its members may use `sudo`, so they are root already."""
-
-
-def is_ours(path: Path) -> bool:
-    """Whether this user owns a file or folder (not what links to it) and nobody else can write to it."""
-    return _is_held_by(path, {os.geteuid()})
+"""The group of Homebrew's folders. Its members may use `sudo`, so they are root already."""
 
 
 def is_trusted(path: Path) -> bool:
-    """Whether only this user and root can change a file or folder, or put another one in its place."""
+    """Whether only this user and root can change or replace a file or folder."""
     return _is_held_throughout(path, {0, os.geteuid()})
 
 
 def is_roots(path: Path) -> bool:
-    """Whether only root can change a file or folder, or put another one in its place."""
+    """Whether only root can change or replace a file or folder."""
     return path.is_absolute() and _is_held_throughout(path, {0})
 
 
@@ -118,7 +113,10 @@ def _is_held_throughout(path: Path, holders: set[int]) -> bool:
 
 
 def _is_held_by(path: Path, holders: set[int], *, sticky: bool = False) -> bool:
-    """``sticky``: a folder such as /tmp will do, in which nobody can replace what another user owns."""
+    """Whether only ``holders`` can change a file or folder.
+
+    ``sticky``: a folder such as /tmp suffices, in which nobody can replace another user's files.
+    """
     try:
         status = path.stat()
     except OSError:
@@ -134,7 +132,7 @@ def _is_held_by(path: Path, holders: set[int], *, sticky: bool = False) -> bool:
 
 @lru_cache(maxsize=64)
 def _is_private_group(group: int) -> bool:
-    """Whether a group has no members but root and this user.
+    """Whether a group has no members except root and this user.
 
     Many systems give each user a group of that name and a umask of 002, so group-writable folders are common.
     """
@@ -148,5 +146,5 @@ def _is_private_group(group: int) -> bool:
     if set(named.gr_mem) - {me.pw_name, "root"}:
         return False
     if group == me.pw_gid and named.gr_name == me.pw_name:
-        return True  # without asking a directory service for all its users
+        return True  # avoids asking a directory service for all its users
     return all(user.pw_uid in (0, me.pw_uid) for user in pwd.getpwall() if user.pw_gid == group)

@@ -1,12 +1,12 @@
-"""Read and append to regular files only: a FIFO in the state folder must not hold up a hook, nor a device fill it."""
+"""Opens regular files only: a FIFO in the state folder must not block a hook, nor a device fill it."""
 
 import os
 import stat
 
 
 def read(path: str, most: int) -> bytes:
-    """Return a file's content; raise OSError where it is no regular file, or larger than ``most`` bytes."""
-    _require_regular(path, os.stat(path).st_mode)  # before it is opened: opening a device may do something already
+    """Return a file's content. Raises OSError if it is no regular file, or larger than ``most`` bytes."""
+    _require_regular(path, os.stat(path).st_mode)  # before opening it: opening a device may already have effects
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         status = os.fstat(descriptor)
@@ -19,7 +19,7 @@ def read(path: str, most: int) -> bytes:
 
 
 def append(path: str) -> int:
-    """Open a file of ours for appending, made with mode 0600 if need be; return its descriptor, or raise OSError."""
+    """Open a file for appending, created with mode 0600 if missing; return its descriptor, or raise OSError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags, 0o600)
     try:

@@ -1,7 +1,8 @@
-"""What a session starts with when no daemon answers: the copy that the daemon has rendered (docs/protocol.md).
+"""Prints the start context that the daemon has rendered, when no daemon answers (docs/protocol.md).
 
-Printed as it lies there. The line before it names what is in it: that goes into the spool, so that the daemon knows.
-Imported only then; nothing is parsed, and of the payload only looked whether a session goes on that has it already.
+It is printed unchanged. Its first line lists the memories in it and goes to the spool, so that the daemon can record
+them. Imported only when needed; nothing is parsed, and the payload is only searched for a resumed session, which has
+the context already.
 """
 
 import os
@@ -16,7 +17,7 @@ OFF = ("0", "false", "no", "off")
 
 
 def read(path: str, most: int = LARGEST) -> bytes:
-    """A file of ours alone, fresh and of bearable size, or nothing."""
+    """Return the content of a file that only this user can access and that is not too large; else b""."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -34,8 +35,8 @@ def _is_fresh(path: str) -> bool:
 
 
 def find(home: str, folder: str) -> bytes:
-    """What is rendered for exactly this folder; nothing for one that is not known, or not any more."""
-    import hashlib  # costs milliseconds that no answered hook pays
+    """Return the rendered start of exactly this folder; b"" if it is unknown or outdated."""
+    import hashlib  # takes milliseconds that no answered hook needs to spend
 
     place = os.path.join(home, "rendered")
     project = read(os.path.join(place, "paths", hashlib.sha256(os.fsencode(folder)).hexdigest())).decode("ascii")
@@ -44,38 +45,38 @@ def find(home: str, folder: str) -> bytes:
 
 
 def main(home: str, payload: bytes) -> None:
-    """Print what is rendered, and to the person why the daemon does not start, where it said so."""
-    said, why = _start(home, payload), read(os.path.join(home, "run", "refused.json"))
-    if why:
-        said = _with_warning(said, why)
-    if said:
-        write(1, said)
+    """Print the rendered start, with a warning if the daemon refused to start."""
+    output, refusal = _start(home, payload), read(os.path.join(home, "run", "refused.json"))
+    if refusal:
+        output = _with_warning(output, refusal)
+    if output:
+        write(1, output)
 
 
-def _with_warning(said: bytes, why: bytes) -> bytes:
-    import json  # costs milliseconds, which only a session pays whose daemon has refused to start
+def _with_warning(output: bytes, refusal: bytes) -> bytes:
+    import json  # takes milliseconds that only a session spends whose daemon refused to start
 
     try:
-        refused = json.loads(why)
+        refused = json.loads(refusal)
         text = f"Subconscious: {refused['message']}. Sessions are still recorded. Run: {refused['remedy']}"
-        answer = json.loads(said) if said else {}
+        answer = json.loads(output) if output else {}
     except (ValueError, KeyError, TypeError):
-        return said
+        return output
     return json.dumps({**answer, "systemMessage": text}).encode()
 
 
 def _start(home: str, payload: bytes) -> bytes:
-    """What the session starts with, unless it has it or wants none; that it is given is handed over first."""
+    """Return the rendered start, unless the session has it or disabled it; its delivery is spooled first."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
     wanted = chosen.lower() not in OFF
     resumed = b'"source":"resume"' in payload.replace(b'": "', b'":"')
     if not folder or not wanted or resumed:
         return b""
-    given, _, said = find(home, folder).partition(b"\n")
-    if said:
+    given, _, output = find(home, folder).partition(b"\n")
+    if output:
         try:
             spool(home, *compose("Given", payload, b"given=" + given))
         except OSError:
-            pass  # a full disk: the memories matter more than the record that they were given
-    return said
+            pass  # a full disk: the memories matter more than the record of their delivery
+    return output

@@ -1,6 +1,6 @@
-"""What bin/subconscious stands on: makes the environment if need be, then becomes the terminal face.
+"""Runs the command for bin/subconscious: creates the environment if needed, then replaces itself by the terminal.
 
-Usage: ``python3 -I -S -B terminal.py ARGUMENTS``. A person runs it, so it does say what is wrong.
+Usage: ``python3 -I -S -B terminal.py ARGUMENTS``. A person runs it, so it reports errors.
 """
 
 import os
@@ -14,7 +14,7 @@ from hooks.environment import ROOT, find_environment
 
 
 def main(arguments: "list[str]") -> None:
-    """Replace this process by the face of the environment."""
+    """Replace this process by the terminal program of the environment."""
     home = find_home()
     if home is None:
         sys.exit("subconscious: no folder to keep memories in: set SUBCONSCIOUS_HOME to one that you may write to")

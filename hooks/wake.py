@@ -1,6 +1,7 @@
-"""The hook that brings the daemon up: silent and quick when one runs that is no older than this plugin.
+"""The hook that starts the daemon: silent and fast if one runs that is not older than this plugin.
 
-Otherwise it starts the daemon or, if the environment is not there yet, a process that makes it; it waits for neither.
+Otherwise it starts the daemon or, if the environment does not exist yet, a process that creates it; it waits for
+neither.
 """
 
 import time
@@ -12,7 +13,7 @@ DEADLINE = 0.5
 
 
 def daemon_version(home: str) -> str:
-    """Ask the daemon for its version; empty when there is none. Raises OSError if it doesn't answer."""
+    """Return the daemon's version, "" if none runs. Raises OSError if it doesn't answer."""
     until = time.monotonic() + DEADLINE
     try:
         link = connect(home, until)
@@ -21,15 +22,15 @@ def daemon_version(home: str) -> str:
     return request(link, f"hello {VERSION}\n".encode(), until).decode()
 
 
-def order(version: str) -> "tuple[int, ...]":
-    """Give what versions are compared by."""
+def version_key(version: str) -> "tuple[int, ...]":
+    """Return a version as a comparable tuple."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 def main(option: str) -> None:
-    """Bring up a daemon of this version, unless one as new is there.
+    """Start a daemon of this version, unless one at least as new runs.
 
-    ``--make`` instead of an event makes the environment, and waits for it; ``--quiet`` has nothing to print to.
+    ``--make`` instead of an event creates the environment, and waits for it; ``--quiet`` prints nothing.
     """
     home = find_home()
     if home is None:
@@ -40,8 +41,8 @@ def main(option: str) -> None:
         make_behind(home)
         return
     running = daemon_version(home)
-    # One that runs but doesn't answer holds the daemon's lock: a second could not start. (It raised, above.)
-    if not running or order(running) < order(VERSION):
+    # One that runs but doesn't answer holds the lock, so a second could not start. (daemon_version raised then.)
+    if not running or version_key(running) < version_key(VERSION):
         from hooks.environment import bring_up
 
         message = bring_up(home, quiet=option == "--quiet")

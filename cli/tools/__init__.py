@@ -1,1 +1,1 @@
-"""The tools of the MCP server: what the model may ask of its memory, by layers."""
+"""The MCP server and its tools."""

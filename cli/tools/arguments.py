@@ -1,4 +1,4 @@
-"""The arguments of the tools for the model, with their limits. Errors have the same words as those of the daemon."""
+"""The arguments of the tools, with their limits."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 TierName = Literal["minimal", "compact", "standard", "full"]
 """How much of each memory is returned."""
 
-WORDY = 10_000
-MOST_IDS = 10
+MAX_TEXT_LENGTH = 10_000
+MAX_IDS = 10
 
 Id = Annotated[int, Field(ge=1, le=2**53)]
-Words = Annotated[str, Field(min_length=1, max_length=WORDY)]
+Words = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
 Types = Annotated[list[str], Field(max_length=8, description="of links, as SUPERSEDES, CAUSED; all if left out")]
 Depth = Annotated[int, Field(ge=1, le=3)]
 
 
 class Arguments(BaseModel):
-    """The arguments of one tool. Unknown ones are refused, so that a mistake is noticed."""
+    """The arguments of a tool; unknown ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,42 +27,42 @@ class Arguments(BaseModel):
     def schema_of(cls) -> dict[str, Any]:
         """Return the JSON schema that the model reads, without the parts that only cost tokens."""
         whole = cls.model_json_schema()
-        fields = {name: _terse(field) for name, field in whole.get("properties", {}).items()}
+        fields = {name: _short_schema(field) for name, field in whole.get("properties", {}).items()}
         required = {"required": whole["required"]} if "required" in whole else {}
         return {"type": "object", "properties": fields} | required
 
 
-def _terse(field: dict[str, Any]) -> dict[str, Any]:
-    """A field's type, choices and description, without its limits: the error for a value beyond them names them."""
+def _short_schema(field: dict[str, Any]) -> dict[str, Any]:
+    """Return a field's type, choices and description. Limits are left out, since an error names them."""
     kept = {key: field[key] for key in ("type", "enum", "description") if key in field}
     return kept | ({"items": {"type": field["items"]["type"]}} if "items" in field else {})
 
 
-class Nothing(Arguments):
+class NoArguments(Arguments):
     """No arguments."""
 
 
 class Paged(Arguments):
-    """A part of a longer answer: from ``offset``, which is the ``next`` of the previous part."""
+    """A page of a longer answer; ``offset`` is the ``next`` of the previous page."""
 
     limit: int = Field(default=10, ge=1, le=50)
     offset: int = Field(default=0, ge=0, le=1000, description="`next` of the page before")
 
 
-class Manner(Arguments):
-    """How sure and how thorough the answer should be; an argument that is left out follows the settings."""
+class SearchOptions(Arguments):
+    """The mode and the budget of a search; the settings decide where an argument is left out."""
 
     mode: Literal["any", "auto", "execution", "planning", "brainstorming"] = Field(
         default="auto", description="how sure and how many"
     )
     budget: Literal["lean", "balanced", "deep"] = "balanced"
 
-    def manner(self) -> dict[str, str]:
-        """Return the arguments that were given, as the daemon takes them."""
+    def search_options(self) -> dict[str, str]:
+        """Return the given options as arguments of a request to the daemon."""
         return {name: getattr(self, name) for name in ("mode", "budget") if name in self.model_fields_set}
 
 
-class Task(Manner):
+class Task(SearchOptions):
     """A task that is about to be done."""
 
     task: Words
@@ -70,11 +70,11 @@ class Task(Manner):
     tier: TierName = "standard"
 
 
-class Narrowed(Paged):
+class Filtered(Paged):
     """The filters of a search or a list."""
 
     kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
-    file: str = Field(default="", max_length=WORDY)
+    file: str = Field(default="", max_length=MAX_TEXT_LENGTH)
     branch: str = Field(default="", max_length=1000)
     tag: str = Field(default="", max_length=60)
     since: str = Field(default="", max_length=200, description="date, or: last week")
@@ -82,25 +82,25 @@ class Narrowed(Paged):
 
     def filters(self) -> dict[str, str | list[str] | None]:
         """Return the filters as arguments of a request to the daemon."""
-        said = {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
-        return said | {"tags": [self.tag] if self.tag else None}
+        filters = {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
+        return filters | {"tags": [self.tag] if self.tag else None}
 
 
-class Query(Narrowed, Manner):
+class Query(Filtered, SearchOptions):
     """A search."""
 
     query: Words
     section: str = Field(default="", max_length=200, description="of long ones: Decision, Context, ...")
 
 
-class Listing(Narrowed):
+class Listing(Filtered):
     """A page of memories."""
 
 
 class Ids(Arguments):
     """Some memories."""
 
-    ids: list[Id] = Field(min_length=1, max_length=MOST_IDS)
+    ids: list[Id] = Field(min_length=1, max_length=MAX_IDS)
     tier: TierName = "standard"
 
 
@@ -114,19 +114,19 @@ class Why(Arguments):
     """A memory, or a question."""
 
     id: Id = Field(default=0, validate_default=False)
-    query: str = Field(default="", max_length=WORDY, description="instead of an id")
+    query: str = Field(default="", max_length=MAX_TEXT_LENGTH, description="instead of an id")
     depth: Depth = 3
 
 
 class Linked(Arguments):
-    """A memory whose links are asked for."""
+    """A memory, and the types of the links to list."""
 
     id: Id
     types: Types = []
 
 
 class Walk(Arguments):
-    """A memory, and how far to follow its links."""
+    """A memory, the types of the links to follow, and the number of steps."""
 
     id: Id
     depth: Depth = 3

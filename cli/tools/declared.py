@@ -1,6 +1,6 @@
-"""What a client is told of the tools: from the table, for the server and for the script that greets in its place.
+"""The declaration of the tools for MCP clients, used by the server and by hooks/greet.py.
 
-``python -m cli.tools.declared`` writes hooks/tools.json, which a test holds equal.
+``python -m cli.tools.declared`` writes it into hooks/tools.json; a test compares the two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .tool import Tool
 
 
 def tools() -> list[dict[str, Any]]:
-    """Every tool as the protocol describes it."""
+    """Return all tools in the format of ``tools/list``."""
     return [_declared(tool) for tool in TOOLS]
 
 
@@ -34,43 +34,45 @@ def _declared(tool: Tool) -> dict[str, Any]:
 
 
 def _schema(result: type[Result]) -> dict[str, Any]:
-    """The result's schema, with the two ends of the frame around it."""
+    """Return the schema of a result, including the two fields of the frame."""
     whole = _untitled(result.model_json_schema(mode="serialization"))
     ends = {"type": "string"}
     fields = {OPENS: ends, **whole["properties"], CLOSES: ends}
     definitions = {"$defs": whole["$defs"]} if "$defs" in whole else {}
-    required = [OPENS, *_always(result), CLOSES]
+    required = [OPENS, *_required_fields(result), CLOSES]
     return {"type": "object", "properties": fields, "required": required} | definitions
 
 
-def _always(result: type[Result]) -> list[str]:
+def _required_fields(result: type[Result]) -> list[str]:
     return [name for name, field in result.model_fields.items() if field.is_required()]
 
 
 def _untitled(value: Any) -> Any:
-    """Without titles, docstrings and defaults, and with what may be left out not required."""
+    """Return a JSON schema without titles, descriptions and defaults; fields that have such a name are kept."""
     if isinstance(value, list):
         return [_untitled(one) for one in value]
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("properties"), dict):
         value = value | {"properties": {name: _untitled(one) for name, one in value["properties"].items()}}
-        return {key: inner if key == "properties" else _untitled(inner) for key, inner in value.items() if _told(key)}
-    return {key: _untitled(inner) for key, inner in value.items() if _told(key)}
+        return {
+            key: inner if key == "properties" else _untitled(inner) for key, inner in value.items() if _is_kept(key)
+        }
+    return {key: _untitled(inner) for key, inner in value.items() if _is_kept(key)}
 
 
-def _told(key: str) -> bool:
+def _is_kept(key: str) -> bool:
     return key not in ("title", "description", "default")
 
 
 def declaration() -> dict[str, Any]:
-    """All that a greeting needs."""
+    """Return everything that the answer to ``initialize`` and ``tools/list`` needs."""
     versions = list(GREETED_VERSIONS)
     return {"name": NAME, "instructions": INSTRUCTIONS, "protocol_versions": versions, "tools": tools()}
 
 
 def written() -> str:
-    """The content of hooks/tools.json."""
+    """Return the content of hooks/tools.json."""
     return json.dumps(declaration(), indent=1) + "\n"
 
 

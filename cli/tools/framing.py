@@ -1,7 +1,7 @@
-"""Every answer of a tool passes through here: its texts are neutralised and framed as quoted data.
+"""Neutralizes the texts in the answers of tools, and frames the answers as quoted data.
 
-A client may give the model the structured answer, the text, or both, so both are framed. It is the frame that is cut
-out of transcripts, so an answer is never learned as a new statement.
+A client may pass the structured answer, the text, or both to the model, so both are framed. Transcripts are read
+without framed passages, so an answer is never learned as a new statement.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from subconscious.quoting import CLOSING, OPENING, quote
+from subconscious.text.quoting import CLOSING, OPENING, quote
 
 OPENS, CLOSES = "note", "end"
 """The first and the last field of every structured answer."""

@@ -1,29 +1,32 @@
-"""Tools on links: how memories bear on each other."""
+"""Tools on links between memories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .arguments import Conflicting, Linked, TierName, Walk, Why
 from .memories import is_own
-from .results import Edge, Linkage
+from .results import Edge, LinkedMemories
 from .tiers import cut, fitting, note
-from .tool import Asking, Layer, Tool
+from .tool import DaemonClient, Layer, Tool
+
+if TYPE_CHECKING:
+    from subconscious.wire.links import GraphResult, LinkFields
+    from subconscious.wire.links import LinkedMemories as Answer
+    from subconscious.wire.memories import Memory
 
 SHOWN = ("active", "proposed")
-"""Links that are told of; what a person refused, or what was taken back, is not."""
+"""Statuses of the links that are returned; refused and withdrawn links are not."""
 
-WORDS = ("summary", "content", "rationale", "evidence")
-"""What a memory says."""
-
-LONGEST_EVIDENCE = 200
+MAX_EVIDENCE_LENGTH = 200
 
 
-def linked(answer: Mapping[str, Any], layer: Layer, daemon: Asking, tier: TierName = "minimal") -> Linkage:
-    """A part of the graph: links whose both ends may be told of, and these ends.
+def linked_memories(
+    answer: Answer | GraphResult, layer: Layer, daemon: DaemonClient, tier: TierName = "minimal"
+) -> LinkedMemories:
+    """Return the links between memories of this project, and these memories, as far as the layer has room.
 
-    What is archived may have been set apart: that it is there is told, and not what it says.
+    Archived memories are returned without their text, since they may have been withdrawn.
     """
     own = {memory["id"]: memory for memory in answer["memories"] if is_own(memory, daemon)}
     shown = [
@@ -31,14 +34,14 @@ def linked(answer: Mapping[str, Any], layer: Layer, daemon: Asking, tier: TierNa
         for link in answer["links"]
         if link["status"] in SHOWN and link["source_id"] in own and link["target_id"] in own
     ]
-    edges = fitting([_edge(link) for link in shown], layer, layer.room // 2)
+    edges = fitting([_edge(link) for link in shown], layer, layer.max_characters // 2)
     ends = dict.fromkeys(number for edge in edges for number in (edge.source, edge.target))
-    told = [note(_silenced(own[number]), tier) for number in ends or own]
-    kept = fitting(told, layer, layer.room // 2)
-    return Linkage(links=edges, memories=kept, left_out=len(shown) - len(edges))
+    notes = [note(_without_text(own[number]), tier) for number in ends or own]
+    kept = fitting(notes, layer, layer.max_characters // 2)
+    return LinkedMemories(links=edges, memories=kept, left_out=len(shown) - len(edges))
 
 
-def _edge(link: Mapping[str, Any]) -> Edge:
+def _edge(link: LinkFields) -> Edge:
     return Edge(
         source=link["source_id"],
         type=link["type"],
@@ -46,54 +49,56 @@ def _edge(link: Mapping[str, Any]) -> Edge:
         confidence=round(link["confidence"], 2),
         status="" if link["status"] == "active" else link["status"],
         by=link["created_by"],
-        evidence=cut(link["evidence"], LONGEST_EVIDENCE),
+        evidence=cut(link["evidence"], MAX_EVIDENCE_LENGTH),
     )
 
 
-def _silenced(memory: dict[str, Any]) -> dict[str, Any]:
-    return memory if memory["archived_at"] is None else memory | dict.fromkeys(WORDS, "")
+def _without_text(memory: Memory) -> Memory:
+    if memory["archived_at"] is None:
+        return memory
+    return {**memory, "summary": "", "content": "", "rationale": "", "evidence": ""}
 
 
-def links(wish: Linked, daemon: Asking) -> Linkage:
-    """What a memory is linked with, both ways."""
-    return linked(daemon.ask("links", id=wish.id, types=wish.types or None), Layer.SURGICAL, daemon)
+def links(arguments: Linked, daemon: DaemonClient) -> LinkedMemories:
+    """Return the links of a memory in both directions."""
+    return linked_memories(daemon.ask("links", id=arguments.id, types=arguments.types or None), Layer.SURGICAL, daemon)
 
 
-def graph(wish: Walk, daemon: Asking) -> Linkage:
-    """What is reached from a memory, both ways."""
-    answer = daemon.ask("graph", id=wish.id, depth=wish.depth, types=wish.types or None)
-    return linked(answer, Layer.EXPLORATION, daemon)
+def graph(arguments: Walk, daemon: DaemonClient) -> LinkedMemories:
+    """Return the links and memories reached from a memory in both directions."""
+    answer = daemon.ask("graph", id=arguments.id, depth=arguments.depth, types=arguments.types or None)
+    return linked_memories(answer, Layer.EXPLORATION, daemon)
 
 
-def why(wish: Why, daemon: Asking) -> Linkage:
-    """The chain of causes and reasons behind a memory, or behind what answers a question."""
-    answer = daemon.ask("why", id=wish.id or None, query=wish.query or None, depth=wish.depth)
-    return linked(answer, Layer.SURGICAL, daemon, "standard")
+def why(arguments: Why, daemon: DaemonClient) -> LinkedMemories:
+    """Return the chain of causes and reasons for a memory, or for the memories that answer a question."""
+    answer = daemon.ask("why", id=arguments.id or None, query=arguments.query or None, depth=arguments.depth)
+    return linked_memories(answer, Layer.SURGICAL, daemon, "standard")
 
 
-def conflicts(wish: Conflicting, daemon: Asking) -> Linkage:
-    """Memories that contradict each other."""
-    return linked(daemon.ask("conflicts", id=wish.id or None), Layer.EXPLORATION, daemon)
+def conflicts(arguments: Conflicting, daemon: DaemonClient) -> LinkedMemories:
+    """Return memories that contradict each other."""
+    return linked_memories(daemon.ask("conflicts", id=arguments.id or None), Layer.EXPLORATION, daemon)
 
 
 TOOLS = (
-    Tool("memory_links", Layer.SURGICAL, "What a memory is linked with.", Linked, Linkage, ("links",), links),
+    Tool("memory_links", Layer.SURGICAL, "What a memory is linked with.", Linked, LinkedMemories, ("links",), links),
     Tool(
         "memory_why",
         Layer.SURGICAL,
         "Why something is so: the chain of causes and reasons, with evidence.",
         Why,
-        Linkage,
+        LinkedMemories,
         ("why",),
         why,
     ),
-    Tool("memory_graph", Layer.EXPLORATION, "What is around a memory.", Walk, Linkage, ("graph",), graph),
+    Tool("memory_graph", Layer.EXPLORATION, "What is around a memory.", Walk, LinkedMemories, ("graph",), graph),
     Tool(
         "memory_conflicts",
         Layer.EXPLORATION,
         "Memories that contradict each other.",
         Conflicting,
-        Linkage,
+        LinkedMemories,
         ("conflicts",),
         conflicts,
     ),

@@ -1,110 +1,112 @@
-"""Tools on memories: what matters for a task, finding, reading, asking to remember."""
+"""Tools on memories: context for a task, search, list, read, remember."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 
 from .arguments import Ids, Listing, One, Query, Statement, Task, TierName
-from .past import happenings, meeting
+from .past import fitting_events, session_summary
 from .results import Admission, Context, Detail, Note, Notes
 from .tiers import fitting, note, within
-from .tool import CHARACTERS_A_TOKEN, Asking, Layer, Tool
+from .tool import CHARACTERS_PER_TOKEN, DaemonClient, Layer, Tool
+
+if TYPE_CHECKING:
+    from subconscious.wire.memories import Hit, Memory, ShowResult
 
 SHOWN_SESSIONS = 5
 SHOWN_HISTORY = 10
-OTHERS = "`memory_search` finds those of this project"
+SEARCH_HINT = "`memory_search` finds those of this project"
 
 
-def matters(wish: Task, daemon: Asking) -> Context:
-    """What is remembered about a task, and where the last sessions broke off."""
-    asked = {"query": wish.task, "tokens": wish.tokens, "session_id": daemon.session or None}
-    hits = daemon.ask("recall", **asked, **wish.manner())["hits"]
-    found = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits]
+def context(arguments: Task, daemon: DaemonClient) -> Context:
+    """Return the memories that matter for a task, and what the latest sessions left open."""
+    args = {"query": arguments.task, "tokens": arguments.tokens, "session_id": daemon.session or None}
+    hits = daemon.ask("recall", **args, **arguments.search_options())["hits"]
+    found = [note(hit["memory"], arguments.tier, hit["relevance"]) for hit in hits]
     sessions = daemon.ask("sessions", limit=SHOWN_SESSIONS)["sessions"]
-    left = [meeting(session, "minimal") for session in sessions if session["left_open"]][:1]
-    room = wish.tokens * CHARACTERS_A_TOKEN
-    return Context(memories=fitting(found, Layer.ORCHESTRATION, room), left_open=left)
+    left = [session_summary(session, "minimal") for session in sessions if session["left_open"]][:1]
+    max_characters = arguments.tokens * CHARACTERS_PER_TOKEN
+    return Context(memories=fitting(found, Layer.ORCHESTRATION, max_characters), left_open=left)
 
 
-def search(wish: Query, daemon: Asking) -> Notes:
-    """A page of what fits a query, the best first."""
-    last = wish.offset + wish.limit
+def search(arguments: Query, daemon: DaemonClient) -> Notes:
+    """Return a page of search results, the best first."""
+    last = arguments.offset + arguments.limit
     session = daemon.session or None
-    how = wish.filters() | wish.manner() | {"section": wish.section or None}
-    hits = daemon.ask("search", query=wish.query, limit=last + 1, session_id=session, **how)["hits"]
-    page = [_note(hit, wish.tier) for hit in hits[wish.offset : last]]
+    how = arguments.filters() | arguments.search_options() | {"section": arguments.section or None}
+    hits = daemon.ask("search", query=arguments.query, limit=last + 1, session_id=session, **how)["hits"]
+    page = [_note(hit, arguments.tier) for hit in hits[arguments.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
-    seen = wish.offset + len(kept)
+    seen = arguments.offset + len(kept)
     return Notes(memories=kept, next=seen if kept and seen < len(hits) else 0)
 
 
-def _note(hit: Mapping[str, Any], tier: TierName) -> Note:
-    """Return a hit with the detail of its tier, or only the section that was asked for."""
+def _note(hit: Hit, tier: TierName) -> Note:
+    """Return a hit with the detail of its tier, or only the requested section."""
     found = note(hit["memory"], tier, hit["relevance"])
     return found.model_copy(update={"content": hit["told"]["text"]}) if "told" in hit else found
 
 
-def listing(wish: Listing, daemon: Asking) -> Notes:
-    """A page of memories, the newest first."""
-    answer = daemon.ask("list", limit=wish.limit, offset=wish.offset, **wish.filters())
-    kept = fitting([note(memory, wish.tier) for memory in answer["memories"]], Layer.DISCOVERY)
-    seen, total = wish.offset + len(kept), answer["total"]
+def listing(arguments: Listing, daemon: DaemonClient) -> Notes:
+    """Return a page of memories, the newest first."""
+    answer = daemon.ask("list", limit=arguments.limit, offset=arguments.offset, **arguments.filters())
+    kept = fitting([note(memory, arguments.tier) for memory in answer["memories"]], Layer.DISCOVERY)
+    seen, total = arguments.offset + len(kept), answer["total"]
     return Notes(memories=kept, next=seen if kept and seen < total else 0, total=total)
 
 
-def get(wish: Ids, daemon: Asking) -> Notes:
-    """Memories by their ids; those that don't fit are asked for again, by the ids that are missing."""
-    found = [note(_own(number, daemon)["memory"], wish.tier) for number in dict.fromkeys(wish.ids)]
+def get(arguments: Ids, daemon: DaemonClient) -> Notes:
+    """Return memories by their ids, as many as fit; the model can ask again for the missing ones."""
+    found = [note(_own(number, daemon)["memory"], arguments.tier) for number in dict.fromkeys(arguments.ids)]
     return Notes(memories=fitting(found, Layer.SURGICAL), total=len(found))
 
 
-def show(wish: One, daemon: Asking) -> Detail:
-    """A memory with its evidence, its history, and where it was given."""
-    answer = _own(wish.id, daemon)
+def show(arguments: One, daemon: DaemonClient) -> Detail:
+    """Return a memory with its evidence, its history, and the sessions that were given it."""
+    answer = _own(arguments.id, daemon)
     events = [(event["at"], f"{event['action']} by {event['actor']}", event["reason"]) for event in answer["history"]]
     given = [(one["at"], one["event"], one["reason"]) for one in answer["surfaces"][:SHOWN_HISTORY]]
-    room = Layer.DETAIL.room
-    history = happenings(events[-SHOWN_HISTORY:], room // 4)
-    surfaces = happenings(given, room // 4)
-    whole: Note = within(note(answer["memory"], "full"), room // 2)
+    max_characters = Layer.DETAIL.max_characters
+    history = fitting_events(events[-SHOWN_HISTORY:], max_characters // 4)
+    surfaces = fitting_events(given, max_characters // 4)
+    whole: Note = within(note(answer["memory"], "full"), max_characters // 2)
     return Detail(memories=[whole], history=history, given=surfaces)
 
 
-def _own(number: int, daemon: Asking) -> Mapping[str, Any]:
-    """A memory as the daemon shows it. Raises RequestError for another project's."""
+def _own(number: int, daemon: DaemonClient) -> ShowResult:
+    """Return the daemon's answer on a memory. Raises RequestError for archived ones and those of other projects."""
     answer = daemon.ask("show", id=number)
     if not is_own(answer["memory"], daemon):
-        raise RequestError(f"memory {number} belongs to another project", OTHERS)
-    if answer["memory"].get("archived_at") is not None:  # by a rollback, perhaps
+        raise RequestError(f"memory {number} belongs to another project", SEARCH_HINT)
+    if answer["memory"].get("archived_at") is not None:  # it may have been withdrawn by a rollback
         raise RequestError(
             f"memory {number} was taken out of use", "the user can bring it back: subconscious unarchive"
         )
     return answer
 
 
-def is_own(memory: Mapping[str, Any], daemon: Asking) -> bool:
-    """Whether it is this project's, or the user's for all projects."""
+def is_own(memory: Memory, daemon: DaemonClient) -> bool:
+    """Return whether a memory belongs to this project, or to the user for all projects."""
     return bool(memory["scope"] == "user" or memory["project_id"] == daemon.project)
 
 
-def remember(wish: Statement, daemon: Asking) -> Admission:
-    """Hand a statement to the gate: what the model asks for, a person decides."""
+def remember(arguments: Statement, daemon: DaemonClient) -> Admission:
+    """Send a statement to the gate; a proposal of the model waits for a person's review."""
     answer = daemon.ask(
         "remember",
-        text=wish.text,
-        kind=wish.kind or None,
-        tags=wish.tags or None,
+        text=arguments.text,
+        kind=arguments.kind or None,
+        tags=arguments.tags or None,
         session_id=daemon.session or None,
     )
-    memory, capture = answer.get("memory") or {}, answer.get("capture") or {}
+    memory, capture = answer.get("memory"), answer.get("capture")
     return Admission(
         decision=answer["decision"],
         reason=answer.get("reason") or "",
-        memory=memory.get("id", 0),
-        capture=capture.get("id", 0),
+        memory=memory["id"] if memory else 0,
+        capture=capture["id"] if capture else 0,
     )
 
 
@@ -117,7 +119,7 @@ TOOLS = (
         Task,
         Context,
         ("recall", "sessions"),
-        matters,
+        context,
     ),
     Tool(
         "memory_search",

@@ -1,68 +1,75 @@
-"""Tools on what was: sessions, what they were given, and how the memory is."""
+"""Tools on past sessions, and the status of the memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from subconscious.errors import NotFoundError
+from subconscious.domain.errors import NotFoundError
 
-from .arguments import Nothing, SessionId, Sessions
-from .results import Happening, Meeting, Meetings, SessionDetail, State
+from .arguments import NoArguments, SessionId, Sessions
+from .results import Event, SessionDetail, SessionPage, SessionSummary, State
 from .tiers import cut, day, fitting
-from .tool import Asking, Layer, Tool
+from .tool import DaemonClient, Layer, Tool
 
-LONGEST_TITLE = 160
-LONGEST_SUMMARY = 800
-MOST_GIVEN = 20
+if TYPE_CHECKING:
+    from subconscious.wire.sessions import Session
+
+MAX_TITLE_LENGTH = 160
+MAX_SUMMARY_LENGTH = 800
+MAX_GIVEN = 20
 
 
-def meeting(session: Mapping[str, Any], tier: str) -> Meeting:
-    """A session of the daemon's answer."""
-    told: dict[str, Any] = {
+def session_summary(session: Session, tier: str) -> SessionSummary:
+    """Return a session of the daemon's answer, with the detail of the tier."""
+    values: dict[str, Any] = {
         "id": session["id"],
         "day": day(session["last_event_at"]),
-        "title": cut(session["title"] or session["first_prompt"], LONGEST_TITLE),
+        "title": cut(session["title"] or session["first_prompt"], MAX_TITLE_LENGTH),
         "status": session["status"],
-        "left_open": cut(session["left_open"], LONGEST_TITLE),
+        "left_open": cut(session["left_open"], MAX_TITLE_LENGTH),
     }
     if tier != "minimal":
-        told |= {"branch": session["branch"], "turns": session["turns"], "tags": list(session["tags"])}
-        told["summary"] = cut(session["summary"], LONGEST_SUMMARY)
-    return Meeting(**told)
+        values |= {"branch": session["branch"], "turns": session["turns"], "tags": list(session["tags"])}
+        values["summary"] = cut(session["summary"], MAX_SUMMARY_LENGTH)
+    return SessionSummary(**values)
 
 
-def happenings(events: Iterable[tuple[float, str, str]], room: int) -> list[Happening]:
-    """As many of the events as fit."""
-    told = [Happening(day=day(at), what=what, reason=cut(reason or "", LONGEST_TITLE)) for at, what, reason in events]
-    return fitting(told, Layer.DETAIL, room)
+def fitting_events(events: Iterable[tuple[float, str, str]], max_characters: int) -> list[Event]:
+    """Return as many of the events (time, description, reason) as fit."""
+    values = [Event(day=day(at), what=what, reason=cut(reason or "", MAX_TITLE_LENGTH)) for at, what, reason in events]
+    return fitting(values, Layer.DETAIL, max_characters)
 
 
-def sessions(wish: Sessions, daemon: Asking) -> Meetings:
-    """A page of this project's sessions, the latest first."""
-    last = wish.offset + wish.limit
+def sessions(arguments: Sessions, daemon: DaemonClient) -> SessionPage:
+    """Return a page of this project's sessions, the latest first."""
+    last = arguments.offset + arguments.limit
     found = daemon.ask("sessions", limit=last + 1)["sessions"]
-    kept = fitting([meeting(one, wish.tier) for one in found[wish.offset : last]], Layer.EXPLORATION)
-    seen = wish.offset + len(kept)
-    return Meetings(sessions=kept, next=seen if kept and seen < len(found) else 0)
+    kept = fitting([session_summary(one, arguments.tier) for one in found[arguments.offset : last]], Layer.EXPLORATION)
+    seen = arguments.offset + len(kept)
+    return SessionPage(sessions=kept, next=seen if kept and seen < len(found) else 0)
 
 
-def session(wish: SessionId, daemon: Asking) -> SessionDetail:
-    """One session: what it was about, where it stopped, what it was given."""
-    found = daemon.ask("sessions", session_id=wish.session_id)["sessions"]
+def session(arguments: SessionId, daemon: DaemonClient) -> SessionDetail:
+    """Return a session with its summary, its last prompt and the memories that it was given."""
+    found = daemon.ask("sessions", session_id=arguments.session_id)["sessions"]
     own = [one for one in found if one["project_id"] == daemon.project]
     if len(own) != 1:
         what = "no session" if not own else "more than one session"
-        raise NotFoundError(f"{what} of this project begins with {wish.session_id}", "`memory_sessions` lists them")
-    whole = meeting(own[0], "standard").model_copy(update={"last_prompt": cut(own[0]["last_prompt"], LONGEST_SUMMARY)})
-    given = daemon.ask("why_surfaced", session_id=own[0]["id"], limit=MOST_GIVEN)["surfaces"]
-    told = [(one["at"], f"{one['event']}: [{one['memory_id']}] {one['summary']}", one["reason"]) for one in given]
-    return SessionDetail(session=whole, given=happenings(told, Layer.DETAIL.room // 2))
+        raise NotFoundError(
+            f"{what} of this project begins with {arguments.session_id}", "`memory_sessions` lists them"
+        )
+    whole = session_summary(own[0], "standard").model_copy(
+        update={"last_prompt": cut(own[0]["last_prompt"], MAX_SUMMARY_LENGTH)}
+    )
+    given = daemon.ask("why_surfaced", session_id=own[0]["id"], limit=MAX_GIVEN)["surfaces"]
+    values = [(one["at"], f"{one['event']}: [{one['memory_id']}] {one['summary']}", one["reason"]) for one in given]
+    return SessionDetail(session=whole, given=fitting_events(values, Layer.DETAIL.max_characters // 2))
 
 
-def status(wish: Nothing, daemon: Asking) -> State:
-    """How much is remembered, what waits for a person, what is wrong."""
-    del wish
+def status(arguments: NoArguments, daemon: DaemonClient) -> State:
+    """Return the number of memories, the captures that wait for a person, and warnings."""
+    del arguments
     answer = daemon.ask("status")
     return State(
         version=answer["version"],
@@ -80,7 +87,7 @@ TOOLS = (
         Layer.EXPLORATION,
         "This project's past sessions, latest first: titles, summaries, what was left open.",
         Sessions,
-        Meetings,
+        SessionPage,
         ("sessions",),
         sessions,
     ),
@@ -97,7 +104,7 @@ TOOLS = (
         "memory_status",
         Layer.DISCOVERY,
         "Counts, what waits for the user's review, warnings.",
-        Nothing,
+        NoArguments,
         State,
         ("status",),
         status,

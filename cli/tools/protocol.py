@@ -1,7 +1,7 @@
-"""The Model Context Protocol, as far as a server of tools over stdio needs it: JSON-RPC messages and their answers.
+"""The part of the Model Context Protocol that a server of tools over stdio needs: JSON-RPC requests and responses.
 
-Clients up to 2025-11-25 greet with ``initialize``. Since 2026-07-28 there is no greeting: each request names its
-version, and each result carries what the greeting said.
+Protocol versions up to 2025-11-25 start with ``initialize``. Since 2026-07-28 the protocol is stateless: each request
+names its version, and each result includes the server's name and version.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subconscious import __version__
 
 NAME = "subconscious"
 GREETED_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Versions that begin with ``initialize``, the oldest first."""
+"""Versions that start with ``initialize``, the oldest first."""
 STATELESS_VERSIONS = ("2026-07-28",)
 
 PARSE_ERROR = -32700
@@ -29,14 +29,14 @@ PREFIX = "io.modelcontextprotocol/"
 VERSION_KEY, SERVER_KEY = f"{PREFIX}protocolVersion", f"{PREFIX}serverInfo"
 ABOUT = {"name": NAME, "version": __version__}
 NOT_CACHED = {"cacheScope": "private", "ttlMs": 0}
-"""Stateless results say how long they may be kept: lists change with an update of the plugin."""
+"""The cache hint of stateless results: lists change with an update of the plugin, so they are not cached."""
 
 Message = dict[str, Any]
 Call = Callable[[str, Message], Message]
 
 
 class ProtocolError(Exception):
-    """A request that gets an error in place of a result."""
+    """A request that is answered with an error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a server offers: its instructions, its tools, and how one is called (name, arguments -> result)."""
+    """The instructions and tools of a server, and the function that calls a tool (name, arguments -> result)."""
 
     instructions: str = ""
     tools: list[Message] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Offer:
 
     @property
     def capabilities(self) -> Message:
-        """What a client may ask for."""
+        """The server's capabilities."""
         return {"tools": {"listChanged": False}} if self.call else {}
 
 
@@ -90,7 +90,7 @@ def _handlers(offer: Offer) -> dict[str, Callable[[Message], Message]]:
 
 
 def _is_stateless(params: Message) -> bool:
-    """Whether a request names its own version. Raises ProtocolError for one that is not served."""
+    """Return whether a request names a protocol version. Raises ProtocolError for an unsupported one."""
     meta = params.get("_meta")
     version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
     if version is not None and version not in STATELESS_VERSIONS:

@@ -1,4 +1,4 @@
-"""What tools answer: typed, and terse, for every name is paid for in tokens."""
+"""The results of tools. Field names are short, because they cost tokens."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 
 class Result(BaseModel):
-    """An answer. What is empty is left out of it."""
+    """The result of a tool; empty fields are left out."""
 
     model_config = ConfigDict(frozen=True)
 
-    def told(self) -> dict[str, Any]:
-        """The answer as plain values."""
+    def values(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
 class Note(Result):
-    """A memory, as much of it as its tier tells."""
+    """A memory, with the detail of a tier."""
 
     id: int
     kind: str
@@ -40,23 +40,23 @@ class Note(Result):
 
     @property
     def whole(self) -> bool:
-        """Whether it tells the memory's own words, and not a summary of them."""
+        """Whether it contains the memory's full content, not only its summary."""
         return self._whole
 
-    def saying_all(self) -> Note:
-        """The same, known to tell the memory's own words."""
+    def marked_whole(self) -> Note:
+        """Mark the note as containing the memory's full content; return it."""
         self._whole = True
         return self
 
 
-class Telling(Result):
-    """An answer that tells of memories."""
+class MemoryResult(Result):
+    """A result with memories."""
 
     memories: list[Note]
 
 
-class Notes(Telling):
-    """Memories; ``next`` is the offset of those that follow. ``again`` says that they were returned before."""
+class Notes(MemoryResult):
+    """A page of memories; ``next`` is the offset of the next page. ``again`` names memories returned before."""
 
     next: int = 0
     total: int = 0
@@ -75,15 +75,15 @@ class Edge(Result):
     evidence: str = ""
 
 
-class Linkage(Telling):
+class LinkedMemories(MemoryResult):
     """Links, with the memories at their ends."""
 
     links: list[Edge]
     left_out: int = 0
 
 
-class Meeting(Result):
-    """A session of before."""
+class SessionSummary(Result):
+    """A past session."""
 
     id: str
     day: str
@@ -97,43 +97,43 @@ class Meeting(Result):
     last_prompt: str = ""
 
 
-class Meetings(Result):
-    """Sessions; ``next`` is the offset of those that follow."""
+class SessionPage(Result):
+    """A page of sessions; ``next`` is the offset of the next page."""
 
-    sessions: list[Meeting]
+    sessions: list[SessionSummary]
     next: int = 0
 
 
-class Context(Telling):
-    """What matters for a task."""
+class Context(MemoryResult):
+    """The memories that matter for a task, and sessions that left something open."""
 
-    left_open: list[Meeting] = []
+    left_open: list[SessionSummary] = []
 
 
-class Happening(Result):
-    """An event of a memory's history, or what a session was given."""
+class Event(Result):
+    """An event of a memory's history, or a memory that a session was given."""
 
     day: str
     what: str
     reason: str = ""
 
 
-class Detail(Telling):
-    """A memory with where it comes from and what became of it."""
+class Detail(MemoryResult):
+    """A memory with its history, and the sessions that were given it."""
 
-    history: list[Happening] = []
-    given: list[Happening] = []
+    history: list[Event] = []
+    given: list[Event] = []
 
 
 class SessionDetail(Result):
-    """A session, and what it was given."""
+    """A session, and the memories that it was given."""
 
-    session: Meeting
-    given: list[Happening] = []
+    session: SessionSummary
+    given: list[Event] = []
 
 
 class Admission(Result):
-    """What became of a statement."""
+    """The gate's decision on a statement."""
 
     decision: str = Field(description="auto (stored), review (a person decides), quarantine or discard")
     reason: str = ""
@@ -142,7 +142,7 @@ class Admission(Result):
 
 
 class State(Result):
-    """How the memory is."""
+    """The status of the memory."""
 
     version: str
     active: int = 0

@@ -1,31 +1,90 @@
-"""The MCP server: the table's tools over stdin and stdout."""
+"""The MCP server: serves the tools over stdin and stdout."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from subconscious.errors import DaemonError, RequestError, SubconsciousError
-from subconscious.quoting import quote
+from subconscious.domain.errors import DaemonError, RequestError, SubconsciousError
+from subconscious.text.quoting import quote
+from subconscious.wire import AbsentError
 
+from .. import ask as daemon_client
 from .arguments import Query
-from .asking import Daemon
 from .declared import tools
 from .framing import as_text, framed
 from .protocol import INVALID_PARAMS, Message, Offer, ProtocolError
-from .results import Notes, Result, Telling
+from .results import MemoryResult, Notes, Result
 from .stdio import Connection, Wire, was_greeted
 from .table import INSTRUCTIONS, TOOLS
 from .tool import Tool
 
+if TYPE_CHECKING:
+    from subconscious.wire.requests import Ask
+
 BY_NAME = {tool.name: tool for tool in TOOLS}
+
+SESSION = "CLAUDE_CODE_SESSION_ID"
+
+REPEATED_SECONDS = 600.0
+"""Seconds in which the same answer to the same search is replaced by the ids of its memories."""
+
+
+class Daemon:
+    """Sends requests to the daemon for one folder, always with the origin ``assistant``, never as a person."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._folder = os.environ.get("CLAUDE_PROJECT_DIR") or daemon_client.here()
+        self.session = os.environ.get(SESSION, "")
+        self._clock = clock
+        self._answered: dict[str, tuple[float, str]] = {}
+
+    @cached_property
+    def project(self) -> str:
+        """The id of the folder's project. Raises RequestError if it has none."""
+        found = self.ask("status")["project"]
+        if found is None:
+            raise RequestError("this folder belongs to no project", "start the client within one")
+        return str(found["id"])
+
+    @property
+    def ask(self) -> Ask:
+        """Sends a request to the daemon and returns its answer; arguments that are None are left out."""
+        return self._ask
+
+    def _ask(self, cmd: str, timeout_seconds: float = daemon_client.TIMEOUT_SECONDS, /, **args: Any) -> Any:
+        args = args | {"cwd": self._folder, "origin": "assistant"}
+        try:
+            return daemon_client.send(cmd, timeout_seconds, **args)
+        except AbsentError:
+            # The daemon exited before it read the request, because it was idle or replaced by a newer one.
+            return daemon_client.send(cmd, timeout_seconds, **args)
+
+    def is_repeated(self, question: str, answer: str) -> bool:
+        """Return whether the question got the same answer some minutes ago; if not, record the answer.
+
+        Only for some minutes, because a context that is compacted or cleared loses earlier answers.
+        """
+        at, before = self._answered.get(question, (-REPEATED_SECONDS, ""))
+        now = self._clock()
+        if answer == before and now - at < REPEATED_SECONDS:
+            return True
+        self._answered[question] = (now, answer)
+        return False
+
+    def report_given(self, ids: list[int], tool: str) -> None:
+        """Report to the session's ledger which memories it is about to get; clients without sessions have none."""
+        if ids and self.session:
+            self.ask("given", session_id=self.session, ids=ids, reason=tool)
 
 
 def serve(handed: int | None, *, offered: bool) -> None:
-    """Serve until the client closes stdin; without tools where they are switched off."""
+    """Serve until the client closes stdin; without tools if they are switched off."""
     offer = Offer(INSTRUCTIONS, tools(), partial(_called, Daemon())) if offered else Offer()
     Connection(offer, Wire(handed), greeted=was_greeted(handed)).serve()
 
@@ -38,48 +97,48 @@ def _called(daemon: Daemon, name: str, arguments: Mapping[str, Any]) -> Message:
 
 
 def result(tool: Tool, arguments: Mapping[str, Any], daemon: Daemon) -> Message:
-    """The result of a call; an error names what to do about it."""
+    """Return the result of a call; an error includes its remedy."""
     try:
-        told = _answer(tool, arguments, daemon)
+        values = _answer(tool, arguments, daemon)
     except SubconsciousError as error:
         return _failed(error)
     except KeyError as error:
-        # A newer daemon serves older programs too, and may have changed an answer.
+        # A newer daemon also answers older programs, and its answer may have other fields.
         return _failed(DaemonError(f"the daemon's answer lacks {error}", "start a new session"))
     except OSError as error:
         return _failed(DaemonError(str(error), "the user may run `subconscious doctor`"))
-    structured = framed(told)
+    structured = framed(values)
     return {"content": [_text(as_text(structured))], "structuredContent": structured, "isError": False}
 
 
-def _answer(tool: Tool, said: Mapping[str, Any], daemon: Daemon) -> dict[str, Any]:
+def _answer(tool: Tool, given: Mapping[str, Any], daemon: Daemon) -> dict[str, Any]:
     try:
-        wish = tool.arguments.model_validate(said)
+        arguments = tool.arguments.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or tool.name
         raise RequestError(f"{where}: {first['msg']}", "call it again with other arguments") from error
-    answer: Result = tool.answer(wish, daemon)
+    answer: Result = tool.answer(arguments, daemon)
     if (
-        isinstance(wish, Query)
+        isinstance(arguments, Query)
         and isinstance(answer, Notes)
         and answer.memories
-        and daemon.was_answered(*_asked(tool, wish, answer))
+        and daemon.is_repeated(*_asked(tool, arguments, answer))
     ):
-        return _again(answer).told()
-    notes = answer.memories if isinstance(answer, Telling) else []
-    # Before the answer leaves: what the session says of it from now on is no news.
-    daemon.note_given([note.id for note in notes if note.whole], tool.name)
-    return answer.told()
+        return _again(answer).values()
+    notes = answer.memories if isinstance(answer, MemoryResult) else []
+    # Before the answer is sent, because the session's later words about these memories are repetitions.
+    daemon.report_given([note.id for note in notes if note.whole], tool.name)
+    return answer.values()
 
 
-def _asked(tool: Tool, wish: Query, answer: Notes) -> tuple[str, str]:
-    """A question and its answer, as they are compared."""
-    return f"{tool.name} {wish.model_dump_json()}", answer.model_dump_json()
+def _asked(tool: Tool, arguments: Query, answer: Notes) -> tuple[str, str]:
+    """Return a question and its answer as strings for comparison."""
+    return f"{tool.name} {arguments.model_dump_json()}", answer.model_dump_json()
 
 
 def _again(answer: Notes) -> Notes:
-    """Replace an answer that the session has already by the ids of its memories."""
+    """Return the ids of an answer's memories in place of an answer that the session has already."""
     ids = ", ".join(str(note.id) for note in answer.memories)
     words = f"the same answer as a moment ago: {ids}; memory_get reads them"
     return Notes(memories=[], next=answer.next, total=answer.total, again=words)

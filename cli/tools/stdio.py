@@ -1,6 +1,6 @@
-"""Serves JSON-RPC over stdin and stdout, one message a line, until the client closes stdin.
+"""Serves JSON-RPC over stdin and stdout, one message per line, until the client closes stdin.
 
-Calls run in threads, so that a slow one delays neither a ping nor another call.
+Calls run in threads, so that a slow call delays neither a ping nor another call.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, Message, Off
 
 CALLS_AT_ONCE = 8
 CHUNK = 65536
-LARGEST = 16 << 20
-"""Bytes of one message: a client that sends more than this sends no call of a tool."""
+MAX_MESSAGE_BYTES = 16 << 20
+"""Bytes of one message, at most; no call of a tool is larger."""
 
 log = logging.getLogger(__name__)
 
 
 class Wire:
-    """Stdin and stdout of this process. What else prints goes to stderr: stdout belongs to the protocol."""
+    """Stdin and stdout of this process. Other output goes to stderr, since stdout is for the protocol."""
 
     def __init__(self, handed: int | None) -> None:
         self._sources = [0] if handed is None else [handed, 0]
@@ -34,18 +34,18 @@ class Wire:
         self._writing = threading.Lock()
 
     def lines(self) -> Iterator[bytes]:
-        """The messages of the client: first those that were handed over (hooks/greet.py), then those on stdin."""
+        """Yield the client's messages: first those that hooks/greet.py has read already, then those on stdin."""
         read = b""
         for source in self._sources:
             while chunk := os.read(source, CHUNK):
                 *whole, read = (read + chunk).split(b"\n")
                 yield from whole
-                read = b"" if len(read) > LARGEST else read
+                read = b"" if len(read) > MAX_MESSAGE_BYTES else read
         if read:
             yield read
 
     def send(self, message: Message) -> None:
-        """Write one message. Raises OSError when the client is gone."""
+        """Write one message. Raises OSError if the client has closed the pipe."""
         line = memoryview(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         with self._writing:
             while line:
@@ -53,7 +53,7 @@ class Wire:
 
 
 class Connection:
-    """One client, from its first message to the end of its stdin. ``greeted``: its greeting is answered already."""
+    """The connection to one client; with ``greeted``, hooks/greet.py has answered its ``initialize`` already."""
 
     def __init__(self, offer: Offer, wire: Wire, *, greeted: bool) -> None:
         self._offer = offer
@@ -63,7 +63,7 @@ class Connection:
         self._running: set[Any] = set()
 
     def serve(self) -> None:
-        """Answer until the client leaves."""
+        """Answer requests until the client closes stdin."""
         with ThreadPoolExecutor(CALLS_AT_ONCE) as calls, suppress(OSError, KeyboardInterrupt):
             for line in filter(bytes.strip, self._wire.lines()):
                 message = _parsed(line)
@@ -71,9 +71,9 @@ class Connection:
                     self._running.add(_key(message["id"]))
                     calls.submit(self._call, message)
                 else:
-                    self._hear(message)
+                    self._handle(message)
 
-    def _hear(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         if "error" in message:
             self._wire.send(message)
         elif message.get("method") == "notifications/cancelled":
@@ -89,23 +89,23 @@ class Connection:
             self._cancelled.add(key)
 
     def _call(self, message: Message) -> None:
-        """Answer a call of a tool, unless the client has cancelled it."""
+        """Answer a tool call, unless the client has cancelled it."""
         key = _key(message["id"])
         try:
             response = answer(self._offer, message)
-        except Exception:  # a fault in one tool must not end the server, and with it all the others
-            log.exception("a call of a tool failed")
+        except Exception:  # an error in one tool must not end the server
+            log.exception("a tool call failed")
             response = _error(INTERNAL_ERROR, "Internal error", message["id"])
         self._running.discard(key)
         if key in self._cancelled:
             self._cancelled.discard(key)
             return
-        with suppress(OSError):  # the client is gone; so is stdin, which ends us
+        with suppress(OSError):  # the client has gone; the end of stdin then ends the server
             self._wire.send(response)
 
 
 def _parsed(line: bytes) -> Message:
-    """The message of a line; for one that is none, the error to answer with."""
+    """Return the message in a line; for an invalid one, the error response."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -120,10 +120,10 @@ def _error(code: int, message: str, number: Any) -> Message:
 
 
 def _key(number: Any) -> str:
-    """What an id is found by: 1 and "1" are two ids."""
+    """Return a hashable key of an id; 1 and "1" are different ids."""
     return json.dumps(number)
 
 
 def was_greeted(handed: int | None) -> bool:
-    """Whether the first message that was handed over is a greeting, which the script has answered."""
+    """Return whether the first message that was handed over is ``initialize``, which the script has answered."""
     return handed is not None and b'"initialize"' in os.pread(handed, CHUNK, 0).partition(b"\n")[0]

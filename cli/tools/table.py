@@ -1,4 +1,4 @@
-"""The table: every tool that the server offers. Nothing else can be asked of it."""
+"""All tools of the server, and its instructions for the model."""
 
 from __future__ import annotations
 

@@ -1,43 +1,46 @@
-"""How much is told of a memory, and how many fit into an answer."""
+"""Limits the detail of each memory, and the number of memories in an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from json import dumps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .arguments import TierName
 from .results import Note, Result
-from .tool import CHARACTERS_A_TOKEN, Layer
+from .tool import CHARACTERS_PER_TOKEN, Layer
+
+if TYPE_CHECKING:
+    from subconscious.wire.memories import Memory
 
 TOKENS: Mapping[TierName, int] = {"minimal": 100, "compact": 200, "standard": 400}
-"""What a memory may take; a full one is told whole."""
+"""Tokens per memory; the tier ``full`` has no limit."""
 
 FRAME = 400
-"""Characters that an answer's frame takes."""
+"""Characters of an answer's frame."""
 
-MOST_NAMED = 3
-"""Memories that a mark names: the links' own tools tell of all."""
+MAX_NAMED = 3
+"""Memories named by marks of one kind; the tools on links return all."""
 
 _ELLIPSIS = "\u2026"
 
-Some = TypeVar("Some", bound=Result)
+AnyResult = TypeVar("AnyResult", bound=Result)
 
 
 def day(at: float | None) -> str:
-    """A time as the day that it was, in UTC."""
+    """Return the date of a time, in UTC; "" for None."""
     return datetime.fromtimestamp(at, UTC).date().isoformat() if at else ""
 
 
 def cut(text: str, length: int) -> str:
-    """At most ``length`` characters."""
+    """Return the text, cut to at most ``length`` characters."""
     return text if len(text) <= length else text[: max(0, length - 1)].rstrip() + _ELLIPSIS
 
 
-def note(memory: Mapping[str, Any], tier: TierName, relevance: float = 0.0) -> Note:
-    """A memory of the daemon's answer, as its tier tells of it."""
-    told: dict[str, Any] = {
+def note(memory: Memory, tier: TierName, relevance: float = 0.0) -> Note:
+    """Return a memory of the daemon's answer with the detail of the tier."""
+    values: dict[str, Any] = {
         "id": memory["id"],
         "kind": memory["kind"],
         "said": day(memory["said_at"]),
@@ -47,33 +50,33 @@ def note(memory: Mapping[str, Any], tier: TierName, relevance: float = 0.0) -> N
         "marks": _marks(memory),
     }
     if tier != "minimal":
-        told["content"] = "" if memory["content"] == memory["summary"] else memory["content"]
+        values["content"] = "" if memory["content"] == memory["summary"] else memory["content"]
     if tier in ("standard", "full"):
-        told |= {name: memory[name] for name in ("rationale", "branch")}
-        told |= {name: list(memory[name]) for name in ("tags", "files")}
+        values |= {name: memory[name] for name in ("rationale", "branch")}
+        values |= {name: list(memory[name]) for name in ("tags", "files")}
     if tier == "full":
-        told |= {"confidence": round(memory["confidence"], 2), "session": memory["session_id"] or ""}
-        told["evidence"] = memory["evidence"]
-    one = Note(**told)
+        values |= {"confidence": round(memory["confidence"], 2), "session": memory["session_id"] or ""}
+        values["evidence"] = memory["evidence"]
+    one = Note(**values)
     if tier != "minimal" or memory["content"] == memory["summary"]:
-        one.saying_all()
-    return one if tier == "full" else within(one, TOKENS[tier] * CHARACTERS_A_TOKEN)
+        one.marked_whole()
+    return one if tier == "full" else within(one, TOKENS[tier] * CHARACTERS_PER_TOKEN)
 
 
-def within(one: Note, room: int) -> Note:
-    """The note with its longest texts cut so that it fits."""
+def within(one: Note, max_characters: int) -> Note:
+    """Return the note with texts and lists cut so that it fits into ``max_characters`` of JSON."""
     for name in ("evidence", "rationale", "content", "summary"):
-        over = size(one) - room
+        over = size(one) - max_characters
         text = getattr(one, name)
         if over > 0 and text:
             one = one.model_copy(update={name: cut(text, max(40, len(text) - over))})
     for name in ("files", "tags"):
-        if size(one) > room:
+        if size(one) > max_characters:
             one = one.model_copy(update={name: getattr(one, name)[:3]})
     return one
 
 
-def _marks(memory: Mapping[str, Any]) -> list[str]:
+def _marks(memory: Memory) -> list[str]:
     marks = {
         "a note of Claude's own": memory.get("extractor") == "claude-note",
         "verified": memory["verified"],
@@ -86,18 +89,18 @@ def _marks(memory: Mapping[str, Any]) -> list[str]:
     }
     against = [f"conflicts with [{number}]" for number in memory.get("conflicts", ())]
     newer = [f"superseded by [{number}]" for number in memory.get("superseded_by", ())]
-    return [mark for mark, holds in marks.items() if holds] + against[:MOST_NAMED] + newer[:MOST_NAMED]
+    return [mark for mark, applies in marks.items() if applies] + against[:MAX_NAMED] + newer[:MAX_NAMED]
 
 
 def size(result: Result) -> int:
-    """The characters that it takes as JSON."""
-    return len(dumps(result.told(), ensure_ascii=False, separators=(",", ":")))
+    """Return the length of the result as JSON."""
+    return len(dumps(result.values(), ensure_ascii=False, separators=(",", ":")))
 
 
-def fitting(results: Iterable[Some], layer: Layer, room: int = 0) -> list[Some]:
-    """As many of the first as fit into an answer of this layer, and one in any case."""
-    left = min(room or layer.room, layer.room) - FRAME
-    kept: list[Some] = []
+def fitting(results: Iterable[AnyResult], layer: Layer, max_characters: int = 0) -> list[AnyResult]:
+    """Return as many of the first results as fit into an answer of the layer, at least one."""
+    left = min(max_characters or layer.max_characters, layer.max_characters) - FRAME
+    kept: list[AnyResult] = []
     for one in results:
         left -= size(one) + 1
         if kept and left < 0:

@@ -1,35 +1,40 @@
-"""What a tool is, and the layer that says how much it tells."""
+"""The definition of a tool, and the layers that limit the length of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .arguments import Arguments
 from .results import Result
 
-CHARACTERS_A_TOKEN = 4
+if TYPE_CHECKING:
+    from subconscious.wire.requests import Ask
 
 
-class Asking(Protocol):
-    """How a tool reaches the daemon."""
+CHARACTERS_PER_TOKEN = 4
+
+
+class DaemonClient(Protocol):
+    """The interface through which tools send requests to the daemon."""
 
     @property
     def project(self) -> str:
-        """The id of the project that this server is for."""
+        """The id of the server's project."""
 
     @property
     def session(self) -> str:
-        """The session whose model asks; "" where the client does not tell."""
+        """The id of the client's session; "" if the client does not report it."""
 
-    def ask(self, cmd: str, **args: Any) -> dict[str, Any]:
-        """Put one request to the daemon; arguments that are None are left out."""
+    @property
+    def ask(self) -> Ask:
+        """Sends a request to the daemon and returns its answer; arguments that are None are left out."""
 
 
 class Layer(Enum):
-    """How deep a tool looks, and the tokens that its answer takes: few for most, and never more than the second."""
+    """The usual and the highest number of tokens of a tool's answer, by the depth of the question."""
 
     ORCHESTRATION = (2000, 4000)
     DISCOVERY = (200, 500)
@@ -38,21 +43,21 @@ class Layer(Enum):
     DETAIL = (1000, 2000)
 
     @property
-    def room(self) -> int:
-        """The characters that an answer may have."""
-        return self.value[1] * CHARACTERS_A_TOKEN
+    def max_characters(self) -> int:
+        """The length of an answer, at most."""
+        return self.value[1] * CHARACTERS_PER_TOKEN
 
     @property
-    def told(self) -> str:
-        """The budget, as a description tells of it."""
+    def budget(self) -> str:
+        """The number of tokens as it is stated in a tool's description."""
         return f"({self.value[0]}-{self.value[1]} tokens)"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table: what the model is told of a tool, what it may say, and how it is answered.
+    """A tool: its description, arguments and result, and the function that answers a call.
 
-    ``requests`` are those of docs/protocol.md that ``answer`` makes.
+    ``requests`` are the requests (docs/protocol.md) that ``answer`` sends to the daemon.
     """
 
     name: str
@@ -61,10 +66,10 @@ class Tool:
     arguments: type[Arguments]
     result: type[Result]
     requests: tuple[str, ...]
-    answer: Callable[[Any, Asking], Result]
+    answer: Callable[[Any, DaemonClient], Result]
     reads: bool = True
 
     @property
     def description(self) -> str:
-        """What the model reads of it."""
-        return f"{self.meaning} {self.layer.told}"
+        """The description that the model reads."""
+        return f"{self.meaning} {self.layer.budget}"

@@ -1,0 +1,180 @@
+"""The arguments of commands on stored data: import, export, purge, history, maintenance, backups, sharing."""
+
+from __future__ import annotations
+
+from .options import Subparsers, add_command, dollars, positive
+
+TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
+"""Tools whose memories `import --from` reads; listed here because `--help` must not load the readers."""
+
+RULES = ("decisions", "learnings", "dead-ends", "patterns")
+"""The rules of `subconscious.sharing`; listed here because `--help` must not load it."""
+
+
+def add(commands: Subparsers) -> None:
+    """Add the commands."""
+    _add_import(commands)
+    _add_export(commands)
+    _add_purge(commands)
+    _add_history(commands)
+    _add_rollback(commands)
+    _add_upkeep(commands)
+    _add_sharing(commands)
+
+
+def _add_import(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "import", "imports:import_past", "learn from past sessions, notes or an export", listing=True
+    )
+    command.add_argument(
+        "paths", metavar="PATH", nargs="*", help="transcripts, Markdown notes, folders of them, or an export"
+    )
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--project", metavar="FOLDER", help="import the sessions of this project; with PATH: the project of the notes"
+    )
+    which.add_argument("--all", action="store_true", help="import the sessions of every project")
+    command.add_argument("--from", dest="tool", choices=tuple(TOOLS), help="import the memories of another tool")
+    command.add_argument("--yes", action="store_true", help="start without asking")
+    command.add_argument("--with-model", action="store_true", help="also have the provider's model read the sessions")
+    command.add_argument(
+        "--max-cost", metavar="DOLLARS", type=dollars, help="leave out sessions that would exceed this cost"
+    )
+
+
+def _add_export(commands: Subparsers) -> None:
+    command = add_command(commands, "export", "files:export", "write memories as Markdown notes or JSON", listing=True)
+    command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
+    command.add_argument(
+        "--out", metavar="DIR", help="an empty folder or an earlier export (default: ~/subconscious-export)"
+    )
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("--project", metavar="NAME", help="export another project: its name or folder")
+    which.add_argument("--all", action="store_true", help="export all projects")
+    command.add_argument(
+        "--status",
+        action="append",
+        choices=("active", "unconfirmed", "archived"),
+        default=[],
+        help="export only these; may be repeated (default: all three)",
+    )
+    command.add_argument(
+        "--watch", action="store_true", help="keep the folder up to date and ask about edits, until Ctrl-C"
+    )
+
+
+def _add_purge(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo", listing=True
+    )
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+    which.add_argument(
+        "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
+    )
+    which.add_argument("--project", action="store_true", help="everything in this project")
+    which.add_argument("--all", action="store_true", help="everything in all projects")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data", listing=True)
+    command.add_argument("--fix", action="store_true", help="remove them for good, with every trace")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+    command = add_command(
+        commands, "redactions", "purges:redactions", "list what was redacted, without the values", listing=True
+    )
+    command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
+    choices = command.add_subparsers(title="decide", metavar="DECISION")
+    action = add_command(choices, "allow", "purges:allow", "stop redacting a value that is no secret", listing=True)
+    action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
+    action.add_argument("--reason", help="kept in the history")
+    action = add_command(choices, "disallow", "purges:disallow", "redact a value again that was allowed", listing=True)
+    action.add_argument("hash", metavar="HASH")
+
+
+def _add_history(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "history", "changes:history", "list changes: the latest, or those of one thing", listing=True
+    )
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("id", metavar="ID", type=positive, nargs="?", help="the changes of this memory")
+    which.add_argument("--capture", metavar="ID", type=positive, help="the changes of this capture")
+    which.add_argument("--link", metavar="ID", type=positive, help="the changes of this link")
+    which.add_argument(
+        "--session", metavar="ID", help="the changes that this session made; the start of its id is enough"
+    )
+    which.add_argument("--event", metavar="ID", type=positive, help="this change, and what was done together with it")
+    command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    command.add_argument("--limit", type=positive, default=20, help="show at most this many of the latest changes (20)")
+    command = add_command(
+        commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone", listing=True
+    )
+    command.add_argument(
+        "number", metavar="N", type=positive, nargs="?", default=1, help="how many changes to undo (1)"
+    )
+    command.add_argument(
+        "--event", metavar="ID", type=positive, nargs="+", help="undo these changes, by their numbers in `history`"
+    )
+    command.add_argument(
+        "--learned",
+        "--daemon",
+        dest="daemon",
+        action="store_true",
+        help="include what was learned from sessions or done by the daemon",
+    )
+    command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+    command.add_argument("--reason", help="kept in the history")
+
+
+def _add_rollback(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "rollback", "rollback:rollback", "withdraw everything a session added", listing=True
+    )
+    command.add_argument("session", metavar="SESSION", help="the session's id; its start is enough")
+    command.add_argument("--undo", action="store_true", help="put it back")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+    command.add_argument("--reason", help="kept in the history")
+
+
+def _add_upkeep(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and what waits", listing=True
+    )
+    choices = command.add_subparsers(title="actions", metavar="ACTION")
+    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and what waits", listing=True)
+    log = add_command(choices, "log", "upkeep:log", "list what the latest runs did", listing=True)
+    log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    repeats = add_command(
+        choices, "repeats", "upkeep:repeats", "list the duplicates that the next nightly run would merge", listing=True
+    )
+    repeats.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    repeats.add_argument("--all", action="store_true", help="in all projects")
+    action = add_command(choices, "run", "upkeep:run", "run a job now", listing=True)
+    action.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
+    command = add_command(commands, "backup", "upkeep:backup", "make a verified copy of the database now", listing=True)
+    command.add_argument("--as-is", action="store_true", help="accept a database that differs from its last copy")
+    command = add_command(
+        commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", listing=True
+    )
+    command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
+    command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+
+
+def _add_sharing(commands: Subparsers) -> None:
+    for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "share memories no more")):
+        command = add_command(commands, name, f"sharing:{name}", meaning, listing=True)
+        command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+        command.add_argument(
+            "--rule", choices=RULES, help="those of this kind that you stated or approved, also later ones"
+        )
+    command = add_command(commands, "sync", "sharing:sync", "exchange shared memories with a Git remote", listing=True)
+    command.add_argument("remote", metavar="REMOTE", nargs="?", help="default: origin, if there is one")
+    command.add_argument("--preview", action="store_true", help="fetch, and only show what would be sent and taken in")
+    command.add_argument(
+        "--in-repo", action="store_true", help="also read and write .subconscious/ in the checkout, for pull requests"
+    )
+    command = add_command(
+        commands, "trust", "sharing:trust", "give a teammate's memories unconfirmed, before you review them"
+    )
+    command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
+    command.add_argument("--remove", action="store_true", help="trust them no longer")

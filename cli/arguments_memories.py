@@ -1,0 +1,206 @@
+"""The arguments of commands that change memories: archive, fade, correct, summarize, promote, link."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime
+
+from .options import Subparsers, add_command, add_ids, positive
+
+LEVELS = ("constitutional", "critical", "important", "normal", "temporary", "deprecated")
+DIGESTS = ("summarize", "tag", "patterns", "synthesize")
+LINK_STATUSES = ("active", "proposed", "refused", "withdrawn", "all")
+
+
+def add(commands: Subparsers) -> None:
+    """Add the commands."""
+    _add_archiving(commands)
+    _add_decay(commands)
+    _add_importance(commands)
+    _add_correcting(commands)
+    _add_consolidating(commands)
+    _add_knowledge(commands)
+    _add_link_lists(commands)
+    _add_link_changes(commands)
+    _add_link_walks(commands)
+
+
+def _add_archiving(commands: Subparsers) -> None:
+    _add_moving(commands, "archive", "archiving:archive", "take memories out of use; nothing is deleted")
+    _add_moving(commands, "forget", "archiving:archive", "the same as archive; unarchive brings them back")
+    _add_moving(commands, "unarchive", "archiving:unarchive", "bring archived memories back")
+
+
+def _add_moving(commands: Subparsers, name: str, function: str, help_text: str) -> None:
+    command = add_command(commands, name, function, help_text, listing=True)
+    command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+    command.add_argument(
+        "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
+    )
+    command.add_argument("--query", metavar="WORD", nargs="+", help="memories that contain all these words")
+    command.add_argument("--everywhere", action="store_true", help="with --query: in all projects, not only this one")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+    command.add_argument("--reason", help="kept in the history")
+
+
+def _add_decay(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "decay", "fading:decay", "show which memories fade, which are archived next, and why", listing=True
+    )
+    command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[], help="show how these memories fade")
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("--preview", action="store_true", help="show what the next run archives (the default)")
+    which.add_argument("--log", action="store_true", help="list what has faded and was archived, and why")
+    which.add_argument("--reset", action="store_true", help="make these, or all in the project, as fresh as new ones")
+    which.add_argument("--run", action="store_true", help="archive faded memories now, in all projects")
+    command.add_argument("--since", metavar="DATE", type=day, help="with --log: from this day on")
+    command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+
+
+def _add_importance(commands: Subparsers) -> None:
+    command = add_command(commands, "importance", "fading:importance", "set how important a memory is", listing=True)
+    command.add_argument("id", metavar="ID", type=positive)
+    command.add_argument("level", metavar="LEVEL", choices=LEVELS, help=", ".join(LEVELS))
+    command = add_command(
+        commands, "pin", "fading:pin", "never let memories fade; every session starts with them", listing=True
+    )
+    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again", listing=True)
+    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+
+
+def _add_correcting(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory", listing=True
+    )
+    command.add_argument("id", metavar="ID", type=positive)
+    change = command.add_mutually_exclusive_group(required=True)
+    change.add_argument("--superseded-by", metavar="ID", type=positive, help="this memory replaces it")
+    change.add_argument("--deprecated", action="store_true", help="it no longer applies, and nothing replaces it")
+    change.add_argument("--refined", metavar="TEXT", nargs="+", help="this text says it better")
+    change.add_argument("--merged-into", metavar="ID", type=positive, help="this memory means the same")
+    command.add_argument("--reason", help="kept in the history")
+    for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
+        command = add_command(commands, name, f"correcting:{name}", what, listing=True)
+        command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+        command.add_argument("--reason", help="kept in the history")
+
+
+def day(text: str) -> float:
+    """Return when a date begins in the local time zone, in seconds since the epoch."""
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is no date: write it as 2026-11-20") from None
+
+
+def _add_consolidating(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "consolidate", "consolidating:consolidate", "summarize groups of similar memories", listing=True
+    )
+    command.add_argument("--preview", action="store_true", help="only show the groups and their summaries")
+    command.add_argument(
+        "--everywhere", action="store_true", help="your memories for all projects instead of this project's"
+    )
+    command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    command.add_argument("--yes", action="store_true", help="don't ask")
+
+
+def _add_knowledge(commands: Subparsers) -> None:
+    command = add_command(
+        commands,
+        "promote",
+        "knowledge:promote",
+        "show which memories are project knowledge, and their scores",
+        listing=True,
+    )
+    command.add_argument("--preview", action="store_true", help="only show them, and write no files")
+    command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    add_command(
+        commands, "pull", "knowledge:pull", "write this project's files now, and print where they are", listing=True
+    )
+    command = add_command(
+        commands, "memory", "knowledge:memory", "show what matters most in this project now", listing=True
+    )
+    command.add_argument(
+        "mode",
+        nargs="?",
+        choices=DIGESTS,
+        help="show the last session, the tags, recurring points, or project knowledge",
+    )
+
+
+def _add_link_lists(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "links", "links:links", "list the links of a memory, or the proposed links", listing=True
+    )
+    command.add_argument("id", metavar="ID", type=positive, nargs="?", help="a memory; default: all proposed links")
+    command.add_argument(
+        "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
+    )
+    _add_types(command)
+    _add_extent(command)
+    command = add_command(
+        commands, "conflicts", "links:conflicts", "list memories that contradict each other", listing=True
+    )
+    command.add_argument(
+        "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
+    )
+    _add_extent(command)
+
+
+def _add_link_changes(commands: Subparsers) -> None:
+    command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12", listing=True)
+    command.add_argument("source", metavar="SOURCE", type=positive)
+    command.add_argument(
+        "type", metavar="TYPE", help="SUPPORTS, CONTRADICTS, SUPERSEDES, EXTENDS, REQUIRES, CAUSED, ..."
+    )
+    command.add_argument("target", metavar="TARGET", type=positive)
+    command.add_argument("--reason", help="why they are linked; kept as evidence")
+    add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links", listing=True))
+    add_ids(
+        add_command(commands, "unlink", "links:unlink", "remove wrong links; they are not proposed again", listing=True)
+    )
+    command = add_command(commands, "relink", "links:relink", "change the type or direction of a link", listing=True)
+    command.add_argument("id", metavar="LINK", type=positive)
+    command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
+    command.add_argument("--reverse", action="store_true", help="swap source and target")
+    command.add_argument("--reason", help="kept in the history")
+
+
+def _add_link_walks(commands: Subparsers) -> None:
+    command = add_command(
+        commands, "graph", "graphs:graph", "show the memories linked with one, in several steps", listing=True
+    )
+    command.add_argument("id", metavar="ID", type=positive)
+    _add_depth(command)
+    _add_types(command)
+    command.add_argument("--mermaid", action="store_true", help="print a Mermaid diagram")
+    command.add_argument("--everywhere", action="store_true", help="follow links into other projects")
+    command = add_command(
+        commands, "why", "graphs:why", "show why something is so, as a chain of reasons", listing=True
+    )
+    command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's number, or a question")
+    _add_depth(command)
+
+
+def _add_types(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--type", metavar="TYPE", nargs="+", default=[], help="only links of these types")
+
+
+def _add_extent(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
+
+
+def _add_depth(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--depth",
+        type=positive,
+        default=3,
+        choices=range(1, 7),
+        metavar="N",
+        help="follow at most this many steps, 1 to 6 (3)",
+    )

@@ -1,0 +1,48 @@
+"""Questions that a person answers with yes before a command changes anything."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from subconscious.domain.errors import RequestError
+
+NO_TERMINAL = "this needs a confirmation, but there is no terminal to ask on"
+
+
+def ask_yes(question: str) -> bool:
+    """Return whether the answer is yes; False at the end of the input."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def agreed(options: Namespace, question: str) -> bool:
+    """Return whether the user agrees, by --yes or by the answer; without a terminal only --yes counts."""
+    if options.yes:
+        return True
+    if not sys.stdin.isatty():
+        print("Nothing was changed. Add --yes to do it.", file=sys.stderr)
+        return False
+    return ask_yes(question)
+
+
+def agreed_to_import(question: str) -> bool:
+    """Return whether the user agrees to an import. Raises RequestError without a terminal."""
+    if not sys.stdin.isatty():
+        raise RequestError(NO_TERMINAL, "add --yes, or --json to see what would be imported")
+    return ask_yes(question)
+
+
+def require_yes(options: Namespace, question: str) -> None:
+    """Raise RequestError unless the user agrees, by --yes or by the answer."""
+    require_terminal(options)
+    if not (options.yes or ask_yes(question)):
+        raise RequestError("nothing was changed", "")
+
+
+def require_terminal(options: Namespace) -> None:
+    """Raise RequestError if an answer is needed, but nobody can be asked."""
+    if not options.yes and (options.json or not sys.stdin.isatty()):
+        raise RequestError(NO_TERMINAL, "add --yes")

@@ -1,0 +1,20 @@
+"""Install packages on first use, while the user waits."""
+
+from __future__ import annotations
+
+from subconscious import extras
+
+from . import screen
+
+
+def ensure_extra(name: str) -> bool:
+    """Return whether an extra is installed; install it if needed, with the proxies of this terminal."""
+    if extras.is_installed(name):
+        return True
+    extra = extras.EXTRAS[name]
+    print(f"Installing {extra.label} ({extra.megabytes} MB, this once) ...", flush=True)
+    absence = extras.install(name)
+    if absence:
+        print(screen.paint(absence.message, "yellow"))
+        print(f"  {absence.remedy}")
+    return absence is None
