@@ -58,13 +58,21 @@ def make_machine(
     def make(api: FakeApi) -> Machine:
         machine = replace(installed, root=tmp_path_factory.mktemp("m"), api=api)
         machine.furnish()
-        shutil.copytree(installed.config, machine.config, dirs_exist_ok=True)
+        shutil.copytree(installed.config, machine.config, copy_function=_link_plugin, dirs_exist_ok=True)
         known = machine.config / "plugins" / "installed_plugins.json"
         known.write_text(known.read_text().replace(str(installed.config), str(machine.config)))
         (machine.state / "env").symlink_to(environments)
         return machine
 
     return make
+
+
+def _link_plugin(source: str, target: str) -> None:
+    """Copy a file of the client's folder; one of the plugin, which nobody may write to, is linked instead."""
+    if "/plugins/cache/" in source or "/plugins/marketplaces/" in source:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A fake Anthropic Messages API on loopback: answers by script, keeps every request.
+"""A fake Anthropic Messages API on loopback with scripted answers; it records every request.
 
 What to answer is found from the request alone (its last typed prompt and the answers given since), so any
 number of clients may talk to one server at once and a repeated request gets the same answer.

@@ -1,4 +1,4 @@
-"""One person's machine: the real Claude Code, an empty home, a project, the installed plugin, a fake API."""
+"""A test machine: the real Claude Code, an empty home, a project, the installed plugin, a fake API."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.client.fake_api import FakeApi
+from tests.support.terminal import COLUMNS_WANTED, Terminal
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -183,6 +184,21 @@ class Machine:
                 yield Session(client, errors)
             finally:
                 client.kill()
+
+    @contextmanager
+    def screen(self) -> Iterator[Terminal]:
+        """Start the client on a terminal, as a person does, in a folder that the person trusts."""
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": [self.environ["ANTHROPIC_API_KEY"]], "rejected": []},
+            "projects": {str(self.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+        }
+        file = self.config / ".claude.json"
+        file.write_text(json.dumps(json.loads(file.read_text() if file.exists() else "{}") | known))
+        with Terminal([self.claude], {**self.environ, "TERM": "xterm", COLUMNS_WANTED: "160"}, self.project) as screen:
+            screen.await_text("\u276f")
+            yield screen
 
     def talk(self, *prompts: str, **options: Any) -> Session:
         """Hold a whole session, which must end well and show no trouble with hooks."""

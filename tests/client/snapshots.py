@@ -1,4 +1,4 @@
-"""A machine after one session, made once for many tests: each test gets the same files back at the same place.
+"""Snapshots of a machine after one session, restored for many tests at the same path.
 
 A transcript is known by its inode, and the store knows its project by its path, so files are restored in place.
 """
@@ -74,10 +74,18 @@ def restore(copy: Path, place: Path) -> None:
         elif kept.is_dir():
             target.mkdir(exist_ok=True)
             restore(kept, target)
-        else:
+        elif not _is_unchanged(target, kept):
             shutil.copyfile(kept, target)
         if not kept.is_symlink():
             shutil.copystat(kept, target)
+
+
+def _is_unchanged(target: Path, kept: Path) -> bool:
+    """Whether a file has the size and time of its copy, as most of the thousand files of an installation have."""
+    if not target.exists():
+        return False
+    now, before = target.stat(), kept.stat()
+    return (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
 
 
 def _sort(path: Path) -> str:

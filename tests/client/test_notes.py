@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.claude_files.places import notes_folder
+from subconscious.claude_files.client_folders import notes_folder
 from tests.client.fake_api import FakeApi, says, uses
 from tests.client.machine import Machine, Row
 

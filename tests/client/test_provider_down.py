@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 from tests.client.machine import Machine, Row, wait_for
 from tests.support.fake_openai import FakeOpenAI, candidate, numbered
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from cli.arguments import parser
-from daemon.accepted import GUARDED
+from subconscious.context.approval import GUARDED
 from subconscious.decay import POLICIES
-from subconscious.kinds import KINDS
-from subconscious.link_types import LINK_TYPES
-from subconscious.settings import Settings
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.link_types import LINK_TYPES
+from subconscious.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_every_documented_command_exists() -> None:
 
 def test_every_verb_has_its_function() -> None:
     for name, verb in VERBS.items():
-        target = verb.get_default("verb")
+        target = verb.get_default("function")
         if target is None:
             assert name == "daemon"
             continue
@@ -86,7 +86,7 @@ def _settings_table() -> str:
 
 
 def test_there_are_at_most_sixty_settings() -> None:
-    """A value that no user has a reason to change belongs into subconscious/tuning.py."""
+    """A value that no user has a reason to change belongs into subconscious/settings/tuning.py."""
     assert len(Settings.model_fields) <= 60
 
 
@@ -118,7 +118,7 @@ def test_the_readmes_settings_exist_with_their_defaults() -> None:
 
 
 def test_every_request_is_in_the_protocol() -> None:
-    rooms = (ROOT / "daemon" / "requests").glob("*.py")
+    rooms = [*(ROOT / "subconscious").glob("*/*api.py"), ROOT / "daemon" / "api.py"]
     source = "\n".join(room.read_text(encoding="utf-8") for room in rooms)
     commands = set(re.findall(r"async def cmd_(\w+)", source))
     table = PROTOCOL.partition("## Commands")[2]

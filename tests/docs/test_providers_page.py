@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from subconscious.providers import NONE, PROVIDERS
-from subconscious.providers.prices import default_model
+from subconscious.llm.providers import NONE, PROVIDERS
+from subconscious.llm.providers.prices import default_model
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "providers.md").read_text(encoding="utf-8")
 

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from subconscious.capture import observing, session_limits
 from subconscious.decay import Terms
-from subconscious.flow import confirming, handover, observing, past_work, remembering, unasked
-from subconscious.kinds import KINDS
-from subconscious.settings import Settings
-from subconscious.store import queue
-from subconscious.surfacing import portfolio
+from subconscious.domain.kinds import KINDS
+from subconscious.failures import checks
+from subconscious.sessions import past_work, previous_session
+from subconscious.settings.settings import Settings
+from subconscious.store import review_queue
+from subconscious.supersession import confirmation
+from subconscious.surfacing import bound_candidates, portfolio, proactive
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = " ".join((ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split())
 NOW = Settings()
-WORDS = {1: "one", 2: "two", 3: "three"}
+WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 DAY = 86_400.0
 TOKEN = 4
 """Characters of a token, as budgets count them."""
@@ -30,19 +33,24 @@ def _days(kind: str) -> str:
 RULES = [
     f"(`spool_max_mb`, {NOW.spool_max_mb} MB)",
     f"at most {NOW.start_memories} memories and {NOW.start_tokens} tokens in all",
-    f"From a trunk or another branch, within {WORDS[round(handover.RECENT / DAY)]} days",
+    f"From a trunk or another branch, within {WORDS[round(previous_session.RECENT / DAY)]} days",
     f"at most {NOW.handover_tokens} tokens",
     f"A memory that {WORDS[portfolio.MOST_UNHEEDED]} sessions were given and did not use",
     f"at most {NOW.session_surfaces} memories and {NOW.session_tokens} tokens a session",
     f"one to {WORDS[past_work.SENTENCES]} of its sentences",
-    f"in at most {unasked.RECORDS[past_work.TOLD_SHORTLY] // TOKEN} tokens",
+    f"in at most {proactive.RECORDS[past_work.TOLD_SHORTLY] // TOKEN} tokens",
     f"memories bound to that file (at most {NOW.file_surfaces};",
     f"never twice within {NOW.surface_cooldown_minutes:g} minutes",
+    f"Lint checks need at least {checks.SOME} new lines",
+    f"Where {bound_candidates.MANY_CHECKS} or more checks of a language failed in several sessions",
+    f"they come as one list of at most {bound_candidates.LISTED_CHECKS}",
+    f"and at most {bound_candidates.MOST_CHECKS} come in a session",
+    f"Habits rest after {WORDS[portfolio.MOST_UNHEEDED]} sessions",
     f"From {NOW.auto_threshold} it is stored",
     f"from {NOW.review_threshold} it is kept unconfirmed",
-    f"The review offers {WORDS[queue.OFFERED]} items at a time",
-    f"at most {remembering.MOST_UNCONFIRMED} a session",
-    f"{WORDS[confirming.MISSES]} sessions that were given it without using it retire it",
+    f"The review offers {WORDS[review_queue.OFFERED]} items at a time",
+    f"at most {session_limits.MOST_UNCONFIRMED} a session",
+    f"{WORDS[confirmation.MISSES]} sessions that were given it without using it retire it",
     f"{WORDS[observing.FEWEST_SESSIONS].capitalize()} sessions must have met the failure,"
     f" or one {WORDS[observing.FEWEST_TIMES]} times",
     f"(progress {_days('progress')} days, blockers {_days('blocker')}, decisions and preferences {_days('decision')},"

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import (
-    Candidate,
-    Evidence,
-    Origin,
-    Strength,
-)
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength
 from tests.support.values import NOON
 
 

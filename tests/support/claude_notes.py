@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from subconscious.claude_files.places import slug
+from subconscious.claude_files.client_folders import slug
 
 
 def notes_of(config: Path, project: Path) -> Path:

@@ -199,7 +199,7 @@ KEPT_BACK: dict[str, Any] = {
     "why": "it was given less than 5 minutes ago",
 }
 STATUS: dict[str, Any] = {
-    "version": "0.1.0",
+    "version": "0.2.0",
     "pid": 4242,
     "home": "/home/dev/.subconscious",
     "started_at": time() - 7200,
@@ -273,7 +273,8 @@ FINDING: dict[str, Any] = {
     "length": 16,
 }
 LEFT: dict[str, Any] = {"value": 0.1, "factors": {"recency": 0.0, "supersession": 1.0}, "why": ""}
-FADING: dict[str, Any] = {
+CURVE = {"curve": [[day, 0.7 - day / 800] for day in range(0, 401, 5)], "below": 0.3}
+DECAY: dict[str, Any] = CURVE | {
     "memory": MEMORY,
     "state": "cold",
     **LEFT,
@@ -285,14 +286,17 @@ FADING: dict[str, Any] = {
     "feedback": {"rejected": 2},
     "effective_confidence": 0.6,
     "corrections": [],
-    "curve": [[day, 0.7 - day / 800] for day in range(0, 401, 5)],
-    "below": 0.3,
+}
+FADING: dict[str, Any] = CURVE | {
     "due": [{"memory": MEMORY, "unused_days": 200.5, **LEFT}],
     "total": 2,
     "active": 9,
     "states": {"hot": 1, "warm": 2, "cold": 6, "dormant": 0},
     "policy": "weighted",
 }
+FADED = {name: MEMORY[name] for name in ("id", "kind", "summary")}
+FADED |= {"archived_at": time(), "reason": "faded: 0.10 left (recency 0.00)"}
+STORED_SURFACE = {name: value for name, value in SURFACE.items() if name != "summary"} | {"limits": "{}"}
 ANSWERS: dict[str, Any] = {
     "status": STATUS,
     "remember": {"decision": "auto", "reason": "", "confidence": 1.0, "memory": MEMORY},
@@ -304,7 +308,7 @@ ANSWERS: dict[str, Any] = {
         "merged": [10, 11],
         "memory": MEMORY,
         "history": [EVENT],
-        "surfaces": [SURFACE],
+        "surfaces": [STORED_SURFACE],
         "marks": ["may be outdated"],
         "priority": -0.1,
     },
@@ -322,8 +326,8 @@ ANSWERS: dict[str, Any] = {
     "sessions": {"sessions": [SESSION]},
     "archive": {"memories": [MEMORY]},
     "archive_plan": {"memories": [MEMORY]},
-    "decay": FADING,
-    "faded": {"memories": [MEMORY | {"archived_at": time(), "reason": "faded: 0.10 left (recency 0.00)"}]},
+    "decay": lambda args: DECAY if "id" in args else FADING,
+    "faded": {"memories": [FADED]},
     "fade": {"looked": 9, "archived": [12], "left": 1, "seconds": 0.1},
     "reset_decay": {"reset": 1},
     "importance": {"memories": [MEMORY]},

@@ -20,12 +20,15 @@ from typing import Any
 import pytest
 
 from bench.tuned_daemon import apply_tuning
-from daemon import core, file_names, rendering, vouching
 from daemon.__main__ import log_handler, serve
-from subconscious import client
-from subconscious.errors import DaemonError, SubconsciousError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.app import active_settings
+from subconscious.authorship import attestation
+from subconscious.domain.errors import DaemonError, SubconsciousError
+from subconscious.knowledge import rendering
 from subconscious.redaction import ledger
+from subconscious.settings.home import Home
+from subconscious.surfacing import published_files
 
 STOPPING_SECONDS = 30.0
 
@@ -72,7 +75,7 @@ class DaemonThread:
 def _forget() -> None:
     """Drop what a new process would not know: settings of before, and what was redacted for other tests."""
     ledger.take()
-    for value in vars(core).values():
+    for value in vars(active_settings).values():
         if hasattr(value, "cache_clear"):
             value.cache_clear()
 
@@ -106,14 +109,14 @@ class DaemonThreads:
         """Have daemons started here; what a process of their own would set for itself is set meanwhile."""
         mask = os.umask(0o077)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(client, "start", self.start)
+            patch.setattr(wire, "start", self.start)
             patch.setattr(logging.getLogger(), "level", logging.INFO)
             patch.setattr(logging.getLogger("watchfiles"), "level", logging.WARNING)
             patch.setattr(os, "kill", _kill)
             # Of these a test would only see that they take seconds.
             patch.setattr(rendering, "PAUSE", 0.2)
-            patch.setattr(file_names, "PAUSE", 0.2)
-            patch.setattr(vouching, "WRITTEN_SECONDS", 2.0)
+            patch.setattr(published_files, "PAUSE", 0.2)
+            patch.setattr(attestation, "WRITTEN_SECONDS", 2.0)
             try:
                 yield
             finally:
@@ -125,7 +128,7 @@ class DaemonThreads:
         for started in self._started:
             if started.poll() is None:
                 with suppress(DaemonError):
-                    client.call(started.home, "stop", timeout=5)
+                    wire.call(started.home, "stop", timeout=5)
             try:
                 started.wait(STOPPING_SECONDS)
             except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""A daemon of the test's own and sessions that speak to it: what the tests of the daemon do again and again."""
+"""Helpers of the daemon tests: a daemon of the test's own, and sessions that talk to it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from bench.sessions import Speaker
 from bench.tuned_daemon import write_config
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support.daemon_thread import serves_in_thread
 
 
@@ -21,12 +21,15 @@ def processes_of(home: Home) -> list[int]:
     """The daemon processes of a state folder."""
     assert not serves_in_thread(home), "this daemon is a thread: mark the test with @pytest.mark.process"
     marker = f"SUBCONSCIOUS_HOME={home.root}\0".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if marker in (folder / "environ").read_bytes() and b"daemon" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-    return found
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _is_daemon(folder, marker)]
+
+
+def _is_daemon(process: Path, marker: bytes) -> bool:
+    try:
+        # The command line first: few have the word, and reading both of all processes takes 10 ms at each test's end.
+        return b"daemon" in (process / "cmdline").read_bytes() and marker in (process / "environ").read_bytes()
+    except OSError:
+        return False
 
 
 def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
@@ -46,7 +49,7 @@ def configure(home: Home, **values: object) -> None:
 
 def drained(home: Home) -> None:
     """Wait until everything handed over is worked off."""
-    assert client.call(home, "drain", {"timeout": 20}, 25) == {"drained": True, "embedded": True}
+    assert wire.call(home, "drain", {"timeout": 20}, 25) == {"drained": True, "embedded": True}
 
 
 def new_session(home: Home, folder: Path) -> Speaker:
@@ -61,8 +64,8 @@ def new_session(home: Home, folder: Path) -> Speaker:
 def stop(home: Home) -> None:
     """Stop the daemon of a state folder, if one runs."""
     with suppress(DaemonError):
-        client.call(home, "stop", timeout=2)
-        client.await_absence(home, 10)
+        wire.call(home, "stop", timeout=2)
+        wire.await_absence(home, 10)
 
 
 def kill_processes(home: Home) -> None:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support.daemons import drained
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -31,7 +31,7 @@ def blocked(answer: bytes) -> str:
 
 def captured(home: Home, speaker: Speaker, status: str | None = None) -> list[dict[str, Any]]:
     asked = {"cwd": str(speaker.project), "status": status}
-    found: list[dict[str, Any]] = client.call(home, "captures", asked)["captures"]
+    found: list[dict[str, Any]] = wire.call(home, "captures", asked)["captures"]
     return found
 
 

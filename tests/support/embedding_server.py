@@ -1,4 +1,4 @@
-"""An embedding server on loopback that speaks as OpenAI and as Ollama do, and fails as it is told.
+"""A loopback embedding server with the APIs of OpenAI and Ollama that fails on demand.
 
 The wire is ours, the vectors are those of the local model (or, for speed, made from letters): what is near in meaning
 is near. It keeps what it was asked, so that tests can see what left the machine.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.sessions import Speaker
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.daemons import drained, new_session
 
 SUBCOMMAND = "Exit code 2\nerror: unrecognized subcommand 'bun'\n\nUsage: wrap [OPTIONS] <COMMAND>"

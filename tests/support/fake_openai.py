@@ -1,4 +1,4 @@
-"""A server on loopback that speaks as OpenAI does, with a script for a model: what leaves a daemon is seen here."""
+"""A loopback server with OpenAI's API and scripted answers; it records what leaves the daemon."""
 
 from __future__ import annotations
 

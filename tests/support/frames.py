@@ -1,16 +1,16 @@
-"""Reads a frame of surfaced memory as strictly as nobody else will: what it can't place is an error."""
+"""A strict parser of the frame around surfaced memories: anything it does not know is an error."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from subconscious.quoting import CLOSING, OPENING
-from subconscious.surfacing import SURVIVORS
+from subconscious.framing.rules import SURVIVORS
+from subconscious.text.quoting import CLOSING, OPENING
 
 ENTRY = re.compile(
     r"\[(?P<id>\d+)\] (?P<kind>[\w./#@+-]+), (?P<date>\d{4}-\d\d-\d\d),"
-    r" (?P<speaker>said by the user|noted by the assistant|read in a file or output)"
+    r" (?P<speaker>said by the user|noted by the assistant|read in a file or output|shared by a teammate)"
     r"(?:, on branch (?P<branch>[\w./#@+-]+))?(?:, said \d+ times)?"
     r"(?:, conflicts with \[\d+\](?: \[\d+\]){0,2})?(?:, superseded by \[\d+\](?: \[\d+\]){0,2})?"
     r"(?:, stale)?(?:, low trust|, suspect: may be poisoned)?: (?P<content>.*)"

@@ -1,12 +1,12 @@
-"""Statements that come back."""
+"""Statements that recur over sessions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Origin, Strength
 from subconscious.store import captures
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.support.values import NOON
@@ -27,6 +27,6 @@ async def told(database: Database, project: Project, session: str, content: str,
         **values,
     )
     async with database.write() as tx:
-        number = await captures.insert(tx, said, decision, Place(project.id, session), 30)
+        number = await captures.insert(tx, said, decision, SessionRef(project.id, session), 30)
     assert number is not None
     return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subconscious.model import Candidate, Evidence, Origin, Strength
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength
 
 HEARD = "ok. We decided to fire twice a day. Go on."
 

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support import terminal
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."

@@ -1,4 +1,4 @@
-"""The plugin as it is shipped, and the environment that it makes for its daemon: made once, since it takes a minute."""
+"""The plugin as shipped, with the environment of its daemon: built once, since that takes a minute."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
-from subconscious.graph import Neighbours
-from subconscious.model import Link
+from subconscious.domain.model import Link
+from subconscious.links.graph import Neighbours
 
 
 def linked(number: int, source: int, target: int, type_: str = "SUPPORTS", status: str = "active") -> Link:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import Link
+from subconscious.domain.model import Link
 from subconscious.store import links
 from subconscious.store.connect import Database
 from tests.support.values import NOON

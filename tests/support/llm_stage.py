@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from subconscious.providers import Access, Provider, Request
-from subconscious.providers.scripted import ScriptedProvider, Step
+from subconscious.llm.providers import Access, Provider, Request
+from subconscious.llm.providers.scripted import ScriptedProvider, Step
 
 
 class Stage:

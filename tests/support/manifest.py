@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from subconscious.provider_table import ProviderRow, provider_rows
+from subconscious.settings.provider_table import ProviderRow, provider_rows
 
 ROOT = Path(__file__).parents[2]
 FILES = (ROOT / "plugin.json", ROOT / ".claude-plugin" / "plugin.json")

@@ -13,9 +13,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
-from subconscious.quoting import OPENING
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.text.quoting import OPENING
 from tests.support.daemons import drained
 from tests.support.hook_calls import CHECKOUT
 
@@ -23,7 +23,7 @@ FACT = "We decided to keep all amounts in integer cents, because floats lost a c
 
 
 def listed(home: Home, speaker: Speaker) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.call(home, "list", {"cwd": str(speaker.project)})["memories"]
+    found: list[dict[str, Any]] = wire.call(home, "list", {"cwd": str(speaker.project)})["memories"]
     return found
 
 

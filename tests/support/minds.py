@@ -1,12 +1,12 @@
-"""A mind over a store, and memories put into it."""
+"""RecallContexts over a test store, and memories stored in it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from bench.tuned import tuned
-from subconscious.flow.mind import Mind
-from subconscious.model import Scope
+from subconscious.domain.model import Scope
+from subconscious.recall.recall_context import RecallContext
 from subconscious.store import memories
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -17,8 +17,8 @@ async def no_embedding(text: str) -> None:
     return None
 
 
-def make_mind(database: Database, **settings: Any) -> Mind:
-    return Mind(database, None, tuned(embedder="none", **settings), no_embedding)
+def make_mind(database: Database, **settings: Any) -> RecallContext:
+    return RecallContext(database, None, tuned(embedder="none", **settings), no_embedding)
 
 
 async def store(database: Database, project: Project, content: str, **changes: Any) -> int:

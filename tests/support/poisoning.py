@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import Candidate, Evidence, Origin, Strength
+from subconscious.domain.model import Candidate, Evidence, Origin, Strength
 
 
 def of(text: str, origin: Origin, **changes: Any) -> Candidate:

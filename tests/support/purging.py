@@ -1,4 +1,4 @@
-"""Learning a statement, purging it as a person, and looking for what is left of it."""
+"""Learn a statement, purge it as a person, and search for what is left of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import drained
 
@@ -24,7 +24,7 @@ def learned(home: Home, speaker: Speaker, text: str) -> int:
     speaker.say(text)
     speaker.hook("drop", "Stop")
     drained(home)
-    found = client.call(home, "captures", {"cwd": str(speaker.project)})["captures"]
+    found = wire.call(home, "captures", {"cwd": str(speaker.project)})["captures"]
     kept = [capture["memory_id"] for capture in found if capture["content"] == text]
     assert kept, found
     return int(kept[-1])

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Memory, Origin
 from subconscious.files.record import Fields, Owner, Record
-from subconscious.kinds import KINDS
-from subconscious.model import Memory, Origin
 from tests.support.values import NOON, make_memory
 
 SHOP = Owner(id="p1", name="shop", root="/srv/shop")

@@ -1,12 +1,12 @@
-"""A model that finds statements in sessions, and what came of it."""
+"""A scripted model that finds statements in sessions, and helpers to check the outcome."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from subconscious import client
-from subconscious.home import Home
-from subconscious.store.second_looks import AWAITS
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.store.second_looks import WAITS
 from tests.support.fake_openai import Row, candidate, numbered
 
 PATIENCE = 40.0
@@ -20,13 +20,13 @@ def sees(words: str, **own: Any) -> Any:
 
 
 def captured(home: Home) -> list[Row]:
-    found: list[Row] = client.call(home, "captures", {"limit": 1000})["captures"]
+    found: list[Row] = wire.call(home, "captures", {"limit": 1000})["captures"]
     return found
 
 
 def of_model(home: Home) -> list[Row]:
     """What a model found and the second look is done with."""
-    return [capture for capture in found_by_model(home) if capture["reservation"] != AWAITS]
+    return [capture for capture in found_by_model(home) if capture["reservation"] != WAITS]
 
 
 def found_by_model(home: Home) -> list[Row]:
@@ -35,5 +35,5 @@ def found_by_model(home: Home) -> list[Row]:
 
 
 def waits(home: Home) -> Row:
-    found: Row = client.call(home, "status")["refining"]
+    found: Row = wire.call(home, "status")["refining"]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.daemons import configure
 from tests.support.embedding_server import EmbeddingServer
 

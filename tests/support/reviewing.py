@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import client_stub, terminal
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -14,7 +14,7 @@ DECISION = "We decided to keep all amounts in integer cents, because floats lost
 
 def listed(home: Home, speaker: Speaker, status: str | None = None, **args: object) -> list[dict[str, Any]]:
     asked = {"cwd": str(speaker.project), "status": status, **args}
-    return list(client.call(home, "captures", asked)["captures"])
+    return list(wire.call(home, "captures", asked)["captures"])
 
 
 def person(home: Home, cmd: str, **args: object) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def person(home: Home, cmd: str, **args: object) -> list[dict[str, Any]]:
 
 
 def active(home: Home, speaker: Speaker) -> list[str]:
-    return [memory["content"] for memory in client.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
+    return [memory["content"] for memory in wire.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
 
 
 def typed(speaker: Speaker, home: Home, words: str) -> tuple[str, str]:

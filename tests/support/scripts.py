@@ -8,8 +8,8 @@ from typing import Any
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.offline import drafts, extract
-from subconscious.flow.remembering import clean
-from subconscious.model import Candidate, Turn
+from subconscious.domain.model import Candidate, Turn
+from subconscious.redaction.cleaning import clean
 from subconscious.transcripts import read_turns
 
 STEP = "The kiln controller requires `KilnDriver.warm_up()` before `fire()`, because the relay drops the first command."

@@ -1,4 +1,4 @@
-"""A real Unix-socket server that speaks the protocol with canned answers, for tests of the caller's end."""
+"""A Unix-socket server that speaks the protocol with canned answers, for tests of clients."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ import pytest
 
 from cli import origin
 from subconscious import __version__
-from subconscious.client import Request, decode_request, encode_error, encode_result, frame
-from subconscious.errors import RequestError, SubconsciousError
-from subconscious.home import Home
+from subconscious.domain.errors import RequestError, SubconsciousError
+from subconscious.settings.home import Home
+from subconscious.wire import Request, decode_request, encode_error, encode_result, frame
+from tests.support.shapes import completed
 
 Canned = dict[str, Any]
 
 
 class StubDaemon:
-    """Answers each command with what it was given: a result, an error to send, or raw bytes."""
+    """Answers each request with a given result, error or raw bytes, or with what a function of its arguments returns.
+
+    A result may be partial: the fields that a test does not care about are added, empty. Its fields and their types are
+    checked, since an answer that no daemon gives proves nothing.
+    """
 
     def __init__(self, home: Home, answers: Canned | None = None, *, version: str = __version__) -> None:
         self.home = home
@@ -30,6 +35,7 @@ class StubDaemon:
         self.version = version
         self.silent = False
         self.requests: list[Request] = []
+        self.wrong_answers: list[str] = []
 
     def __enter__(self) -> StubDaemon:
         self.home.make()
@@ -55,6 +61,7 @@ class StubDaemon:
         self._socket.close()
         self._thread.join(5)
         self.home.socket.unlink(missing_ok=True)
+        assert not self.wrong_answers, self.wrong_answers
 
     def _serve(self) -> None:
         held = []
@@ -77,9 +84,17 @@ class StubDaemon:
         request = decode_request(line)
         self.requests.append(request)
         answer = self.answers.get(request.cmd, RequestError(f"no {request.cmd}"))
+        if callable(answer):
+            answer = answer(request.args)
         if isinstance(answer, SubconsciousError):
             return encode_error(answer)
-        return answer if isinstance(answer, bytes) else encode_result(answer)
+        if isinstance(answer, bytes):
+            return answer
+        try:
+            return encode_result(completed(request.cmd, answer))
+        except AssertionError as error:  # this thread is not the test's: the test fails when it leaves the stub
+            self.wrong_answers.append(str(error))
+            return encode_error(RequestError(str(error)))
 
 
 @contextmanager

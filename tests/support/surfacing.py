@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from bench.sessions import Speaker
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import new_session
 

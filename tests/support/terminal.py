@@ -1,35 +1,48 @@
-"""A person's terminal, for tests: a pseudo-terminal of its own, with nothing of the test's process tree above it.
+"""A person's terminal: a pseudo-terminal of its own, outside the test's process tree.
 
-Run as a script it tears itself loose, starts a command on a pseudo-terminal and carries bytes both ways. It is the one
-kind of process that the daemon can't tell from a person (daemon/peers.py), which is why it can stand for one.
+It is the one kind of process that the daemon can't tell from a person (subconscious/authorship/peers.py), so tests use
+it as one.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import pty
 import re
 import select
-import struct
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from fcntl import ioctl
 from pathlib import Path
-from termios import TIOCSWINSZ
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:  # what it runs may have another environment, without us
-    from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
+from tests.support.pseudo_terminal import COLUMNS_WANTED, RESIZE
+
+__all__ = ["COLUMNS_WANTED", "Terminal", "ask", "call", "environment", "run"]
 
 ROOT = Path(__file__).resolve().parents[2]
-RESIZE = b"\0"
-"""In what is typed: the byte after it is the new number of columns."""
-
-COLUMNS_WANTED = "TEST_TERMINAL_COLUMNS"
+SCRIPT = ROOT / "tests" / "support" / "pseudo_terminal.py"
+ASK = """
+import os, sys
+try:
+    import _socket as socket
+except ImportError:
+    import socket
+os.chdir(sys.argv[1])
+link = socket.socket(socket.AF_UNIX)
+link.settimeout(20)
+link.connect("daemon.sock")
+link.sendall(os.fsencode(sys.argv[2]) + b"\\n")
+answer = b""
+while chunk := link.recv(65536):
+    answer += chunk
+sys.stdout.buffer.write(b"<<" + answer.partition(b"\\n")[2] + b">>")
+"""
+"""Puts a request to the daemon. Without our library, whose import takes three times as long as Python's start."""
 
 END = re.compile(rb"<<exit (\d+)>>$")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -41,8 +54,9 @@ class Terminal:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> None:
         self._shown = b""
         self._read = 0
+        self._over = False
         self._script = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, *command],
+            [sys.executable, "-I", "-S", str(SCRIPT), *command],
             env=dict(environment),
             cwd=cwd,
             stdin=subprocess.PIPE,
@@ -53,9 +67,14 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for stream in (self._script.stdin, self._script.stdout):
-            assert stream
-            stream.close()
+        """Close the window, and wait until the command is over: a client that still ends would count as running."""
+        assert self._script.stdin
+        assert self._script.stdout
+        self._script.stdin.close()
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not self._over:
+            self._receive(0.1)
+        self._script.stdout.close()
         self._script.wait()
 
     @property
@@ -102,6 +121,7 @@ class Terminal:
         ready, _, _ = select.select([self._script.stdout], [], [], seconds)
         chunk = os.read(self._script.stdout.fileno(), 65536) if ready else b""
         self._shown += chunk
+        self._over = bool(ready) and not chunk
         return bool(chunk)
 
 
@@ -119,81 +139,15 @@ def run(command: Sequence[str], home: Home, cwd: Path) -> tuple[int, str]:
 
 def ask(home: Home, cmd: str, **args: object) -> Any:
     """Put one request to the daemon from a person's terminal; the answer with its result or error."""
-    code = (
-        "import json, sys; from subconscious import client; from subconscious.home import Home; "
-        "from pathlib import Path; home, cmd, args = json.loads(sys.argv[1]); "
-        "print('<<' + json.dumps(json.loads(client.exchange(Home(Path(home)), "
-        "client.encode_request(cmd, args), 20))) + '>>')"
-    )
-    asked = json.dumps([str(home.root), cmd, {"origin": "user", **args}])
-    done, shown = run([sys.executable, "-S", "-c", code, asked], home, ROOT)
+    request = os.fsdecode(wire.encode_request(cmd, {"origin": "user", **args})).rstrip("\n")
+    done, shown = run([sys.executable, "-I", "-S", "-c", ASK, str(home.run), request], home, ROOT)
     assert done == 0, shown
     return json.loads(shown[shown.index("<<") + 2 : shown.rindex(">>")])
 
 
 def call(home: Home, cmd: str, **args: object) -> Any:
     """The result of one request from a person's terminal. Raises DaemonError for what is refused."""
-    from subconscious.errors import DaemonError
-
     answer = ask(home, cmd, **args)
     if not answer["ok"]:
         raise DaemonError(answer["error"]["message"], answer["error"]["remedy"])
     return answer["result"]
-
-
-def _main() -> None:
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            _carry(*pty_of(sys.argv[1:]))
-        os._exit(0)
-
-
-def pty_of(command: Sequence[str]) -> tuple[int, int]:
-    """Start a command on a pseudo-terminal of 80 columns, or as many as the environment says (`COLUMNS_WANTED`).
-
-    Returns its process and the terminal's other end.
-    """
-    process, master = pty.fork()
-    if process == 0:
-        columns = int(os.environ.get(COLUMNS_WANTED, "80"))
-        ioctl(0, TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-        os.execvp(command[0], list(command))
-    return process, master
-
-
-def _carry(process: int, master: int) -> None:
-    sources = [0, master]
-    while True:
-        ready, _, _ = select.select(sources, [], [])
-        if master in ready and not _pass_on(master):
-            break
-        if 0 in ready and not _type(master):
-            os.close(master)  # the window is closed: whoever is in it is hung up
-            break
-    _, status = os.waitpid(process, 0)
-    os.write(1, b"<<exit %d>>" % os.waitstatus_to_exitcode(status))
-
-
-def _pass_on(master: int) -> bool:
-    try:
-        chunk = os.read(master, 65536)
-    except OSError as error:
-        if error.errno != errno.EIO:
-            raise
-        return False
-    os.write(1, chunk)
-    return bool(chunk)
-
-
-def _type(master: int) -> bool:
-    chunk = os.read(0, 1024)
-    if chunk.startswith(RESIZE):
-        ioctl(master, TIOCSWINSZ, struct.pack("4H", 24, chunk[1], 0, 0))
-    elif chunk:
-        os.write(master, chunk)
-    return bool(chunk)
-
-
-if __name__ == "__main__":
-    _main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import Origin, Role, Turn
+from subconscious.domain.model import Origin, Role, Turn
 
 
 def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **own: Any) -> Turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.model import Memory, Origin, Scope
+from subconscious.domain.model import Memory, Origin, Scope
 from subconscious.store.rows import content_hash
 
 NOON = 1_790_000_000.0
