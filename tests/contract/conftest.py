@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.providers import openai
+from subconscious.llm.providers import openai
 from tests.client.conftest import find_claude
 from tests.contract.provider_kits import HttpKit, Kit, open_kit
 

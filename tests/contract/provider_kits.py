@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from subconscious.errors import BadAnswerError
-from subconscious.providers import Access, Provider, Request, open_provider
-from subconscious.providers.scripted import Pause, ScriptedProvider, Step
-from subconscious.providers.wire import failure, garbled, out_of_time, unreachable
+from subconscious.domain.errors import BadAnswerError
+from subconscious.llm.providers import Access, Provider, Request, open_provider
+from subconscious.llm.providers.scripted import Pause, ScriptedProvider, Step
+from subconscious.llm.providers.wire import failure, garbled, out_of_time, unreachable
 from tests.client import fake_api
 from tests.contract.provider_servers import (
     KEY,

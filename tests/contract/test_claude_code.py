@@ -12,9 +12,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
-from subconscious.providers import Access, Request
-from subconscious.providers.claude_code import ClaudeCodeProvider
+from subconscious.domain.errors import (
+    BadAnswerError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
+from subconscious.llm.providers import Access, Request
+from subconscious.llm.providers.claude_code import ClaudeCodeProvider
 from tests.contract.provider_kits import ClaudeCodeKit
 
 SECRET = "words that nobody else may read"
@@ -49,7 +55,9 @@ def answering(result: dict[str, Any] | list[dict[str, Any]], before: str = "") -
     return f"{before}\nsys.stdin.read()\nprint(json.dumps(json.loads({json.dumps(result)!r})))"
 
 
-async def test_the_child_is_given_no_more_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_child_process_gets_only_the_variables_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     foreign = (
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",
@@ -110,7 +118,7 @@ async def test_time_out_takes_the_whole_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["cancel", "close"])
-async def test_who_is_cancelled_or_closed_leaves_no_process(tmp_path: Path, way: str) -> None:
+async def test_a_cancelled_or_closed_call_leaves_no_process(tmp_path: Path, way: str) -> None:
     pids = tmp_path / "pids"
     provider = make_provider(tmp_path, CHILDREN.format(str(pids)))
     call = asyncio.create_task(provider.ask(make_request()))
@@ -214,13 +222,13 @@ async def test_a_limit_that_is_far_pauses_nothing(tmp_path: Path) -> None:
         assert json.loads((await provider.ask(make_request())).text) == {"word": "said"}
 
 
-async def test_nobody_logged_in_is_found_without_asking(tmp_path: Path) -> None:
+async def test_a_missing_login_is_detected_without_a_request(tmp_path: Path) -> None:
     with pytest.raises(KeyRefusedError) as caught:
         await make_provider(tmp_path, "print(json.dumps({'loggedIn': False})); sys.exit(1)").check()
     assert "/login" in caught.value.remedy
 
 
-def test_an_absent_client_says_what_to_do() -> None:
+def test_a_missing_client_is_reported_with_a_remedy() -> None:
     with pytest.raises(ProviderError) as caught:
         ClaudeCodeProvider(Access("haiku", options={"command": "no-such-claude"}))
     assert "install" in caught.value.remedy
@@ -236,7 +244,7 @@ async def test_a_client_that_cannot_be_started_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.client
 @pytest.mark.parametrize("kit", ["claude_code"], indirect=True)
-async def test_nothing_of_the_users_fires_or_goes_along(kit: ClaudeCodeKit, tmp_path: Path) -> None:
+async def test_the_users_hooks_and_settings_are_not_used(kit: ClaudeCodeKit, tmp_path: Path) -> None:
     """With a hook and notes in the user's own settings: neither is run, neither is sent."""
     config, fired = tmp_path / "config", tmp_path / "fired"
     config.mkdir()

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from subconscious.embeddings import EMBEDDERS, Access, Embedder, open_embedder
-from subconscious.errors import EmbedderError
+from subconscious.domain.errors import EmbedderError
+from subconscious.embeddings.embedder import EMBEDDERS, Access, Embedder, open_embedder
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 
 TEXTS = (

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from subconscious.errors import BadRequestError, ProviderError
-from subconscious.providers import BatchProvider, Request
-from subconscious.providers.structured import answer
+from subconscious.domain.errors import BadRequestError, ProviderError
+from subconscious.llm.providers import BatchProvider, Request
+from subconscious.llm.providers.structured import answer
 from tests.contract.provider_kits import HttpKit
 from tests.contract.provider_servers import KEY, AnthropicServer, FakeServer, OpenAIServer
 
@@ -63,7 +63,7 @@ async def test_the_environment_has_no_say(kit: HttpKit, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("kit", EVERY, indirect=True)
-async def test_the_key_goes_nowhere_else(kit: HttpKit) -> None:
+async def test_the_key_is_sent_to_no_other_address(kit: HttpKit) -> None:
     """A redirect is not followed, to whichever host."""
     async with FakeServer() as foreign:
         kit.server.redirect_to = f"{foreign.url}/v1/messages"
@@ -117,7 +117,7 @@ def _way(body: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("kit", ["anthropic"], indirect=True)
-async def test_a_tool_that_is_answered_in_text_is_read_all_the_same(kit: HttpKit) -> None:
+async def test_an_answer_as_text_instead_of_a_tool_call_is_read(kit: HttpKit) -> None:
     """As llama.cpp's server does, which doesn't enforce the choice of a tool."""
     kit.server.refuses_shapes = frozenset({"format"})
     kit.say('Here you are: {"word": "said in text"}')
@@ -169,7 +169,7 @@ async def test_a_server_of_ones_own_needs_no_key() -> None:
 
 
 @pytest.mark.parametrize("kit", ["ollama"], indirect=True)
-async def test_ollama_gets_a_context_that_holds_the_prompt(kit: HttpKit) -> None:
+async def test_ollama_gets_a_context_large_enough_for_the_prompt(kit: HttpKit) -> None:
     """Its own default of some thousand tokens would cut the prompt off without a word."""
     provider = kit.open()
     await provider.ask(make_request())
@@ -189,7 +189,7 @@ async def test_the_default_models_are_told_not_to_think_the_answer_away(
 ) -> None:
     async with OpenAIServer() if name == "openai" else AnthropicServer() as server:
         address = f"{server.url}/v1" if name == "openai" else server.url
-        monkeypatch.setattr(f"subconscious.providers.{name}.BASE_URL", address)
+        monkeypatch.setattr(f"subconscious.llm.providers.{name}.BASE_URL", address)
         kit = HttpKit(name, server)
         kit.own_address = True
         provider = kit.open(model="")
@@ -203,7 +203,8 @@ async def test_the_default_models_are_told_not_to_think_the_answer_away(
 
 IMPORT = """
 import sys
-import daemon.__main__, subconscious.flow, cli.__main__, subconscious.providers, subconscious.providers.prices
+import daemon.__main__, subconscious.app, cli.__main__
+import subconscious.llm.providers.prices
 heavy = {"anthropic", "openai", "ollama", "httpx", "httpx2", "opentelemetry"} & set(sys.modules)
 sys.exit(f"loaded: {sorted(heavy)}" if heavy else 0)
 """

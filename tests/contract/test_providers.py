@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from subconscious.errors import (
+from subconscious.domain.errors import (
     BadAnswerError,
     BadRequestError,
     KeyRefusedError,
@@ -19,8 +19,8 @@ from subconscious.errors import (
     RateLimitedError,
     UnavailableError,
 )
-from subconscious.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
-from subconscious.providers.structured import answer
+from subconscious.llm.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
+from subconscious.llm.providers.structured import answer
 from tests.contract.provider_kits import SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
 from tests.contract.provider_servers import KEY
 
@@ -102,7 +102,7 @@ async def test_an_answer_comes_with_its_usage_and_its_model(kit: Kit) -> None:
 
 
 @over_all
-async def test_the_schema_goes_out_the_way_the_api_wants_it(kit: Kit) -> None:
+async def test_the_schema_is_sent_in_the_form_of_the_api(kit: Kit) -> None:
     """The fakes refuse a schema beyond their API's dialect, so an answer says that it was one."""
     provider = kit.open()
     kit.say('{"word":"w","kind":"loud","items":[{"name":"n","weight":1}],"best":null}')
@@ -136,7 +136,7 @@ async def test_an_answer_that_does_not_fit_is_repaired_once(kit: Kit) -> None:
 
 # Claude Code itself asks until the answer fits.
 @pytest.mark.parametrize("kit", [name for name in NAMES if name != "claude_code"], indirect=True)
-async def test_an_answer_that_no_repair_mends_is_an_honest_failure(kit: Kit) -> None:
+async def test_an_answer_that_can_not_be_repaired_is_an_error(kit: Kit) -> None:
     provider = kit.open()
     kit.say("I'd rather not say.", f"Still not. {PROMPT}")
     with pytest.raises(BadAnswerError) as caught:
@@ -201,7 +201,7 @@ def test_each_fault_of_the_kits_has_its_error() -> None:
         ({}, None),
     ],
 )
-async def test_how_long_to_wait_is_told(kit: HttpKit, headers: dict[str, str], seconds: float | None) -> None:
+async def test_the_time_to_wait_is_returned(kit: HttpKit, headers: dict[str, str], seconds: float | None) -> None:
     provider = kit.open()
     kit.server.fault_headers = headers
     kit.fail("429", "503")
@@ -212,7 +212,7 @@ async def test_how_long_to_wait_is_told(kit: HttpKit, headers: dict[str, str], s
 
 
 @over_http
-async def test_nobody_at_the_address_is_unavailable(kit: HttpKit) -> None:
+async def test_a_refused_connection_is_unavailable(kit: HttpKit) -> None:
     provider = kit.open(base_url="http://127.0.0.1:9/v1")
     assert isinstance(await _raised(provider, make_request()), UnavailableError)
 
@@ -234,7 +234,7 @@ async def test_a_key_that_is_none_is_refused_before_anything_is_sent(kit: HttpKi
 
 
 @over_all
-async def test_check_accepts_what_works(kit: Kit) -> None:
+async def test_check_accepts_a_working_provider(kit: Kit) -> None:
     provider = kit.open()
     await provider.check()
     assert not kit.asked(), "a check asks no question: it costs nothing"
@@ -261,7 +261,7 @@ async def test_check_finds_a_wrong_key(kit: HttpKit) -> None:
 
 
 @over_all
-async def test_cancelling_a_call_frees_what_it_held(kit: Kit) -> None:
+async def test_cancelling_a_call_releases_its_resources(kit: Kit) -> None:
     provider = kit.open()
     kit.fail("hang" if isinstance(kit, ScriptedKit) else "stall")
     call = asyncio.create_task(provider.ask(make_request()))
@@ -374,7 +374,7 @@ async def test_one_failed_item_fails_alone(kit: Kit) -> None:
 
 
 @over_batches
-async def test_an_expired_batch_gives_what_was_answered_by_then(kit: Kit) -> None:
+async def test_an_expired_batch_returns_the_answers_so_far(kit: Kit) -> None:
     provider = kit.open()
     batch_id = await _submitted(kit, provider, a="test", b="test")
     kit.finish({"b": "expired"})
@@ -384,7 +384,7 @@ async def test_an_expired_batch_gives_what_was_answered_by_then(kit: Kit) -> Non
 
 
 @over_batches
-async def test_a_batch_that_nobody_knows_is_lost(kit: Kit) -> None:
+async def test_an_unknown_batch_is_lost(kit: Kit) -> None:
     provider = kit.open()
     batch_id = await _submitted(kit, provider, a="test")
     kit.lose()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subconscious.embeddings import Access, Embedder, open_embedder
+from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from tests.support.embedding_server import embedding_server, is_unit
 
 pytestmark = pytest.mark.model

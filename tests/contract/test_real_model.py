@@ -21,9 +21,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from subconscious.errors import BadAnswerError
-from subconscious.providers import Access, Provider, Request, open_provider
-from subconscious.providers.structured import answer
+from subconscious.domain.errors import BadAnswerError
+from subconscious.llm.providers import Access, Provider, Request, open_provider
+from subconscious.llm.providers.structured import answer
 from tests.contract.provider_servers import KEY, FakeServer, RefusedError, Seen, Sent
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]

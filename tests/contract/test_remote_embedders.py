@@ -12,16 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.embeddings import Access, Embedder, open_embedder
+from subconscious.domain.errors import EmbedderBusyError, EmbedderError, EmbedderKeyError, EmbedderTextError
+from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from subconscious.embeddings.ollama import OllamaEmbedder
 from subconscious.embeddings.openai import OpenAIEmbedder
 from subconscious.embeddings.remote import BLANK, Answer, portions, verified
-from subconscious.errors import (
-    EmbedderBusyError,
-    EmbedderError,
-    EmbedderKeyError,
-    EmbedderTextError,
-)
 from tests.support.embedding_server import EmbeddingServer, Failure, embedding_server, is_unit, wide
 
 REMOTE = ("openai", "ollama")
@@ -71,7 +66,9 @@ def test_a_models_dimension_is_learned_and_part_of_its_name(name: str, server: E
     ],
     ids=lambda value: f"{value.status}-{len(value.body)}-{value.seconds}" if isinstance(value, Failure) else "",
 )
-def test_failures_are_told_apart(name: str, server: EmbeddingServer, failure: Failure, kind: type[Exception]) -> None:
+def test_failures_are_distinguished(
+    name: str, server: EmbeddingServer, failure: Failure, kind: type[Exception]
+) -> None:
     embedder = opened(name, server, timeout=0.3)
     before = len(server.asked)
     server.failures = [failure]
@@ -113,7 +110,7 @@ def test_the_check_does_not_wait_for_long(name: str, server: EmbeddingServer) ->
 
 
 @both
-def test_a_server_that_is_not_there_is_told_with_what_to_do(name: str) -> None:
+def test_an_unreachable_server_is_reported_with_a_remedy(name: str) -> None:
     with pytest.raises(EmbedderBusyError) as raised:
         open_embedder(name, Access(base_url="http://127.0.0.1:9", key="dummy"))
     assert "embedder_base_url" in raised.value.remedy
@@ -172,7 +169,7 @@ def test_without_an_address_the_makers_own_is_asked(monkeypatch: pytest.MonkeyPa
     ],
     ids=["one too few", "one too many", "zeros", "shorter", "ragged", "empty", "beyond numbers"],
 )
-def test_what_is_no_vector_is_refused(name: str, server: EmbeddingServer, spoil: Any) -> None:
+def test_an_invalid_vector_is_rejected(name: str, server: EmbeddingServer, spoil: Any) -> None:
     embedder = opened(name, server)
     server.vectors = spoil
     with pytest.raises(EmbedderTextError):
@@ -210,7 +207,7 @@ def test_a_text_that_is_too_long_is_cut_until_the_model_takes_it(server: Embeddi
     embedder.close()
 
 
-def test_a_model_that_takes_nothing_is_told(server: EmbeddingServer) -> None:
+def test_a_model_without_embeddings_is_reported(server: EmbeddingServer) -> None:
     embedder = opened("openai", server)
     server.longest = 0
     with pytest.raises(EmbedderTextError):
@@ -218,14 +215,14 @@ def test_a_model_that_takes_nothing_is_told(server: EmbeddingServer) -> None:
     embedder.close()
 
 
-def test_ollama_is_asked_to_cut_by_itself(server: EmbeddingServer) -> None:
+def test_ollama_is_asked_to_truncate(server: EmbeddingServer) -> None:
     opened("ollama", server).close()
     assert server.asked[0].path == "/api/embed"
     assert server.asked[0].body["truncate"] is True
 
 
 @both
-def test_every_call_is_told_to_who_pays(name: str, server: EmbeddingServer) -> None:
+def test_every_call_is_reported_to_the_budget(name: str, server: EmbeddingServer) -> None:
     spent: list[tuple[str, str, int]] = []
     embedder = opened(name, server, spent=lambda *call: spent.append(call))
     embedder.embed(["four" * 10])
@@ -238,9 +235,7 @@ words = st.lists(st.text(max_size=30), max_size=40)
 
 
 @given(words, st.integers(1, 7), st.integers(1, 60))
-def test_portions_hold_everything_in_order_and_no_more_than_allowed(
-    texts: list[str], count: int, characters: int
-) -> None:
+def test_portions_have_all_texts_in_order_within_the_limit(texts: list[str], count: int, characters: int) -> None:
     found = list(portions(texts, count, characters))
     assert [text for portion in found for text in portion] == texts
     for portion in found:

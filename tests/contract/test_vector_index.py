@@ -122,7 +122,7 @@ async def test_an_empty_index_finds_nothing(database: Database, opener: Opener) 
 
 
 @both
-async def test_it_gives_the_vectors_of_what_is_active(database: Database, opener: Opener) -> None:
+async def test_it_returns_the_vectors_of_active_memories(database: Database, opener: Opener) -> None:
     rows = random_rows(3)
     await put(database, rows)
     await put(database, [Row(9, "p", unit([1] * DIM))], model="another")
@@ -260,7 +260,7 @@ async def test_files_of_models_that_are_gone_are_deleted(database: Database) -> 
     assert database.path.exists()
 
 
-async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Database) -> None:
+async def test_the_numpy_index_stays_within_its_capacity(database: Database) -> None:
     rows = random_rows(30, ("a", "b", "c"))
     await put(database, rows)
     index = NumpyIndex(database, MODEL, capacity=25)
@@ -269,7 +269,7 @@ async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Databas
         assert sum(len(shelf.ids) for shelf in index._shelves.values()) <= 25
 
 
-async def test_the_numpy_index_reads_a_project_once_for_all_who_ask_at_once(
+async def test_the_numpy_index_reads_a_project_once_for_concurrent_queries(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten sessions that begin together would else read, and hold, ten times all that a project has."""
@@ -291,9 +291,7 @@ async def test_the_numpy_index_reads_a_project_once_for_all_who_ask_at_once(
     assert reads == ["p"]
 
 
-async def test_what_changes_while_a_project_is_read_is_in_what_is_kept(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_changes_during_a_read_are_in_the_cache(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     first, gone, late = random_rows(3)
     await put(database, [first, gone])
     index = NumpyIndex(database, MODEL)
@@ -366,7 +364,7 @@ steps = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps, a_vector, st.lists(st.sampled_from(PROJECTS), max_size=2))
-async def test_whatever_happens_the_answer_is_a_plain_comparisons(
+async def test_results_always_equal_a_plain_comparison(
     steps: list[tuple[str, list[Row] | list[int] | str]], vector: vectors.Vector, projects: list[str]
 ) -> None:
     with TemporaryDirectory() as folder:

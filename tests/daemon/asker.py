@@ -13,14 +13,14 @@ import aiosqlite
 from pydantic import BaseModel, SecretStr
 
 from bench.tuned import tuned
-from subconscious.home import Home
 from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later
-from subconscious.providers import Request, open_provider
-from subconscious.store import asked, events
-from subconscious.store.asked import Asked
+from subconscious.llm.deferred import DeferredRequests
+from subconscious.llm.providers import Request, open_provider
+from subconscious.settings.home import Home
+from subconscious.store import events, llm_requests
 from subconscious.store.connect import Database, open_database
+from subconscious.store.llm_requests import StoredRequest
 from subconscious.store.migrate import migrate
 
 
@@ -28,7 +28,7 @@ class Word(BaseModel):
     word: str
 
 
-async def use(tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
+async def use(tx: aiosqlite.Connection, question: StoredRequest, answer: Word) -> None:
     await events.record(tx, "answered", "question", question.key, reason=answer.word)
 
 
@@ -43,7 +43,7 @@ async def main(home: Home, url: str, count: int) -> None:
     )
     # The settings name Anthropic itself, so that its prices hold; what is opened speaks to the fake.
     client = LLMClient(database, settings, lambda name, access: open_provider(name, replace(access, base_url=url)))
-    later = Later(database, client)
+    later = DeferredRequests(database, client)
     later.register("test", Purpose(Word, use))
     await ask_all(database, later, count)
     while await unanswered(database):
@@ -54,11 +54,11 @@ async def main(home: Home, url: str, count: int) -> None:
 
 
 async def unanswered(database: Database) -> int:
-    counts = await asked.counts(database)
+    counts = await llm_requests.counts(database)
     return counts["waiting"] + counts["sent"]
 
 
-async def ask_all(database: Database, later: Later, count: int) -> None:
+async def ask_all(database: Database, later: DeferredRequests, count: int) -> None:
     """Put every question on record; those that are, whatever became of them, stay as they are."""
     async with database.write() as tx:
         for number in range(count):

@@ -8,28 +8,31 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import cli.ask
 from bench.sessions import Speaker
 from bench.tuned_daemon import tuned_command
-from daemon.core import Core
-from daemon.embedding import Embedding
-from subconscious import client
-from subconscious.home import Home
-from subconscious.settings import Settings
+from subconscious import wire
+from subconscious.app import App
+from subconscious.embeddings.background import Embedding
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database
 from tests.support.daemon_thread import DaemonThreads
 from tests.support.daemons import configure, drained, eventually, kill_processes, new_session, processes_of, stop
 from tests.support.databases import copy_migrated
+from tests.support.shapes import check_answer
 
 __all__ = ["configure", "drained", "eventually", "new_session", "processes_of"]
 
 
 @pytest.fixture
-async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+async def app(home: Home, database: Database) -> AsyncIterator[App]:
     """What the daemon's parts share, over a store of its own; without a model and without a daemon."""
-    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    made = App(home, Settings(embedder="none"), database, Embedding("none", database))
     try:
         yield made
     finally:
@@ -44,11 +47,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
+def every_answer_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare each answer of a real daemon with the type that is declared for it."""
+    call = wire.call
+
+    def checked(home: Home, cmd: str, *args: Any, **named: Any) -> dict[str, Any]:
+        answer = call(home, cmd, *args, **named)
+        check_answer(cmd, answer)
+        return answer
+
+    for module in (wire, cli.ask):
+        monkeypatch.setattr(module, "call", checked)
+
+
+@pytest.fixture(autouse=True)
 def daemon_threads(request: pytest.FixtureRequest) -> Iterator[DaemonThreads | None]:
     """Starts this test's daemons in threads, unless it is marked ``process``."""
     if request.node.get_closest_marker("process"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(client, "daemon_command", tuned_command)
+            patch.setattr(wire, "daemon_command", tuned_command)
             yield None
         return
     threads = DaemonThreads()
@@ -73,7 +90,7 @@ def stopped(home: Home, daemon_threads: DaemonThreads | None) -> Iterator[Home]:
 @pytest.fixture
 def running(stopped: Home) -> Home:
     """A state folder with a daemon."""
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 

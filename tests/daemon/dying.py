@@ -12,20 +12,20 @@ import sys
 from dataclasses import replace
 
 from bench.tuned_daemon import apply_tuning
-from daemon import lifecycle, phases  # noqa: F401 - imported before the fork
 from daemon.__main__ import main
-from daemon.core import Core
-from daemon.phases import Phase, Step
-from subconscious.home import find_home
+from subconscious.app import App
+from subconscious.settings.home import find_home
 from subconscious.store.maintenance import Run
+from subconscious.upkeep import phases
+from subconscious.upkeep.phases import Phase, Step
 
 
 def deadly(phase: Phase, when: str) -> Phase:
     """The same phase, in which the process ends."""
 
-    async def work(core: Core, run: Run) -> Step:
+    async def work(app: App, run: Run) -> Step:
         if when == "after":
-            await phase.work(core, run)
+            await phase.work(app, run)
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError("it is dead")
 

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import drained
 
@@ -30,7 +30,7 @@ def types(speaker: Speaker, home: Home, words: str) -> None:
 def asked(home: Home, speaker: Speaker, text: str) -> dict[str, Any]:
     """What became of what the assistant asked for."""
     wish = {"text": text, "cwd": str(speaker.project), "session_id": speaker.id}
-    answer: dict[str, Any] = client.call(home, "remember", wish)
+    answer: dict[str, Any] = wire.call(home, "remember", wish)
     found: dict[str, Any] = answer.get("capture") or answer["memory"]
     return found
 
@@ -54,7 +54,7 @@ def test_only_what_the_person_typed_is_given_unconfirmed(
     drained(running)
     found = asked(running, speaker, text)
     assert bool(found.get("unconfirmed")) is given, found
-    listed = client.call(running, "list", {"cwd": str(speaker.project), "unconfirmed": True})["memories"]
+    listed = wire.call(running, "list", {"cwd": str(speaker.project), "unconfirmed": True})["memories"]
     assert [one["content"] for one in listed] == ([text] if given else [])
 
 

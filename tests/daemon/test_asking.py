@@ -14,8 +14,8 @@ import pytest
 
 from bench.fake_models import FakeModel
 from bench.sessions import ROOT, Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import configure, eventually, new_session
 
@@ -119,20 +119,20 @@ def test_a_key_of_the_plugin_reaches_the_daemon_and_no_disk(stopped: Home, tmp_p
     model.key = KEY
     with model.serving() as url:
         configure(stopped, provider='"anthropic"', anthropic_url=f'"{url}"')
-        client.ensure_daemon(stopped)
-        missing = client.call(stopped, "provider", {"check": True}, 30)["providers"][0]
+        wire.ensure_daemon(stopped)
+        missing = wire.call(stopped, "provider", {"check": True}, 30)["providers"][0]
         assert (missing["reachable"], missing["error"]["code"]) == (False, "E050")
         speaker = session_with(stopped, tmp_path / "project", ANTHROPIC_KEY=KEY)
         typed(stopped, speaker, "good morning")
-        assert client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
-        client.call(stopped, "drain", {"timeout": 20}, 25)
-        status = client.call(stopped, "status", {"cwd": str(tmp_path)})
+        assert wire.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
+        wire.call(stopped, "drain", {"timeout": 20}, 25)
+        status = wire.call(stopped, "status", {"cwd": str(tmp_path)})
         assert KEY not in str(status)
         assert KEY.encode() not in everything(stopped)
         assert model.books.keys == {KEY}
         # Whoever takes the key away in the plugin's options has taken it from the daemon too.
         typed(stopped, session_with(stopped, tmp_path / "other"), "again")
-        assert not client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
+        assert not wire.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
 
 
 def session_with(home: Home, folder: Path, **options: str) -> Speaker:
@@ -149,12 +149,12 @@ def typed(home: Home, speaker: Speaker, words: str) -> None:
 
 
 def test_the_plugin_may_choose_the_provider(running: Home, tmp_path: Path) -> None:
-    assert client.call(running, "provider", {})["providers"] == []
+    assert wire.call(running, "provider", {})["providers"] == []
     speaker = session_with(running, tmp_path / "project", PROVIDER="openai")
     speaker.hook("ask", "UserPromptSubmit", prompt="handed over by nobody's client")
-    assert client.call(running, "provider", {})["providers"] == []
+    assert wire.call(running, "provider", {})["providers"] == []
     typed(running, speaker, "hello")
-    (provider,) = client.call(running, "provider", {})["providers"]
+    (provider,) = wire.call(running, "provider", {})["providers"]
     assert (provider["name"], provider["open"]) == ("openai", False)
 
 
@@ -163,9 +163,9 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
     with model.serving() as url:
         configure(stopped, provider='"anthropic"', anthropic_url=f'"{url}"', anthropic_key='"sk-wrong"')
         (stopped.root / "config.toml").chmod(0o600)
-        client.ensure_daemon(stopped)
-        client.call(stopped, "provider", {"check": True}, 30)
-    status = client.call(stopped, "status", {"cwd": "/"})
+        wire.ensure_daemon(stopped)
+        wire.call(stopped, "provider", {"check": True}, 30)
+    status = wire.call(stopped, "status", {"cwd": "/"})
     assert any("E050" in warning for warning in status["warnings"])
     assert "sk-wrong" not in str(status)
     assert b"sk-wrong" not in (stopped.log / "daemon.log").read_bytes()
@@ -174,9 +174,9 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
 @pytest.mark.process
 def test_no_sdk_is_loaded_before_the_first_question(running: Home) -> None:
     """Nor is one when the status is asked for: what is never used must cost nothing."""
-    client.call(running, "status", {"cwd": "/"})
-    client.call(running, "provider", {"check": True}, 30)
-    pid = client.call(running, "status", {"cwd": "/"})["pid"]
+    wire.call(running, "status", {"cwd": "/"})
+    wire.call(running, "provider", {"check": True}, 30)
+    pid = wire.call(running, "status", {"cwd": "/"})["pid"]
     loaded = Path(f"/proc/{pid}/maps").read_text()
     assert "pydantic_core" in loaded
     assert "jiter" not in loaded

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.core import Core
-from daemon.learn import Source, learn
+from subconscious.app import App
+from subconscious.capture.ingest import Source, learn
 from subconscious.store import sessions
 from subconscious.store.projects import Project
 from tests.support.values import NOON
@@ -37,13 +37,13 @@ def write(path: Path) -> Path:
 
 
 async def test_a_batch_is_one_line_without_contents(
-    core: Core, project: Project, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    app: App, project: Project, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "subconscious.daemon")
     path = write(tmp_path / "s.jsonl")
-    async with core.database.write() as tx:
-        await sessions.note(tx, "s", project.id, NOON, transcript=str(path), cwd="")
-    await learn(core, core.mind(), Source("s", project.id, str(path)), final=True)
+    async with app.database.write() as tx:
+        await sessions.record_activity(tx, "s", project.id, NOON, transcript=str(path), cwd="")
+    await learn(app, app.recall_context(), Source("s", project.id, str(path)), final=True)
     lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("session s: read")]
     assert len(lines) == 1
     assert re.fullmatch(
@@ -52,5 +52,5 @@ async def test_a_batch_is_one_line_without_contents(
         lines[0],
     )
     assert not [word for word in ("cents", "worker", "floats") if word in caplog.text]
-    await learn(core, core.mind(), Source("s", project.id, str(path)), final=True)
+    await learn(app, app.recall_context(), Source("s", project.id, str(path)), final=True)
     assert [record.getMessage() for record in caplog.records].count(lines[0]) == 1

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.errors import SubconsciousError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import SubconsciousError
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import new_session
 from tests.support.purging import DECISION, OTHER, learned, person
@@ -25,11 +25,11 @@ def shown(home: Home, speaker: Speaker, *words: str) -> str:
 
 
 def found(home: Home, speaker: Speaker, query: str) -> list[int]:
-    hits = client.call(home, "search", {"cwd": str(speaker.project), "query": query})["hits"]
+    hits = wire.call(home, "search", {"cwd": str(speaker.project), "query": query})["hits"]
     return [hit["memory"]["id"] for hit in hits]
 
 
-def test_a_person_sees_what_was_done_and_takes_it_back(running: Home, speaker: Speaker) -> None:
+def test_a_person_lists_changes_and_reverts_one(running: Home, speaker: Speaker) -> None:
     kept = [learned(running, speaker, text) for text in (OTHER, DECISION)]
     person(running, "archive", ids=kept, reason="out of date")
     assert found(running, speaker, "ledger pytest") == []
@@ -46,7 +46,7 @@ def test_a_person_sees_what_was_done_and_takes_it_back(running: Home, speaker: S
 
 
 @pytest.mark.parametrize("yes", [True, False])
-def test_what_is_taken_back_is_shown_and_a_yes_awaited(running: Home, speaker: Speaker, yes: bool) -> None:
+def test_an_undo_is_shown_and_needs_confirmation(running: Home, speaker: Speaker, yes: bool) -> None:
     number = learned(running, speaker, OTHER)
     person(running, "archive", ids=[number])
     command = [sys.executable, "-m", "cli", "undo"]
@@ -58,17 +58,17 @@ def test_what_is_taken_back_is_shown_and_a_yes_awaited(running: Home, speaker: S
     assert found(running, speaker, "pytest") == ([number] if yes else [])
 
 
-def test_nobody_else_takes_anything_back(running: Home, speaker: Speaker) -> None:
+def test_only_a_person_can_undo(running: Home, speaker: Speaker) -> None:
     number = learned(running, speaker, OTHER)
     for cmd in ("archive", "unarchive"):  # what a rollback took out of use must not come back by the model
         with pytest.raises(SubconsciousError, match="a person takes memories out of use"):
-            client.call(running, cmd, {"ids": [number]})
+            wire.call(running, cmd, {"ids": [number]})
     with pytest.raises(SubconsciousError, match="a person has upkeep done"):
-        client.call(running, "maintenance_run", {"job": "weekly"})
-    client.call(running, "archive", {"ids": [number], "origin": "user"})
+        wire.call(running, "maintenance_run", {"job": "weekly"})
+    wire.call(running, "archive", {"ids": [number], "origin": "user"})
     with pytest.raises(SubconsciousError, match="a person decides on what is taken back"):
-        client.call(running, "undo_acts", {"origin": "user"})
-    told: list[dict[str, Any]] = client.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
+        wire.call(running, "undo_acts", {"origin": "user"})
+    told: list[dict[str, Any]] = wire.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
     assert {event["before"] for event in told} == {None}
     assert all(not event["about"] for event in told)
 
@@ -87,7 +87,7 @@ def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
 ) -> None:
     number = learned(running, speaker, OTHER)
     person(running, "archive", ids=[number])
-    client.call(running, "remember", {"cwd": str(speaker.project), "text": "Dates are UTC.", "origin": "assistant"})
+    wire.call(running, "remember", {"cwd": str(speaker.project), "text": "Dates are UTC.", "origin": "assistant"})
     other = new_session(running, tmp_path / "other")
     assert "nothing in this project" in shown(running, other, "undo", "--yes")
     assert "archive of memory" not in shown(running, other, "history")
@@ -100,7 +100,7 @@ def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
     assert "1 change taken back" in shown(running, other, "undo", "--everywhere", "--yes")
 
 
-def test_what_was_typed_is_taken_back_as_what_was_learned(running: Home, speaker: Speaker) -> None:
+def test_a_typed_memory_is_undone_like_a_captured_one(running: Home, speaker: Speaker) -> None:
     number = learned(running, speaker, OTHER)
     assert "--learned" in shown(running, speaker, "undo", "--yes")
     (act,) = json.loads(shown(running, speaker, "undo", "--learned", "--json"))["acts"]
@@ -123,21 +123,21 @@ def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speake
     speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
     assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
     with pytest.raises(SubconsciousError, match="a person decides on which project"):
-        client.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
+        wire.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
     assert "1 memory is this folder's now" in shown(running, speaker, "attach", old)
     assert found(running, speaker, "pytest") == [number]
     assert "attach" not in shown(running, speaker, "status")
 
 
-def test_accepted_settings_hold_no_more(running: Home) -> None:
+def test_an_undo_withdraws_accepted_settings(running: Home) -> None:
     config = running.root / "config.toml"
     config.write_text(config.read_text() + "auto_threshold = 0.5\n")
-    client.call(running, "stop")
-    client.await_absence(running, 20)
-    client.ensure_daemon(running)
+    wire.call(running, "stop")
+    wire.await_absence(running, 20)
+    wire.ensure_daemon(running)
     assert person(running, "accept_settings")["changed"] == {"auto_threshold": [0.9, 0.5]}
     person(running, "undo_acts")
-    status = client.call(running, "status")
+    status = wire.call(running, "status")
     assert status["settings"]["auto_threshold"] == 0.9
     assert status["unaccepted"] == ["auto_threshold"]
 
@@ -148,5 +148,5 @@ def test_a_rollback_is_taken_back_like_anything(running: Home, speaker: Speaker)
     assert found(running, speaker, "pytest") == []
     person(running, "undo_acts")
     assert found(running, speaker, "pytest") == [number]
-    captured = client.call(running, "captures", {"cwd": str(speaker.project)})["captures"]
+    captured = wire.call(running, "captures", {"cwd": str(speaker.project)})["captures"]
     assert [one["status"] for one in captured if one["memory_id"] == number] == ["captured"]

@@ -16,20 +16,21 @@ import pytest
 
 from bench.sessions import ROOT, Speaker
 from cli.tools.tiers import _marks
-from daemon import claude_notes, linking
-from daemon.claude_notes import Place
-from daemon.core import Core
-from subconscious import client, repute
+from subconscious import claude_notes, wire
+from subconscious.app import App
+from subconscious.claude_notes import NotesFolder
 from subconscious.doctor import examine
-from subconscious.home import Home
-from subconscious.model import Finding, Hit, Level, Origin, Threat, Verdict
-from subconscious.projects import Identity
-from subconscious.standings import standings
+from subconscious.domain.model import Finding, Hit, Level, Origin, Threat, Verdict
+from subconscious.links import discovery
+from subconscious.recall import trust_notes
+from subconscious.recall.promotion_status import standings
+from subconscious.settings.home import Home
 from subconscious.store import claude_notes as store
 from subconscious.store import consolidations, fading, links, memories, merges, poison, triggers
 from subconscious.store.filters import Filter
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
 from subconscious.store.verification import problems
+from subconscious.system.projects import Identity
 from tests.support import terminal
 from tests.support.claude_notes import index, note, notes_of
 from tests.support.daemons import configure, drained, eventually, new_session
@@ -71,7 +72,7 @@ def start(home: Home, speaker: Speaker) -> str:
 
 
 def hits(home: Home, session: Speaker, query: str = QUERY) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.call(home, "search", {"query": query, "cwd": str(session.project)})["hits"]
+    found: list[dict[str, Any]] = wire.call(home, "search", {"query": query, "cwd": str(session.project)})["hits"]
     return found
 
 
@@ -96,7 +97,7 @@ def test_a_note_is_found_with_its_type_its_file_and_a_mark(running: Home, sessio
     assert (memory["origin"], memory["kind"], memory["transcript"]) == ("assistant", "research", str(file))
     assert memory["tags"] == ["reference", "lisbon-printer"]
     assert hit["marks"] == ["a note of Claude's own"]
-    (listed,) = client.call(running, "list", {"cwd": str(session.project)})["memories"]
+    (listed,) = wire.call(running, "list", {"cwd": str(session.project)})["memories"]
     assert listed["extractor"] == "claude-note"
     assert "a note of Claude's own" in given(session, f"/subconscious:recall {QUERY}")
 
@@ -126,7 +127,7 @@ def test_copies_follow_changes_renames_and_deletions(running: Home, session: Spe
     file.write_text(file.read_text().replace("old laser", "new colour"))
     (changed,) = hits(running, session)
     assert "new colour printer" in changed["memory"]["content"]
-    old = client.call(running, "show", {"id": before["memory"]["id"], "origin": "user"})
+    old = wire.call(running, "show", {"id": before["memory"]["id"], "origin": "user"})
     assert old["history"][-1]["reason"] == "Claude has changed its note"
     moved = file.with_name("printer-in-lisbon.md")
     file.rename(moved)
@@ -162,7 +163,7 @@ def test_a_half_written_note_is_read_once_it_is_whole(running: Home, session: Sp
     assert problem_of(running, file) == ""
 
 
-def test_what_is_no_note_is_not_read(running: Home, session: Speaker, config: Path, tmp_path: Path) -> None:
+def test_other_files_are_not_read_as_notes(running: Home, session: Speaker, config: Path, tmp_path: Path) -> None:
     folder = notes_of(config, session.project)
     foreign = tmp_path / "foreign.md"
     foreign.write_text(LISBON)
@@ -188,7 +189,7 @@ def test_what_is_no_note_is_not_read(running: Home, session: Speaker, config: Pa
     }
 
 
-def test_a_poisoned_note_is_not_found_and_is_told(running: Home, session: Speaker, config: Path) -> None:
+def test_a_poisoned_note_is_reported_and_not_found(running: Home, session: Speaker, config: Path) -> None:
     file = note(config, session.project, "lisbon-printer", f"{LISBON} {POISON}")
     assert found(running, session) == []
     assert "may be poisoned" in problem_of(running, file)
@@ -238,61 +239,63 @@ def test_notes_are_never_given_unasked_nor_rendered(running: Home, session: Spea
     error = f"UploadJamError: in upload.py, {UPLOADS}"
     told += later.ask("PostToolUseFailure", tool_name="Bash", tool_input={}, error=error).decode()
     assert "UploadWorker" not in told
-    client.call(running, "pull", {"cwd": str(session.project)})
+    wire.call(running, "pull", {"cwd": str(session.project)})
     rendered = [file for file in (running.root / "rendered").rglob("*") if file.is_file()]
     assert b"UploadWorker" not in b"".join(file.read_bytes() for file in rendered)
 
 
-async def test_notes_neither_fade_nor_merge_nor_count(core: Core, config: Path, tmp_path: Path) -> None:
-    project = await settle(core.database, Identity(str(tmp_path), "shop"))
+async def test_notes_neither_fade_nor_merge_nor_count(app: App, config: Path, tmp_path: Path) -> None:
+    project = await find_or_create(app.database, Identity(str(tmp_path), "shop"))
     note(config, tmp_path, "cents", f"{CENTS} To be changed on 2020-01-01.")
-    await core.notes.look(core, Place(project.id, str(notes_of(config, tmp_path))))
-    (copy,) = await memories.latest(core.database, Filter(project.id), 10)
-    async with core.database.write() as tx:
+    await app.notes.scan(NotesFolder(project.id, str(notes_of(config, tmp_path))))
+    (copy,) = await memories.latest(app.database, Filter(project.id), 10)
+    async with app.database.write() as tx:
         own = await memories.insert(tx, replace(copy, extractor="told", transcript=""))
-    assert set(await fading.page(core.database, 0, 10)) == {own.id}
-    async with core.database.write() as tx:
-        assert set(await merges.free(tx, [copy.id, own.id])) == {own.id}
+    assert set(await fading.page(app.database, 0, 10)) == {own.id}
+    async with app.database.write() as tx:
+        assert set(await merges.mergeable(tx, [copy.id, own.id])) == {own.id}
         assert (await memories.same_wording(tx, copy)) == own
-    assert [one.id for one in await consolidations.free(core.database, project.id, 10)] == [own.id]
-    assert [one.id for one in await triggers.unsearched(core.database, 1, 10)] == [own.id]
-    assert [one.id for one in await poison.unchecked(core.database, "other rules", 10)] == [own.id]
-    assert (await standings(core.database, [copy], core.settings))[copy.id].status == "flagged"
+    assert [one.id for one in await consolidations.candidates(app.database, project.id, 10)] == [own.id]
+    assert [one.id for one in await triggers.unsearched(app.database, 1, 10)] == [own.id]
+    assert [one.id for one in await poison.unchecked(app.database, "other rules", 10)] == [own.id]
+    assert (await standings(app.database, [copy], app.settings))[copy.id].status == "flagged"
 
 
-async def test_a_conflict_with_a_memory_is_shown(core: Core, config: Path, tmp_path: Path) -> None:
-    project = await settle(core.database, Identity(str(tmp_path), "shop"))
+async def test_a_conflict_with_a_memory_is_shown(app: App, config: Path, tmp_path: Path) -> None:
+    project = await find_or_create(app.database, Identity(str(tmp_path), "shop"))
     note(config, tmp_path, "cache", "We use Redis for the session cache.")
-    await core.notes.look(core, Place(project.id, str(notes_of(config, tmp_path))))
-    (copy,) = await memories.latest(core.database, Filter(project.id), 10)
+    await app.notes.scan(NotesFolder(project.id, str(notes_of(config, tmp_path))))
+    (copy,) = await memories.latest(app.database, Filter(project.id), 10)
     newer = replace(copy, content="We now use Memcached instead of Redis for the session cache.", said_at=time() + 9)
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         own = await memories.insert(tx, replace(newer, extractor="told", origin=Origin.USER, turn_id=""))
-    assert await linking.search(core, own) == 1
-    (link,) = await links.bearing(core.database, [copy.id], project.id)
+    assert await discovery.search(app, own) == 1
+    (link,) = await links.conflicts_and_successions(app.database, [copy.id], project.id)
     assert (link.source_id, link.target_id, link.type) == (own.id, copy.id, "SUPERSEDES")
-    (hit,) = await repute.of_hits(core.database, [Hit(copy, 1.0, 1.0)], core.settings, time(), project.id)
+    (hit,) = await trust_notes.of_hits(app.database, [Hit(copy, 1.0, 1.0)], app.settings, time(), project.id)
     assert hit.repute is not None
     assert hit.repute.superseded_by == (own.id,)
 
 
 async def test_changed_rules_check_notes_again(
-    core: Core, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = await settle(core.database, Identity(str(tmp_path), "shop"))
-    place = Place(project.id, str(notes_of(config, tmp_path)))
+    project = await find_or_create(app.database, Identity(str(tmp_path), "shop"))
+    place = NotesFolder(project.id, str(notes_of(config, tmp_path)))
     note(config, tmp_path, "cents", CENTS)
-    await core.notes.look(core, place)
+    await app.notes.scan(place)
     finding = Finding("new", Threat.INSTRUCTION, Level.HIGH, "it is known now")
     monkeypatch.setattr(claude_notes, "rules_version", lambda: "newer")
     monkeypatch.setattr(claude_notes, "screen", lambda *_: Verdict(Level.HIGH, (finding,), "newer"))
-    await core.notes.look(core, place)
-    assert await memories.latest(core.database, Filter(project.id), 10) == []
-    (row,) = (await store.rows(core.database, project.id)).values()
+    await app.notes.scan(place)
+    assert await memories.latest(app.database, Filter(project.id), 10) == []
+    (row,) = (await store.notes(app.database, project.id)).values()
     assert "it is known now" in row.problem
 
 
-def test_what_an_undo_brings_back_goes_again_without_its_file(running: Home, session: Speaker, config: Path) -> None:
+def test_a_note_restored_by_undo_is_removed_again_without_its_file(
+    running: Home, session: Speaker, config: Path
+) -> None:
     file = note(config, session.project, "lisbon-printer", LISBON)
     (hit,) = hits(running, session)
     file.unlink()
@@ -311,14 +314,14 @@ def test_a_purged_note_stays_away_until_it_changes(running: Home, session: Speak
 
 
 def test_the_setting_takes_copies_out_of_use(stopped: Home, config: Path, tmp_path: Path) -> None:
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     session = begin(stopped, config, tmp_path / "project")
     note(config, session.project, "lisbon-printer", LISBON)
     assert found(stopped, session) == [LISBON]
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 10)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 10)
     configure(stopped, claude_notes=False)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert found(stopped, session) == []
 
 
@@ -344,7 +347,7 @@ def test_what_the_client_loads_is_not_given_again(running: Home, session: Speake
     assert "tax table" in greeting
     assert "UploadWorker" not in greeting
     assert given(later) == ""
-    (held,) = client.call(running, "why_surfaced", {"session_id": later.id})["held"]
+    (held,) = wire.call(running, "why_surfaced", {"session_id": later.id})["held"]
     assert held["why"] == "CLAUDE.md says it already"
 
 
@@ -363,7 +366,7 @@ def test_what_the_client_loads_is_not_given_again(running: Home, session: Speake
         ("project/CLAUDE.md", "```\n" + CENTS + "\n```", True),
     ],
 )
-def test_what_counts_as_told(
+def test_which_statements_the_client_already_loads(
     running: Home, session: Speaker, config: Path, tmp_path: Path, place: str, text: str, given_again: bool
 ) -> None:
     remember(running, session, CENTS)
@@ -373,7 +376,7 @@ def test_what_counts_as_told(
     assert ("integer cents" in greeting) is given_again
 
 
-def test_an_imported_file_and_a_listed_note_count_as_told(running: Home, session: Speaker, config: Path) -> None:
+def test_imported_files_and_listed_notes_are_already_loaded(running: Home, session: Speaker, config: Path) -> None:
     remember(running, session, CENTS, "Dates are kept in UTC everywhere.", "Invoices use the tax table of the year.")
     (session.project / "CLAUDE.md").write_text("@AGENTS.md\n")
     (session.project / "AGENTS.md").write_text(f"- {CENTS}\n")
@@ -386,7 +389,7 @@ def test_an_imported_file_and_a_listed_note_count_as_told(running: Home, session
     assert "tax table" in greeting  # Claude was not told of a note that its index does not list
 
 
-def test_an_index_that_is_not_loaded_tells_nothing(running: Home, session: Speaker, config: Path) -> None:
+def test_an_index_that_is_not_loaded_adds_no_known_statement(running: Home, session: Speaker, config: Path) -> None:
     remember(running, session, CENTS)
     note(config, session.project, "cents", CENTS)
     index(config, session.project, "cents")
@@ -440,7 +443,7 @@ def test_what_differs_from_a_file_is_kept(running: Home, session: Speaker) -> No
     assert [status for status, _ in said(running, session, f"We decided: {CENTS}")] == ["captured"]
 
 
-def test_a_memory_that_a_file_says_too_is_said_again(running: Home, session: Speaker) -> None:
+def test_repeating_a_statement_that_a_loaded_file_has_counts_as_recurrence(running: Home, session: Speaker) -> None:
     assert [status for status, _ in said(running, session, f"We decided: {CENTS}")] == ["captured"]
     (session.project / "CLAUDE.md").write_text(f"- {CENTS}\n")
     later = new_session(running, session.project)
@@ -458,7 +461,7 @@ def told_by_doctor(home: Home) -> list[tuple[bool, str, str]]:
     return [(one.ok, one.detail, one.remedy) for one in examine(environ, mounts="") if one.name == "notes"]
 
 
-def test_doctor_tells_what_is_read_and_what_is_not(running: Home, session: Speaker, config: Path) -> None:
+def test_doctor_lists_notes_that_are_read_and_those_that_are_not(running: Home, session: Speaker, config: Path) -> None:
     assert told_by_doctor(running) == []
     note(config, session.project, "lisbon-printer", LISBON)
     assert len(found(running, session)) == 1

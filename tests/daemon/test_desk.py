@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained
 from tests.support.reviewing import active, listed
@@ -26,7 +26,7 @@ SAID = [
 def running(stopped: Home) -> Home:
     """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
     configure(stopped)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 

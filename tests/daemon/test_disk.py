@@ -13,18 +13,19 @@ import pytest
 
 from bench.sessions import Speaker
 from bench.tuned import tuned
-from daemon import disk, lifecycle, recovery
-from daemon.core import Core
-from daemon.disk import Disk, is_disk_fault, is_machine_fault
+from daemon import lifecycle, recovery
 from daemon.spool import Spool
 from daemon.worker import Workers
-from subconscious import client
-from subconscious.errors import TranscriptError
-from subconscious.home import Home
-from subconscious.projects import Identity
+from subconscious import wire
+from subconscious.app import App
+from subconscious.context import disk
+from subconscious.context.disk import Disk, is_disk_fault, is_machine_fault
+from subconscious.domain.errors import TranscriptError
+from subconscious.settings.home import Home
 from subconscious.store import jobs, losses, memories, sessions
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
+from subconscious.system.projects import Identity
 from tests.support.daemons import configure, drained, eventually, new_session
 
 NAME = "00000000000000000001-1-aa.entry"
@@ -119,69 +120,71 @@ async def test_a_commit_that_fails_leaves_no_transaction_open(volume: Volume, da
 
 
 async def test_an_entry_that_could_not_be_written_waits_in_memory_and_is_written_when_there_is_room(
-    volume: Volume, core: Core
+    volume: Volume, app: App
 ) -> None:
-    spool = Spool(core)
+    spool = Spool(app)
     volume.fill()
-    await spool.take(NAME, ENTRY)
-    assert (spool.holding, spool.path(NAME).exists(), list(core.home.spool.glob(".*"))) == (1, False, [])
-    assert core.disk.trouble
-    assert not await recovery.recovered(core, spool)
+    await spool.accept(NAME, ENTRY)
+    assert (spool.unwritten_count, spool.path(NAME).exists(), list(app.home.spool.glob(".*"))) == (1, False, [])
+    assert app.disk.trouble
+    assert not await recovery.recovered(app, spool)
     volume.free()
-    assert await recovery.recovered(core, spool)
-    assert (spool.holding, spool.path(NAME).read_bytes(), core.disk.trouble) == (0, ENTRY, "")
-    (told,) = await losses.untold(core.database)
+    assert await recovery.recovered(app, spool)
+    assert (spool.unwritten_count, spool.path(NAME).read_bytes(), app.disk.trouble) == (0, ENTRY, "")
+    (told,) = await losses.unreported(app.database)
     assert told.action == losses.FULL
 
 
 async def test_the_memory_for_unwritten_entries_is_bounded_and_its_end_is_told(
-    volume: Volume, core: Core, monkeypatch: pytest.MonkeyPatch
+    volume: Volume, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("daemon.spool.MOST_UNWRITTEN", 2 * len(ENTRY))
-    spool = Spool(core)
+    spool = Spool(app)
     volume.fill()
     for number in (3, 1, 2):
-        await spool.take(f"0000000000000000000{number}-1-aa.entry", ENTRY)
-    assert (spool.holding, spool.lost) == (2, 1)
+        await spool.accept(f"0000000000000000000{number}-1-aa.entry", ENTRY)
+    assert (spool.unwritten_count, spool.lost) == (2, 1)
     volume.free()
-    assert await recovery.recovered(core, spool)
-    assert sorted(path.name[19] for path in core.home.spool.glob("*.entry")) == ["2", "3"]
-    assert [loss.reason for loss in await losses.untold(core.database)][1].startswith("1 entries")
+    assert await recovery.recovered(app, spool)
+    assert sorted(path.name[19] for path in app.home.spool.glob("*.entry")) == ["2", "3"]
+    assert [loss.reason for loss in await losses.unreported(app.database)][1].startswith("1 entries")
 
 
 @pytest.mark.parametrize("name", ["../run/x.entry", "x", ".hidden.entry", "a/b.entry"])
-async def test_only_an_entry_s_name_is_written(core: Core, name: str) -> None:
-    with pytest.raises(ValueError, match="no entry's name"):
-        await Spool(core).take(name, ENTRY)
+async def test_only_an_entry_s_name_is_written(app: App, name: str) -> None:
+    with pytest.raises(ValueError, match="not an entry name"):
+        await Spool(app).accept(name, ENTRY)
 
 
-async def test_after_a_full_disk_the_tails_of_transcripts_are_read(core: Core, tmp_path: Path) -> None:
-    project = await settle(core.database, Identity(root=str(tmp_path), name="demo"))
-    speaker = Speaker(core.home.root, tmp_path)
+async def test_after_a_full_disk_the_tails_of_transcripts_are_read(app: App, tmp_path: Path) -> None:
+    project = await find_or_create(app.database, Identity(root=str(tmp_path), name="demo"))
+    speaker = Speaker(app.home.root, tmp_path)
     speaker.say("Remember: amounts are stored as integer cents, never as floats.")
-    async with core.database.write() as tx:
-        await sessions.note(tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(tmp_path))
-    core.vouched.add_session(speaker.id)
-    core.disk.note(full())
-    assert await recovery.recovered(core, Spool(core))
-    assert (await memories.counts(core.database, None))["active"] == 1
-    assert await recovery.read_tails(core) == 0
+    async with app.database.write() as tx:
+        await sessions.record_activity(
+            tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(tmp_path)
+        )
+    app.sessions.vouched.add_session(speaker.id)
+    app.disk.note(full())
+    assert await recovery.recovered(app, Spool(app))
+    assert (await memories.counts(app.database, None))["active"] == 1
+    assert await recovery.read_new_lines(app) == 0
 
 
 @pytest.mark.parametrize("number", sorted(disk.WRITING | disk.SCARCE))
-async def test_a_job_is_never_buried_for_the_machine_s_fault(core: Core, number: int) -> None:
-    core.settings = tuned(embedder="none", job_attempts=1)
-    spool, path = Spool(core), core.home.spool / NAME
+async def test_a_job_is_never_buried_for_the_machine_s_fault(app: App, number: int) -> None:
+    app.settings = tuned(embedder="none", job_attempts=1)
+    spool, path = Spool(app), app.home.spool / NAME
     path.write_bytes(ENTRY)
     await spool.sweep()
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         job = await jobs.lease(tx, 1.0, 60)
     assert job
-    await Workers(core, spool)._fail(job, full(number))
-    assert await jobs.states(core.database, [NAME]) == {NAME: "ready"}
+    await Workers(app, spool)._fail(job, full(number))
+    assert await jobs.states(app.database, [NAME]) == {NAME: "ready"}
 
 
-async def test_a_loop_that_a_full_disk_broke_off_begins_again(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_loop_that_a_full_disk_broke_off_begins_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "DISK_SECONDS", 0.01)
     begun = 0
 
@@ -191,10 +194,10 @@ async def test_a_loop_that_a_full_disk_broke_off_begins_again(core: Core, monkey
         if begun < 3:
             raise full()
 
-    await lifecycle._part(core, loop)
+    await lifecycle._run_part(app, loop)
     assert begun == 3
-    assert core.stopping.is_set()  # the loop came to its end
-    assert core.disk.trouble
+    assert app.signals.stopping.is_set()  # the loop came to its end
+    assert app.disk.trouble
 
 
 async def test_trouble_is_remembered_until_it_is_over() -> None:
@@ -209,22 +212,22 @@ async def test_trouble_is_remembered_until_it_is_over() -> None:
     assert (trouble.trouble, trouble.failed.is_set()) == ("", False)
 
 
-async def test_what_hooks_dropped_is_recorded_once(core: Core) -> None:
-    (core.home.run / "spool-full").write_text("1790000000 12 entries removed\n1790000001 3 entries removed\n")
+async def test_what_hooks_dropped_is_recorded_once(app: App) -> None:
+    (app.home.run / "spool-full").write_text("1790000000 12 entries removed\n1790000001 3 entries removed\n")
     for _ in range(2):
-        await recovery.record_drops_of_hooks(core)
-    (told,) = await losses.untold(core.database)
+        await recovery.record_drops_of_hooks(app)
+    (told,) = await losses.unreported(app.database)
     assert told.reason.startswith("15 entries")
-    async with core.database.write() as tx:
-        await losses.tell(tx, 1)
-    assert await losses.untold(core.database) == []
+    async with app.database.write() as tx:
+        await losses.record_reported(tx, 1)
+    assert await losses.unreported(app.database) == []
 
 
 @pytest.mark.slow
 def test_a_session_on_a_full_disk_is_learned_from_afterwards(volume: Volume, home: Home, tmp_path: Path) -> None:
     """The real hooks and the real daemon; the transcript lies where there is room."""
     configure(home)
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     try:
         speaker = new_session(home, tmp_path / "project")
         speaker.hook("wake", "SessionStart", source="startup")
@@ -235,17 +238,17 @@ def test_a_session_on_a_full_disk_is_learned_from_afterwards(volume: Volume, hom
         speaker.hook("ask", "UserPromptSubmit", prompt=text, prompt_id="p1")
         speaker.say(text)
         speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
-        assert client.hello(home, 5)
-        assert "write" in client.call(home, "status", {}, 10)["disk"]
+        assert wire.hello(home, 5)
+        assert "write" in wire.call(home, "status", {}, 10)["disk"]
         volume.free()
-        assert eventually(lambda: client.call(home, "status", {}, 10)["disk"] == "", 30)
+        assert eventually(lambda: wire.call(home, "status", {}, 10)["disk"] == "", 30)
         drained(home)
         with sqlite3.connect(home.database) as store:
             assert "integer cents" in str(store.execute("SELECT content FROM memories").fetchall())
         told = new_session(home, tmp_path / "project").ask("SessionStart", source="startup")
-        assert b"nothing could be written for a while" in told
+        assert b"the disk was full for a while" in told
         told = new_session(home, tmp_path / "project").ask("SessionStart", source="startup")
-        assert b"nothing could be written" not in told
+        assert b"the disk was full" not in told
     finally:
-        client.call(home, "stop", timeout=5)
-        client.await_absence(home, 15)
+        wire.call(home, "stop", timeout=5)
+        wire.await_absence(home, 15)

@@ -13,17 +13,18 @@ from typing import Any
 
 import pytest
 
-from daemon import batches, chain, embedding, sense, serving
-from daemon.batches import text_of
-from daemon.embedding import Embedding
-from daemon.sense import Manners, Purse
-from subconscious import client
+from subconscious import wire
 from subconscious.capture import judge
-from subconscious.embeddings import Access, Embedder, open_embedder
+from subconscious.domain.errors import EmbedderError
+from subconscious.embeddings import background, batches, embedder_fallback, model_switch
+from subconscious.embeddings import query_embedder as sense
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.batches import text_of
+from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.errors import EmbedderError
-from subconscious.home import Home
-from subconscious.store import embedding_queue, memories, models
+from subconscious.embeddings.query_embedder import EmbeddingBudget, RemoteOptions
+from subconscious.settings.home import Home
+from subconscious.store import embedding_models, embedding_queue, memories
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from tests.support.daemons import drained, eventually
@@ -45,9 +46,9 @@ def server() -> Iterator[EmbeddingServer]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "RETRIES", (0.0, 0.0))
+    monkeypatch.setattr(embedder_fallback, "RETRIES", (0.0, 0.0))
     monkeypatch.setattr(batches, "RETRIES", (0.0, 0.0))
-    monkeypatch.setattr(serving, "RETIREMENT", 0.5)
+    monkeypatch.setattr(model_switch, "RETIREMENT", 0.5)
 
 
 def access(server: EmbeddingServer, model: str = "toy", name: str = "openai") -> Access:
@@ -56,7 +57,7 @@ def access(server: EmbeddingServer, model: str = "toy", name: str = "openai") ->
 
 @asynccontextmanager
 async def embedded_by(
-    database: Database, name: str, to: Access | None = None, manners: Manners | None = None
+    database: Database, name: str, to: Access | None = None, manners: RemoteOptions | None = None
 ) -> AsyncIterator[Embedding]:
     """The daemon's loop, without the daemon around it."""
     loop = Embedding(name, database, to, manners)
@@ -79,8 +80,8 @@ async def settled(loop: Embedding, model: str) -> None:
     """Wait until this model serves and nothing is pending."""
 
     async def there() -> bool:
-        backlog = await embedding_queue.backlog(loop._database)
-        return loop.sense.model == model and loop.state != "loading" and not backlog.get("pending")
+        backlog = await embedding_queue.counts(loop._database)
+        return loop.current.model == model and loop.state != "loading" and not backlog.get("pending")
 
     await until(there)
 
@@ -96,8 +97,8 @@ async def vectors_of(database: Database) -> dict[str, int]:
 
 async def nearest(loop: Embedding, text: str) -> int | None:
     """What a search by meaning alone finds first."""
-    sense = loop.sense
-    vector = await sense.asked(text)
+    sense = loop.current
+    vector = await sense.search_vector(text)
     if vector is None or sense.index is None:
         return None
     found = await sense.index.search([], vector, 1)
@@ -125,7 +126,7 @@ async def test_a_change_of_model_leaves_no_gap(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Searches go on all the while; each finds what it looks for, be it by the old model or the new one."""
-    monkeypatch.setattr(serving, "RETIREMENT", 5.0)
+    monkeypatch.setattr(model_switch, "RETIREMENT", 5.0)
     texts = words(300)
     ids = await remember(database, *texts)
     async with embedded_by(database, "openai", access(server)) as loop:
@@ -135,12 +136,12 @@ async def test_a_change_of_model_leaves_no_gap(
         await until(lambda: _is(loop.state == "ready"))
         served: Counter[str] = Counter()
         late = 0
-        while loop.sense.model != "openai:broad:48" or served["openai:broad:48"] < 20:
+        while loop.current.model != "openai:broad:48" or served["openai:broad:48"] < 20:
             number = sum(served.values()) % len(texts)
             if sum(served.values()) == 5:
                 late = (await remember(database, "a memory of the time between"))[0]
                 loop.wake()
-            served[loop.sense.model] += 1
+            served[loop.current.model] += 1
             assert await nearest(loop, texts[number]) == ids[number]
         assert late
         assert served["openai:toy:32"] > 5
@@ -159,7 +160,7 @@ async def _only(database: Database, wanted: dict[str, int]) -> bool:
     return await vectors_of(database) == wanted
 
 
-async def test_what_is_remembered_during_a_change_is_found_before_it_ends(
+async def test_a_memory_stored_during_a_model_switch_is_found_at_once(
     database: Database, server: EmbeddingServer
 ) -> None:
     await remember(database, *words(200))
@@ -168,7 +169,7 @@ async def test_what_is_remembered_during_a_change_is_found_before_it_ends(
     release = asyncio.Event()
     server.models["slow"] = lambda texts: _after(release, wide(texts), len(texts) > 1)
     async with embedded_by(database, "openai", access(server, "slow")) as loop:
-        await until(lambda: _is(loop.told["coming"] == "openai:slow:48"))
+        await until(lambda: _is(loop.status["coming"] == "openai:slow:48"))
         (fresh,) = await remember(database, "uuuuuuu mmmmm")
         loop.wake()
         release.set()
@@ -225,7 +226,7 @@ async def test_a_refused_key_is_tried_once_and_the_local_model_serves(
     async with embedded_by(database, "openai", access(server)) as loop:
         await settled(loop, LOCAL)
         assert await nearest(loop, "where are the jobs kept, in which database") == ids[0]
-        assert (loop.state, loop.told["code"], loop.told["retry_at"]) == ("fallback", "E050", None)
+        assert (loop.state, loop.status["code"], loop.status["retry_at"]) == ("fallback", "E050", None)
         assert "embedder_key" in loop.error
         assert "local serves" in loop.error
     assert len(server.asked) == 1
@@ -249,7 +250,7 @@ async def test_a_key_that_comes_later_is_tried(database: Database, server: Embed
         assert loop.state == "ready"
 
 
-async def test_indexes_that_are_made_anew_find_what_is_left(database: Database, server: EmbeddingServer) -> None:
+async def test_rebuilt_indexes_find_the_remaining_memories(database: Database, server: EmbeddingServer) -> None:
     ids = await remember(database, *words(5))
     async with embedded_by(database, "openai", access(server)) as loop:
         await settled(loop, "openai:toy:32")
@@ -267,14 +268,14 @@ async def test_without_any_embedder_words_answer(
     monkeypatch.setattr("subconscious.embeddings.local.WEIGHTS_SHA256", "another")
     async with embedded_by(database, "openai", access(server)) as loop:
         await until(lambda: _is(loop.state == "failed"))
-        assert await loop.of_query("anything") is None
-        assert loop.told["code"] == "E050"
+        assert await loop.current.search_vector("anything") is None
+        assert loop.status["code"] == "E050"
 
 
 async def test_an_outage_is_bridged_and_nothing_is_paid_for_twice(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain, "RECHECK", 0.5)
+    monkeypatch.setattr(embedder_fallback, "RECHECK", 0.5)
     texts = words(70)
     await remember(database, *texts[:60])
     async with embedded_by(database, "openai", access(server)) as loop:
@@ -304,11 +305,11 @@ async def test_a_pause_that_is_asked_for_is_kept(database: Database, server: Emb
         loop.wake()
         await settled(loop, LOCAL)
         assert len(server.asked) == before + 1
-        assert loop.told["code"] == "E052"
-        assert loop.told["retry_at"] is not None
+        assert loop.status["code"] == "E052"
+        assert loop.status["retry_at"] is not None
 
 
-class Tight(Purse):
+class Tight(EmbeddingBudget):
     """Pays for nothing until it is filled."""
 
     def __init__(self) -> None:
@@ -326,7 +327,7 @@ class Tight(Purse):
 async def test_at_a_cap_memories_wait_and_the_local_model_serves(database: Database, server: EmbeddingServer) -> None:
     purse = Tight()
     await remember(database, *words(5))
-    async with embedded_by(database, "openai", access(server), Manners(purse=purse)) as loop:
+    async with embedded_by(database, "openai", access(server), RemoteOptions(budget=purse)) as loop:
         await settled(loop, LOCAL)
         assert loop.state == "fallback"
         assert "cap" in loop.error
@@ -343,10 +344,10 @@ async def test_an_outage_that_is_shorter_than_the_loading_of_the_local_model_kee
         time.sleep(0.6 if name == "local" else 0)
         return open_embedder(name, to)
 
-    monkeypatch.setattr("daemon.chain.open_embedder", slowly)
+    monkeypatch.setattr("subconscious.embeddings.embedder_fallback.open_embedder", slowly)
     purse = Tight()
     await remember(database, *words(2))
-    async with embedded_by(database, "openai", access(server), Manners(purse=purse)) as loop:
+    async with embedded_by(database, "openai", access(server), RemoteOptions(budget=purse)) as loop:
         await settled(loop, LOCAL)
         assert loop.state == "fallback"
 
@@ -387,13 +388,15 @@ async def test_prompts_leave_the_machine_by_permission_alone_and_cleaned(
     secret = "AKIA" + "IOSFODNN7EXAMPLQ"
     said = f"deploy with {secret} <private>for my eyes</private> tonight"
     for allowed in (False, True):
-        async with embedded_by(database, "openai", access(server), Manners(prompts=allowed, prompt_seconds=5)) as loop:
+        async with embedded_by(
+            database, "openai", access(server), RemoteOptions(prompts=allowed, prompt_seconds=5)
+        ) as loop:
             await settled(loop, "openai:toy:32")
             server.asked.clear()
-            assert (await loop.sense.prompted(said) is not None) is allowed
+            assert (await loop.current.prompt_vector(said) is not None) is allowed
             assert len(server.texts) == int(allowed)
             # Who asks for a search has asked for it; what is secret in it is none of the maker's business either.
-            assert await loop.sense.asked(said) is not None
+            assert await loop.current.search_vector(said) is not None
             assert len(server.texts) == 1  # the same question is not asked twice
             assert secret not in server.texts[0]
             assert "my eyes" not in server.texts[0]
@@ -402,46 +405,48 @@ async def test_prompts_leave_the_machine_by_permission_alone_and_cleaned(
 
 async def test_a_slow_embedder_makes_no_hook_wait(database: Database, server: EmbeddingServer) -> None:
     await remember(database, *words(3))
-    async with embedded_by(database, "openai", access(server), Manners(prompts=True, prompt_seconds=0.01)) as loop:
+    async with embedded_by(
+        database, "openai", access(server), RemoteOptions(prompts=True, prompt_seconds=0.01)
+    ) as loop:
         await settled(loop, "openai:toy:32")
         server.delay = 0.5
         asked = len(server.asked)
-        assert [await loop.sense.prompted(f"question {n}") for n in range(5)] == [None] * 5
-        assert len(server.asked) - asked <= sense.LINES  # those that hang gather no crowd
+        assert [await loop.current.prompt_vector(f"question {n}") for n in range(5)] == [None] * 5
+        assert len(server.asked) - asked <= sense.MAX_CONCURRENT  # those that hang gather no crowd
         server.delay = 0.0
         await until(lambda: _came_late(loop))
 
 
 async def _came_late(loop: Embedding) -> bool:
     """What was too late for its question is there for the next one."""
-    return await loop.sense.prompted("question 0") is not None
+    return await loop.current.prompt_vector("question 0") is not None
 
 
 async def test_questions_that_fail_bring_the_next_in_the_chain(database: Database, server: EmbeddingServer) -> None:
     await remember(database, *words(3))
-    async with embedded_by(database, "openai", access(server), Manners(prompts=True, prompt_seconds=5)) as loop:
+    async with embedded_by(database, "openai", access(server), RemoteOptions(prompts=True, prompt_seconds=5)) as loop:
         await settled(loop, "openai:toy:32")
         server.always = Failure(401)
-        assert await loop.sense.prompted("anything") is None
+        assert await loop.current.prompt_vector("anything") is None
         await settled(loop, LOCAL)
-        assert await loop.sense.prompted("anything") is not None
+        assert await loop.current.prompt_vector("anything") is not None
 
 
 async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "RETIREMENT", 3.0)  # long enough for a question on a busy machine
+    monkeypatch.setattr(model_switch, "RETIREMENT", 3.0)  # long enough for a question on a busy machine
     await remember(database, *words(3))
     async with embedded_by(database, "openai", access(server)) as loop:
         await settled(loop, "openai:toy:32")
-        old = loop.sense
-        await loop._serving.serve(await loop._serving.sense_of(models.Known("other", "other", 48)))
-        vector = await old.asked("anything")
+        old = loop.current
+        await loop._switch.serve(await loop._switch.open_model(embedding_models.EmbeddingModel("other", "other", 48)))
+        vector = await old.search_vector("anything")
         assert vector is not None
         assert old.index is not None
         assert len(await old.index.search([], vector, 1)) == 1
         await until(lambda: _is(old.embedder is None))
-        assert await old.asked("anything") is None
+        assert await old.search_vector("anything") is None
 
 
 @pytest.mark.process
@@ -450,29 +455,29 @@ def test_the_pieces_of_a_change_survive_a_kill(stopped: Home, server: EmbeddingS
     texts = words(400)
     asyncio.run(_filled(stopped, texts))
     configure_remote(stopped, server, "toy")
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert _status(stopped)["model"] == "openai:toy:32"
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 20)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 20)
     server.asked.clear()
     server.delay = 0.1
     configure_remote(stopped, server, "broad")
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert eventually(lambda: len([asked for asked in server.asked if len(asked.texts) > 1]) >= 3)
-    status = client.call(stopped, "status")
+    status = wire.call(stopped, "status")
     assert status["embedder"]["model"] == "openai:toy:32"
     assert status["embedder"]["coming"] == "openai:broad:48"
     os.kill(status["pid"], signal.SIGKILL)
-    client.await_absence(stopped, 20)
+    wire.await_absence(stopped, 20)
     server.delay = 0.0
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert eventually(lambda: _status(stopped)["model"] == "openai:broad:48")
     told = Counter(text for asked in server.asked if asked.body["model"] == "broad" for text in asked.texts)
     assert set(texts) <= set(told)
     assert sum(told[text] > 1 for text in texts) <= 64
-    found = client.call(stopped, "search", {"query": texts[7], "cwd": "/", "everywhere": True, "limit": 1})
+    found = wire.call(stopped, "search", {"query": texts[7], "cwd": "/", "everywhere": True, "limit": 1})
     assert "vector" in [engine["engine"] for engine in found["hits"][0]["engines"]]
 
 
@@ -485,7 +490,7 @@ async def _filled(home: Home, texts: list[str]) -> None:
 
 
 def _status(home: Home) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "status")["embedder"]
+    found: dict[str, Any] = wire.call(home, "status")["embedder"]
     return found
 
 
@@ -494,10 +499,10 @@ def test_the_key_is_shown_and_logged_nowhere(stopped: Home, server: EmbeddingSer
     config = stopped.root / "config.toml"
     config.write_text(config.read_text().replace('"dummy"', '"sk-very-secret-key"'))
     server.always = Failure(401, b'{"error": {"message": "wrong key"}}')
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert eventually(lambda: _status(stopped)["state"] == "fallback")
     assert server.asked[0].headers["authorization"] == "Bearer sk-very-secret-key"
-    assert "sk-very" not in str(client.call(stopped, "status"))
+    assert "sk-very" not in str(wire.call(stopped, "status"))
     assert "sk-very" not in (stopped.log / "daemon.log").read_text()
 
 
@@ -505,15 +510,15 @@ async def test_a_prompt_that_waited_for_an_embedder_is_not_sent_to_a_remote_one(
     database: Database, server: EmbeddingServer
 ) -> None:
     """Which embedder it would be is known only once it is loaded."""
-    index = sense.Sense("openai:toy:32", None, Manners(prompts=False, prompt_seconds=5))
-    async with embedded_by(database, "openai", access(server), Manners()) as loop:
+    index = sense.QueryEmbedder("openai:toy:32", None, RemoteOptions(prompts=False, prompt_seconds=5))
+    async with embedded_by(database, "openai", access(server), RemoteOptions()) as loop:
         await remember(database, *words(3))
         loop.wake()
         await settled(loop, "openai:toy:32")
         server.asked.clear()
-        asked = asyncio.create_task(index.prompted("what was typed meanwhile"))
+        asked = asyncio.create_task(index.prompt_vector("what was typed meanwhile"))
         await asyncio.sleep(0)
-        index.awake(loop.sense.embedder)
+        index.set_embedder(loop.current.embedder)
         assert await asked is None
         assert server.texts == []
 
@@ -521,19 +526,19 @@ async def test_a_prompt_that_waited_for_an_embedder_is_not_sent_to_a_remote_one(
 async def test_an_idle_model_is_unloaded_and_loaded_in_the_background(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(background, "IDLE_SECONDS", 0.0)
     async with embedded_by(database, "local") as loop:
         await settled(loop, LOCAL)
-        found = loop.sense.found
-        model = loop.sense.embedder
+        found = loop.current.found
+        model = loop.current.embedder
         assert isinstance(model, LocalEmbedder)
         await loop.cool_down()
         assert not model.loaded
-        found.put("the same question", found.moment(1), [])
-        assert await loop.sense.asked("retries") is None  # words answer, and nobody waits
+        found.put("the same question", found.version(1), [])
+        assert await loop.current.search_vector("retries") is None  # words answer, and nobody waits
         await until(lambda: _is_loaded(model))
-        assert await loop.sense.asked("retries") is not None
-        assert found.get("the same question", found.moment(1)) is None
+        assert await loop.current.search_vector("retries") is not None
+        assert found.get("the same question", found.version(1)) is None
 
 
 async def _is_loaded(model: LocalEmbedder) -> bool:
@@ -544,18 +549,18 @@ async def test_a_model_in_use_stays_loaded(database: Database) -> None:
     async with embedded_by(database, "local") as loop:
         await settled(loop, LOCAL)
         await loop.cool_down()
-        assert await loop.sense.asked("retries") is not None
+        assert await loop.current.search_vector("retries") is not None
 
 
-async def test_what_is_stored_waits_for_an_unloaded_model(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "IDLE_SECONDS", 0.0)
+async def test_storing_waits_for_an_unloaded_model(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "IDLE_SECONDS", 0.0)
     async with embedded_by(database, "local") as loop:
         await settled(loop, LOCAL)
         await loop.cool_down()
-        assert await loop.sense.at_hand("retries") is not None
+        assert await loop.current.local_vector("retries") is not None
         await loop.cool_down()
         said = judge.Spoken("all money is in cents, as integers")
-        model = await loop.for_captures()
+        model = await loop.loaded_embedder()
         assert isinstance(model, LocalEmbedder)
         assert not model.loaded
         assert judge.opinions([said], model)[said] == judge.model().opinion(said, model)
@@ -564,8 +569,8 @@ async def test_what_is_stored_waits_for_an_unloaded_model(database: Database, mo
 async def test_captures_wait_while_the_daemon_loads_its_first_model(database: Database) -> None:
     async with embedded_by(database, "local") as loop:
         await asyncio.sleep(0)  # its loop has begun
-        assert loop.sense.embedder is None
-        assert isinstance(await loop.for_captures(), LocalEmbedder)
+        assert loop.current.embedder is None
+        assert isinstance(await loop.loaded_embedder(), LocalEmbedder)
 
 
 async def test_a_closed_model_is_not_loaded_again() -> None:

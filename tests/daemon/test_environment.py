@@ -7,17 +7,19 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
 import pytest
 
-from hooks import cap, environment, maker, packages, programs
+from hooks import cap, environment, interpreters, maker, packages, programs
 from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
 EXTRAS = CHECKOUT / "subconscious" / "extras"
@@ -189,19 +191,22 @@ def test_a_killed_maker_is_made_good_by_the_next(hooks: Hooks) -> None:
 
 
 @pytest.mark.slow
-def test_a_maker_holds_its_lock_as_long_as_its_steps_live(hooks: Hooks) -> None:
-    first = start_maker(hooks)
-    # pip is being unpacked, which takes longer than a second maker needs to look at the lock.
-    eventually(lambda: list((hooks.home / "env").glob("*-cpython-*/lib/python*/site-packages/pip")))
-    first.kill()
-    first.wait(10)
-    assert start_maker(hooks).wait(10) == 0
-    assert whole(hooks) == [], "a second maker built where a step of the first still wrote"
-    os.killpg(first.pid, signal.SIGKILL)
+def test_the_maker_keeps_its_lock_while_its_steps_run(hooks: Hooks) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as index:
+        # An index that does not answer: the step that asks it lives as long as this test wants.
+        index.settimeout(120)
+        first = start_maker(hooks, PIP_INDEX_URL=f"http://127.0.0.1:{index.getsockname()[1]}/simple")
+        asked, _ = index.accept()
+        with asked:
+            first.kill()
+            first.wait(10)
+            assert start_maker(hooks).wait(10) == 0
+            assert whole(hooks) == [], "a second maker built where a step of the first still wrote"
+            os.killpg(first.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow
-def test_a_failure_is_told_once_and_not_tried_again_at_once(hooks: Hooks) -> None:
+def test_a_failure_is_shown_once_and_retried_later(hooks: Hooks) -> None:
     lock = hooks.plugin / "requirements.lock"
     lock.write_text(re.sub(r"sha256:....", "sha256:0000", lock.read_text()))
     hooks.call("wake", "SessionStart")
@@ -251,8 +256,8 @@ def test_a_session_s_path_names_no_python(tmp_path: Path, monkeypatch: pytest.Mo
     theirs.symlink_to("/bin/true")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(sys, "executable", str(theirs))
-    assert maker._candidates(os.environ["PATH"])[0] == str(theirs), "a person's own terminal"
-    assert str(theirs) not in maker._candidates(programs.safe_path())
+    assert interpreters._candidates(os.environ["PATH"])[0] == str(theirs), "a person's own terminal"
+    assert str(theirs) not in interpreters._candidates(programs.safe_path())
     for mark in maker.MARKS:
         monkeypatch.setenv(mark, "1")
     assert maker._path_in_sight() == programs.safe_path()
@@ -347,20 +352,37 @@ def test_an_extra_is_installed_later_and_survives_an_update(hooks: Hooks) -> Non
     assert has_extra(hooks), "an update lost the SDK of the chosen provider"
 
 
-def test_what_is_removed_comes_back_where_something_needs_it(tmp_path: Path) -> None:
+def test_removed_files_are_restored_if_the_trial_needs_them(tmp_path: Path) -> None:
     site = tmp_path / "lib" / "python3.11" / "site-packages"
     for folder in ("numpy/tests/data", "numpy/f2py", "numpy/core"):
         (site / folder).mkdir(parents=True)
 
     def broken() -> None:
         assert not (site / "numpy" / "tests").exists()
-        raise maker.MakingError("it needs its tests", "")
+        raise interpreters.MakingError("it needs its tests", "")
 
     packages.trim(os.fspath(tmp_path), broken)
     assert (site / "numpy" / "tests" / "data").exists()
     packages.trim(os.fspath(tmp_path), lambda: None)
     assert [path.name for path in (site / "numpy").iterdir()] == ["core"]
     assert [path.name for path in tmp_path.iterdir()] == ["lib"]
+
+
+@pytest.mark.parametrize("wheel", ["/python/ensurepip/_bundled/pip-23.2.1-py3-none-any.whl", ""])
+def test_pip_runs_from_pythons_wheel_or_is_installed_meanwhile(wheel: str, tmp_path: Path) -> None:
+    lock = tmp_path / "requirements.lock"
+    lock.write_text("")
+    steps: list[str] = []
+
+    def run(*command: str) -> str:
+        steps.append(" ".join(command[3:]))
+        return f"{wheel}\n" if command[3] == "-c" else ""
+
+    packages.install(os.fspath(tmp_path), os.fspath(lock), run, None)
+    begun = [step.partition(" --")[0] for step in steps[1:]]
+    installed = ["-m ensurepip", "-m pip install", "-m pip uninstall"]
+    assert begun == ([f"{wheel}/pip install"] if wheel else installed)
+    assert (tmp_path / packages.PACKAGES).exists()
 
 
 def test_another_lock_shares_nothing(builder: maker.Maker, tmp_path: Path) -> None:
@@ -380,7 +402,7 @@ def test_another_lock_shares_nothing(builder: maker.Maker, tmp_path: Path) -> No
     assert not builder._share_packages(wanted.replace("3.11", "3.12")), "it is of another Python"
 
 
-def test_an_environment_whose_python_is_gone_is_not_whole(made: Hooks) -> None:
+def test_an_environment_without_its_python_is_incomplete(made: Hooks) -> None:
     python = whole(made)[0] / "bin" / "python"
     target = python.readlink()
     python.unlink()
@@ -392,7 +414,7 @@ def test_an_environment_whose_python_is_gone_is_not_whole(made: Hooks) -> None:
         python.symlink_to(target)
 
 
-def test_a_machine_without_python_says_what_to_do(made: Hooks, tmp_path: Path) -> None:
+def test_a_machine_without_python_gets_a_remedy(made: Hooks, tmp_path: Path) -> None:
     for tool in ("dirname", "readlink", "cat"):
         (tmp_path / tool).symlink_to(str(shutil.which(tool)))
     hooks = Hooks(tmp_path / "state", tmp_path, made.plugin, {"PATH": os.fspath(tmp_path)})
@@ -401,50 +423,51 @@ def test_a_machine_without_python_says_what_to_do(made: Hooks, tmp_path: Path) -
     assert "sudo apt install python3 python3-venv" in done.stderr
 
 
-def old(path: str) -> maker.Interpreter:
-    return maker.Interpreter(path, (3, 9), "cpython", has_venv=True)
+def old(path: str) -> interpreters.Interpreter:
+    return interpreters.Interpreter(path, (3, 9), "cpython", has_venv=True)
 
 
 @pytest.fixture
 def builder(tmp_path: Path) -> maker.Maker:
     for name in ("env", "run", "log"):
         (tmp_path / name).mkdir()
-    return maker.Maker(os.fspath(tmp_path), 0, say=lambda _: None)
+    return maker.Maker(os.fspath(tmp_path), 0, report=lambda _: None)
 
 
-def choose(builder: maker.Maker, *pythons: maker.Interpreter, uv: str | None = None) -> tuple[str, str | None]:
+def choose(builder: maker.Maker, *pythons: interpreters.Interpreter, uv: str | None = None) -> tuple[str, str | None]:
     found = {python.path: python for python in pythons}
     with (
-        mock.patch.object(maker, "_candidates", return_value=list(found)),
-        mock.patch.object(builder, "_probe", found.get),
+        mock.patch.object(interpreters, "_candidates", return_value=list(found)),
+        mock.patch.object(interpreters, "_probe", lambda path, _: found.get(path)),
         mock.patch("shutil.which", return_value=uv),
     ):
-        python, chosen_uv = builder._choose_python()
+        python, chosen_uv = interpreters.choose_python(builder.path, builder._step, builder._run)
     return python.path, chosen_uv
 
 
 def test_the_first_python_that_will_do_is_chosen(builder: maker.Maker) -> None:
-    brand_new = maker.Interpreter("new", (3, 99), "cpython", has_venv=True)
-    bare = maker.Interpreter("bare", (3, 12), "cpython", has_venv=False)
-    good = maker.Interpreter("good", (3, 11), "cpython", has_venv=True)
+    brand_new = interpreters.Interpreter("new", (3, 99), "cpython", has_venv=True)
+    bare = interpreters.Interpreter("bare", (3, 12), "cpython", has_venv=False)
+    good = interpreters.Interpreter("good", (3, 11), "cpython", has_venv=True)
     assert choose(builder, old("old"), brand_new, bare, good) == ("good", None)
     assert choose(builder, brand_new) == ("new", None)
     assert choose(builder, old("old"), bare, uv="/uv") == ("bare", "/uv")
 
 
-def test_what_is_missing_is_named_with_the_command_that_mends_it(builder: maker.Maker) -> None:
-    with pytest.raises(maker.MakingError) as no_venv:
-        choose(builder, maker.Interpreter("bare", (3, 12), "cpython", has_venv=False))
-    with pytest.raises(maker.MakingError) as no_python:
+def test_a_missing_python_is_reported_with_the_command_that_installs_it(builder: maker.Maker) -> None:
+    with pytest.raises(interpreters.MakingError) as no_venv:
+        choose(builder, interpreters.Interpreter("bare", (3, 12), "cpython", has_venv=False))
+    with pytest.raises(interpreters.MakingError) as no_python:
         choose(builder, old("old"))
     assert no_venv.value.remedy == "Run: sudo apt install python3.12-venv"
     assert "brew install python" in no_python.value.remedy
 
 
-def test_what_is_no_python_is_passed_by(builder: maker.Maker) -> None:
-    assert builder._probe("/nonexistent") is None
-    assert builder._probe("/bin/true") is None
-    assert builder._probe(sys.executable) == maker.Interpreter(sys.executable, sys.version_info[:2], "cpython", True)
+def test_programs_that_are_no_python_are_skipped(builder: maker.Maker) -> None:
+    probe = partial(interpreters._probe, step=builder._step)
+    assert probe("/nonexistent") is None
+    assert probe("/bin/true") is None
+    assert probe(sys.executable) == interpreters.Interpreter(sys.executable, sys.version_info[:2], "cpython", True)
 
 
 @pytest.mark.parametrize(("attempts", "pause"), [(1, 60), (2, 300), (3, 1800), (9, 1800)])
@@ -457,13 +480,13 @@ def test_each_failure_waits_longer(attempts: int, pause: float) -> None:
 
 def test_failures_are_counted(builder: maker.Maker) -> None:
     for expected in (1, 2):
-        builder._note_failure(maker.MakingError("reason", "remedy"))
+        builder._note_failure(interpreters.MakingError("reason", "remedy"))
         noted = environment.read_failure(builder.home)
         assert noted is not None
         assert noted["attempts"] == expected
 
 
-def test_only_old_environments_that_nobody_runs_are_swept(builder: maker.Maker) -> None:
+def test_only_old_unused_environments_are_removed(builder: maker.Maker) -> None:
     folder = Path(builder.folder)
     for name in ("current-one", "unused", "used", "young"):
         (folder / name).mkdir()
@@ -510,7 +533,7 @@ def hold(home: Path, monotonic: float) -> int:
         return cap.hold_cap_if_stuck(os.fspath(home))
 
 
-def test_a_daemon_gets_time_to_work_off_what_lies_there(tmp_path: Path) -> None:
+def test_a_daemon_gets_time_for_the_existing_spool(tmp_path: Path) -> None:
     for days in (3, 2, 1):
         write_entry(tmp_path, days, 600)
     assert [hold(tmp_path, now) for now in (50, 60, 649)] == [0, 0, 0]

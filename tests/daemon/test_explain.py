@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, new_session
 from tests.support.reviewing import DECISION, listed, person
@@ -27,7 +27,7 @@ TASK = "Please run the linter on the whole tree."
 def running(stopped: Home) -> Home:
     """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
     configure(stopped)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 
@@ -157,7 +157,7 @@ def test_secrets_are_not_shown(running: Home, speaker: Speaker) -> None:
 
 def test_the_assistant_is_refused(running: Home, speaker: Speaker) -> None:
     with pytest.raises(DaemonError, match="a person asks for this"):
-        client.call(running, "explain", {"cwd": str(speaker.project), "text": DECISION})
+        wire.call(running, "explain", {"cwd": str(speaker.project), "text": DECISION})
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from bench.sessions import Speaker
 from cli.memories import speaker as speaker_of
-from daemon.core import Core
-from daemon.learn import Source, learn
-from subconscious.home import Home
+from subconscious.app import App
+from subconscious.capture.ingest import Source, learn
+from subconscious.settings.home import Home
 from subconscious.store import sessions
 from tests.support import terminal
 from tests.support.daemons import drained, new_session
@@ -478,20 +478,20 @@ def test_a_line_that_is_read_twice_counts_once(running: Home, project: Path) -> 
 
 
 @pytest.mark.parametrize("late", [False, True])
-async def test_calls_that_were_written_after_the_session_are_not_learned(
-    core: Core, tmp_path: Path, late: bool
-) -> None:
+async def test_calls_that_were_written_after_the_session_are_not_learned(app: App, tmp_path: Path, late: bool) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    project = await core.project_of(str(folder))
+    project = await app.project_of(str(folder))
     for _ in range(2):
-        speaker = Speaker(core.home.root, folder)
+        speaker = Speaker(app.home.root, folder)
         speaker.say("Go on.")
         perform(speaker, TROUBLE)
-        async with core.database.write() as tx:
-            await sessions.note(tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(folder))
-        core.vouched.add_session(speaker.id)
+        async with app.database.write() as tx:
+            await sessions.record_activity(
+                tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(folder)
+            )
+        app.sessions.vouched.add_session(speaker.id)
         source = Source(speaker.id, project.id, str(speaker.transcript), str(folder), late=late)
-        await learn(core, core.mind(), source, final=True)
-    found = await core.database.rows("SELECT content FROM memories")
+        await learn(app, app.recall_context(), source, final=True)
+    found = await app.database.rows("SELECT content FROM memories")
     assert [row[0] for row in found] == ([] if late else [TOLD])

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.__main__ import main
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import eventually
 
@@ -30,7 +30,7 @@ def project(running: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def listed(home: Home, folder: Path) -> list[tuple[str, str]]:
-    found = client.call(home, "list", {"cwd": str(folder)})["memories"]
+    found = wire.call(home, "list", {"cwd": str(folder)})["memories"]
     return [(memory["content"], memory["origin"]) for memory in found]
 
 
@@ -80,10 +80,10 @@ def test_a_no_changes_nothing(running: Home, project: Path, tmp_path: Path) -> N
     assert main(["export", "--out", str(out)]) == 0
     (out / "mine.md").write_text("The build needs Java 21.\n")
     assert "Nothing was imported." in run(running, project, "import", str(out), answers="n")
-    assert client.call(running, "captures")["captures"][1:] == []
+    assert wire.call(running, "captures")["captures"][1:] == []
     shown = run(running, project, "import", str(out), answers="yn")
     assert "waits" in shown
-    assert [row["origin"] for row in client.call(running, "captures", {"status": "review"})["captures"]] == ["tool"]
+    assert [row["origin"] for row in wire.call(running, "captures", {"status": "review"})["captures"]] == ["tool"]
 
 
 def test_memories_of_another_tool_wait_for_review(
@@ -98,7 +98,7 @@ def test_memories_of_another_tool_wait_for_review(
     shown = run(running, project, "import", "--from", "mem0", str(file), answers="y")
     assert "vouch" not in shown
     assert "mem0 memory 2: it says nothing" in shown
-    (capture,) = client.call(running, "captures", {"status": "review"})["captures"]
+    (capture,) = wire.call(running, "captures", {"status": "review"})["captures"]
     assert (capture["content"], capture["kind"], capture["origin"]) == (
         "Prefers tabs over spaces",
         "preference",

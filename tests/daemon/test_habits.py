@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.failing import Call, bash, lived, rows
 

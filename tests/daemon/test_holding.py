@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support.daemons import configure, new_session
 from tests.support.deciding import captured, context, decide
 from tests.support.purging import person
@@ -37,7 +37,7 @@ def given(home: Home, speaker: Speaker) -> str:
 
 def contents(home: Home, speaker: Speaker) -> list[str]:
     """The memories in use."""
-    return [memory["content"] for memory in client.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
+    return [memory["content"] for memory in wire.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
 
 
 def test_a_newer_value_supersedes_the_older_one(running: Home, speaker: Speaker) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session, processes_of
 from tests.support.importing import DECISION, dump, imported, transcript
@@ -26,7 +26,7 @@ DAY = 86_400.0
 
 
 def plan(home: Home, *paths: Path, **args: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.call(home, "import_plan", {"paths": [str(p) for p in paths], **args})["files"]
+    found: list[dict[str, Any]] = wire.call(home, "import_plan", {"paths": [str(p) for p in paths], **args})["files"]
     return found
 
 
@@ -34,20 +34,20 @@ def test_old_sessions_keep_their_dates_and_are_over(running: Home, tmp_path: Pat
     file = transcript(tmp_path / "old", "Tidy the invoices.", DECISION)
     fate = imported(running, file)
     assert (fate["lines"], fate["turns"], fate["captured"], fate["more"]) == (2, 2, 1, False)
-    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    (session,) = wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
     assert (session["started_at"], session["last_event_at"], session["ended_at"]) == (MARCH, MARCH + DAY, MARCH + DAY)
     assert (session["status"], session["end_reason"], session["cwd"]) == ("ended", "imported", "/gone/shop")
-    (memory,) = client.call(running, "list", {"cwd": "/gone/shop"})["memories"]
+    (memory,) = wire.call(running, "list", {"cwd": "/gone/shop"})["memories"]
     assert (memory["said_at"], memory["commit"]) == (MARCH + DAY, "")
 
 
-def test_a_gone_folder_is_a_project_of_its_own_and_its_worktrees_belong_to_it(running: Home, tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_project_that_includes_its_worktrees(running: Home, tmp_path: Path) -> None:
     imported(running, transcript(tmp_path / "a", DECISION))
     imported(running, transcript(tmp_path / "b", LINTER, cwd="/gone/shop/.worktrees/fix", name="22222222-bbbb"))
     imported(running, transcript(tmp_path / "c", "Use tabs.", cwd="/gone/other", name="33333333-cccc"))
-    assert client.call(running, "list", {"cwd": "/gone/shop"})["total"] == 2
-    assert len(client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]) == 2
-    assert client.call(running, "list", {"cwd": "/gone/other"})["total"] == 0
+    assert wire.call(running, "list", {"cwd": "/gone/shop"})["total"] == 2
+    assert len(wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]) == 2
+    assert wire.call(running, "list", {"cwd": "/gone/other"})["total"] == 0
 
 
 def test_a_second_run_changes_nothing(running: Home, tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_what_grew_since_is_read_from_where_it_was_left(running: Home, tmp_path:
     file = transcript(tmp_path / "old", DECISION)
     imported(running, file)
     transcript(tmp_path / "old", DECISION, LINTER)
-    assert (imported(running, file)["lines"], len(client.call(running, "captures")["captures"])) == (1, 2)
-    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert (imported(running, file)["lines"], len(wire.call(running, "captures")["captures"])) == (1, 2)
+    (session,) = wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
     assert session["last_event_at"] == MARCH + DAY
 
 
@@ -89,7 +89,7 @@ def test_a_sub_agents_file_belongs_to_its_session(running: Home, tmp_path: Path)
     assert [row["sort"] for row in plan(running, tmp_path / "old", everywhere=True)] == ["session", "agent"]
     imported(running, main)
     assert imported(running, agent)["captured"] == 0
-    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    (session,) = wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
     assert (session["transcript"], session["turns"]) == (str(main), 1)
 
 
@@ -117,9 +117,9 @@ def test_a_running_session_is_read_and_stays_open(running: Home, speaker: Speake
     speaker.ask("SessionStart", source="startup")
     speaker.say(DECISION)
     imported(running, speaker.transcript)
-    (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    (session,) = wire.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert session["status"] == "open"
-    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
+    assert wire.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
 
 
 def test_an_imported_session_that_goes_on_is_open_again_and_is_not_called_interrupted_before(
@@ -132,7 +132,7 @@ def test_an_imported_session_that_goes_on_is_open_again_and_is_not_called_interr
     assert "was interrupted" not in given
     speaker.ask("SessionStart", source="resume")
     drained(running)
-    shown = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    shown = wire.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert {session["id"]: session["status"] for session in shown}[speaker.id] == "open"
 
 
@@ -141,8 +141,8 @@ def test_the_assistant_may_not_import_words_that_a_file_claims_to_be_the_users(r
     for request in ("import_file", "capture"):
         for origin in ("assistant", "user"):  # whoever has no terminal is no person, whatever is claimed
             with pytest.raises(DaemonError, match="a person imports"):
-                client.call(running, request, {"transcript": str(forged), "origin": origin})
-    assert client.call(running, "captures")["captures"] == []
+                wire.call(running, request, {"transcript": str(forged), "origin": origin})
+    assert wire.call(running, "captures")["captures"] == []
 
 
 RECORD = """---
@@ -169,12 +169,12 @@ def note(folder: Path, text: str, place: str = "docs/adr/0007-use-sqlite.md") ->
 def test_a_decision_record_waits_for_a_person_unless_one_vouches(running: Home, tmp_path: Path) -> None:
     folder = str(tmp_path)
     assert imported(running, note(tmp_path, RECORD.format(status="accepted")), cwd=folder)["queued"] == 1
-    (capture,) = client.call(running, "captures", {"cwd": folder})["captures"]
+    (capture,) = wire.call(running, "captures", {"cwd": folder})["captures"]
     assert capture["content"] == "Use SQLite: We use SQLite in WAL mode, see the docs."
     assert (capture["kind"], capture["origin"], capture["status"]) == ("decision", "tool", "review")
     other = note(tmp_path, RECORD.format(status="accepted").replace("SQLite", "DuckDB"), "docs/adr/0008-b.md")
     assert imported(running, other, cwd=folder, vouched=True)["captured"] == 1
-    (memory,) = client.call(running, "list", {"cwd": folder})["memories"]
+    (memory,) = wire.call(running, "list", {"cwd": folder})["memories"]
     assert (memory["origin"], memory["said_at"]) == ("user", 1_714_953_600.0)
 
 
@@ -185,7 +185,7 @@ def test_what_a_record_no_longer_says_is_not_remembered(running: Home, tmp_path:
 
 
 @pytest.mark.process
-def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
+def test_an_import_continues_after_a_kill(running: Home, tmp_path: Path) -> None:
     """The daemon and the command die while files are read; the next run reads the rest, and nothing twice."""
     for number in range(60):
         transcript(tmp_path / "old", *(f"{DECISION} {number} {turn}" for turn in range(9)), name=f"{number:08d}-aaaa")
@@ -205,21 +205,21 @@ def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
     assert json.loads(shown[shown.index("{") : shown.rindex("}") + 1])["lines"] < 60 * 9
     files = plan(running, tmp_path / "old", everywhere=True)
     assert all(row["read"] == row["bytes"] for row in files)
-    sessions = client.call(running, "sessions", {"cwd": "/gone/shop", "limit": 100})["sessions"]
+    sessions = wire.call(running, "sessions", {"cwd": "/gone/shop", "limit": 100})["sessions"]
     assert [session["turns"] for session in sessions] == [9] * 60
 
 
 def test_nothing_is_read_while_learning_is_switched_off(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, capture=False)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     file = transcript(tmp_path / "old", DECISION)
     with pytest.raises(DaemonError, match="switched off"):
         imported(stopped, file)
     assert plan(stopped, file)[0]["read"] == 0
 
 
-def test_an_imported_session_is_told(running: Home, tmp_path: Path) -> None:
+def test_an_imported_session_gets_a_story(running: Home, tmp_path: Path) -> None:
     imported(running, transcript(tmp_path / "old", "Tidy the invoices in ledger.py.", DECISION))
-    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    (session,) = wire.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
     assert session["title"] == "Tidy the invoices in ledger.py"
     assert DECISION in session["summary"]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from bench.fake_models import FakeModel
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, eventually, processes_of
 from tests.support.fake_openai import Row, candidate, numbered
@@ -48,13 +48,13 @@ def priced(stopped: Home, model: FakeModel) -> Iterator[Home]:
             chunk_tokens=300,
         )
         (stopped.root / "config.toml").chmod(0o600)
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
         yield stopped
 
 
 def plan(home: Home, *paths: Path, **args: Any) -> Row:
     named = [str(path) for path in paths]
-    found: Row = client.call(home, "import_plan", {"paths": named, "everywhere": True, **args})
+    found: Row = wire.call(home, "import_plan", {"paths": named, "everywhere": True, **args})
     return found
 
 
@@ -64,7 +64,7 @@ def read(home: Home, path: Path) -> Row:
 
 
 def of_model(home: Home) -> list[Row]:
-    found = client.call(home, "captures", {"limit": 1000})["captures"]
+    found = wire.call(home, "captures", {"limit": 1000})["captures"]
     return [row for row in found if row["extractor"].startswith("model-")]
 
 
@@ -73,7 +73,7 @@ def session(folder: Path, name: str = "11111111-aaaa", turns: int = 12) -> Path:
     return transcript(folder, *filling[:5], DECISION, HINTED + f" ({name})", *filling[5:], name=name)
 
 
-def test_the_price_is_told_for_every_provider_and_nothing_is_asked(running: Home, tmp_path: Path) -> None:
+def test_the_price_is_shown_for_every_provider_without_a_request(running: Home, tmp_path: Path) -> None:
     session(tmp_path / "old")
     before = dump(running)
     tags = plan(running, tmp_path / "old")["model"]
@@ -89,7 +89,7 @@ def test_the_price_is_told_for_every_provider_and_nothing_is_asked(running: Home
     assert dump(running) == before
 
 
-def test_what_is_set_comes_first_and_a_server_of_ones_own_has_no_known_price(
+def test_the_configured_provider_is_first_and_an_own_server_has_no_known_price(
     priced: Home, tmp_path: Path, model: FakeModel
 ) -> None:
     session(tmp_path / "old")
@@ -110,7 +110,7 @@ def test_without_a_provider_nothing_is_read(running: Home, tmp_path: Path) -> No
 
 def test_an_import_alone_asks_no_model(priced: Home, tmp_path: Path, model: FakeModel) -> None:
     imported(priced, session(tmp_path / "old"))
-    status = client.call(priced, "status")
+    status = wire.call(priced, "status")
     assert (status["refining"]["due"], status["refining"]["gathering"]) == (0, 0)
     assert model.books.asked == []
 
@@ -127,7 +127,7 @@ def test_it_is_read_in_the_providers_batches_once(priced: Home, tmp_path: Path, 
     assert model.books.arrivals == []  # not one by one
     first, second = of_model(priced)
     assert (first["content"], first["status"], first["origin"]) == (HINTED, "captured", "user")
-    assert first["extractor"].startswith("model-3:anthropic/claude-")
+    assert first["extractor"].startswith("model-4:anthropic/claude-")
     assert (first["said_at"], first["session_id"]) != (second["said_at"], second["session_id"])
     assert {read(priced, file)["reason"] for file in files} == {"it was read before"}
     assert plan(priced, tmp_path / "old", with_model=True)["model"]["sessions"] == 0
@@ -160,13 +160,13 @@ def test_killed_while_the_batch_runs_its_answers_are_used_once(priced: Home, tmp
     assert eventually(lambda: _rows(priced, "SELECT count(*) FROM llm_batches WHERE state = 'running'") == 1, PATIENCE)
     for pid in processes_of(priced):
         os.kill(pid, signal.SIGKILL)
-    client.await_absence(priced, 20)
+    wire.await_absence(priced, 20)
     model.ended = True
-    client.ensure_daemon(priced)
+    wire.ensure_daemon(priced)
     assert eventually(lambda: _left(priced) == 0, PATIENCE)
     assert len(of_model(priced)) == 1
     assert len(model.books.asked) == order["calls"]
-    memories = client.call(priced, "list", {"cwd": "/gone/shop"})["memories"]
+    memories = wire.call(priced, "list", {"cwd": "/gone/shop"})["memories"]
     assert [memory["recurrence"] for memory in memories] == [1, 1]
 
 
@@ -174,7 +174,7 @@ def test_the_assistant_can_have_nothing_read_at_the_persons_cost(priced: Home, t
     file = session(tmp_path / "old")
     imported(priced, file)
     with pytest.raises(DaemonError, match="a person imports"):
-        client.call(priced, "import_read", {"transcript": str(file), "origin": "assistant"})
+        wire.call(priced, "import_read", {"transcript": str(file), "origin": "assistant"})
 
 
 def _rows(home: Home, sql: str) -> int:

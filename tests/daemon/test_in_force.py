@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from daemon.core import Core
-from daemon.in_force import put_in_force
-from daemon.refining import Refining
-from subconscious import client
+from subconscious import wire
+from subconscious.app import App
+from subconscious.app.reconfigure import put_in_force
+from subconscious.capture.llm_extraction.refinement_worker import Refining
 from subconscious.doctor import examine
-from subconscious.errors import CapReachedError
-from subconscious.home import Home
+from subconscious.domain.errors import CapReachedError
+from subconscious.settings.home import Home
 from subconscious.store import model_readings
-from subconscious.store.model_readings import Gathered, Span
+from subconscious.store.model_readings import NewText, Span
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.fake_openai import FakeOpenAI
@@ -41,21 +41,21 @@ def configured(home: Home, model: FakeOpenAI, **values: object) -> None:
 
 
 def again(home: Home) -> None:
-    client.call(home, "stop")
-    client.await_absence(home, 20)
-    client.ensure_daemon(home)
+    wire.call(home, "stop")
+    wire.await_absence(home, 20)
+    wire.ensure_daemon(home)
 
 
 def providers(home: Home) -> list[str]:
-    return [one["name"] for one in client.call(home, "status")["provider"]["providers"]]
+    return [one["name"] for one in wire.call(home, "status")["provider"]["providers"]]
 
 
 def warned(home: Home) -> str:
-    return " ".join(client.call(home, "status")["warnings"])
+    return " ".join(wire.call(home, "status")["warnings"])
 
 
 def set_of(home: Home) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "status")["settings"]
+    found: dict[str, Any] = wire.call(home, "status")["settings"]
     return found
 
 
@@ -63,7 +63,7 @@ def set_of(home: Home) -> dict[str, Any]:
 def chooser(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> Speaker:
     """A session whose person has chosen a provider among the plugin's options."""
     configured(stopped, model)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     speaker.environment[OPTION] = "openai"
     return speaker
@@ -71,7 +71,7 @@ def chooser(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> Speaker:
 
 def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> None:
     configured(stopped, model, provider='"openai"', provider_fallback='["ollama"]', cost_per_day=3)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert (providers(stopped), warned(stopped)) == (["openai", "ollama"], "")
     assert set_of(stopped)["cost_per_day"] == 3
     configured(stopped, model, provider='"openai"', provider_fallback='["anthropic"]', cost_per_day=300)
@@ -79,11 +79,11 @@ def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> N
     assert (providers(stopped), set_of(stopped)["cost_per_day"]) == (["openai", "ollama"], 3)
     assert "cost_per_day = 300.0 is not in force" in warned(stopped)
     found = {one.name: one for one in examine({"SUBCONSCIOUS_HOME": str(stopped.root)}) if not one.ok}
-    assert "not in force, for they need your word: cost_per_day, provider_fallback" in found["settings"].detail
+    assert "not in force until you approve them: cost_per_day, provider_fallback" in found["settings"].detail
     changed = terminal.ask(stopped, "accept_settings")["result"]["changed"]
     assert changed == {"cost_per_day": [3, 300], "provider_fallback": [["ollama"], ["anthropic"]]}
     assert (providers(stopped), warned(stopped)) == (["openai", "anthropic"], "")
-    assert client.call(stopped, "provider")["spending"]["cap"] == 300
+    assert wire.call(stopped, "provider")["spending"]["cap"] == 300
 
 
 def test_a_provider_that_is_chosen_in_the_client_reads_sessions(chooser: Speaker, model: FakeOpenAI) -> None:
@@ -127,7 +127,7 @@ def test_config_takes_no_choice_of_a_persons_away(chooser: Speaker, model: FakeO
 
 
 def test_more_redaction_needs_nobodys_word_and_less_of_it_a_persons(stopped: Home, tmp_path: Path) -> None:
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
 
     def kept(name: str) -> str:
@@ -150,7 +150,7 @@ def test_more_redaction_needs_nobodys_word_and_less_of_it_a_persons(stopped: Hom
 
 
 def test_notes_are_judged_by_what_is_in_force(stopped: Home, tmp_path: Path) -> None:
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     configure(stopped, auto_threshold=0.1, review_threshold=0.05)
     again(stopped)
     folder = tmp_path / "project"
@@ -161,38 +161,38 @@ def test_notes_are_judged_by_what_is_in_force(stopped: Home, tmp_path: Path) -> 
     assert fate["captured"] == 0
 
 
-WAITS = Gathered("f.jsonl", "s1", "", 0, "", 10, 50)
+WAITS = NewText("f.jsonl", "s1", "", 0, "", 10, 50)
 
 
-async def gathered(core: Core) -> Span:
+async def gathered(app: App) -> Span:
     """Something that is due to be read by a model."""
-    async with core.database.write() as tx:
-        await model_readings.gather(tx, WAITS, 1)
-    span = await model_readings.next_due(core.database, time())
+    async with app.database.write() as tx:
+        await model_readings.record_new_text(tx, WAITS, 1)
+    span = await model_readings.next_due(app.database, time())
     assert span is not None
     return span
 
 
-async def test_what_waits_for_a_budget_is_due_as_soon_as_other_settings_are_accepted(core: Core) -> None:
-    span = await gathered(core)
-    async with core.database.write() as tx:
-        await model_readings.wait(tx, span.id, time() + 9e4, "the cap is reached", failed=False)
-    assert await model_readings.next_due(core.database, time()) is None
-    core.gathered.clear()
-    await put_in_force(core, {"cost_per_day": 5.0})
-    assert await model_readings.next_due(core.database, time()) is not None
-    assert core.gathered.is_set()
+async def test_what_waits_for_a_budget_is_due_as_soon_as_other_settings_are_accepted(app: App) -> None:
+    span = await gathered(app)
+    async with app.database.write() as tx:
+        await model_readings.retry_later(tx, span.id, time() + 9e4, "the cap is reached", failed=False)
+    assert await model_readings.next_due(app.database, time()) is None
+    app.signals.gathered.clear()
+    await put_in_force(app, {"cost_per_day": 5.0})
+    assert await model_readings.next_due(app.database, time()) is not None
+    assert app.signals.gathered.is_set()
 
 
 async def test_a_cap_that_was_reached_before_settings_were_accepted_keeps_nothing_waiting(
-    core: Core, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    span = await gathered(core)
+    span = await gathered(app)
 
     async def accepted_meanwhile(self: Refining, span: Span) -> None:
-        await put_in_force(core, {"cost_per_day": 5.0})
+        await put_in_force(app, {"cost_per_day": 5.0})
         raise CapReachedError("the cap of $0 is reached", retry_at=time() + 9e4)
 
     monkeypatch.setattr(Refining, "_read", accepted_meanwhile)
-    await Refining(core)._try_to_read(span)
-    assert await model_readings.next_due(core.database, time()) is not None
+    await Refining(app)._try_to_read(span)
+    assert await model_readings.next_due(app.database, time()) is not None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -16,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import ROOT, Speaker
-from subconscious import client
-from subconscious.client import AbsentError
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from subconscious.store.connect import Database
+from subconscious.wire import AbsentError
 from tests.support.daemons import configure, drained, eventually, new_session, processes_of
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -28,31 +29,35 @@ DECISION = "We decided to keep all amounts in integer cents, because floats lost
 
 def listens(home: Home) -> bool:
     with suppress(DaemonError):
-        return bool(client.hello(home))
+        return bool(wire.hello(home))
     return False
 
 
 def started(home: Home) -> subprocess.Popen[bytes]:
     """A daemon's process that this test may do anything to."""
-    process = client.start(home)
+    process = wire.start(home)
     assert eventually(lambda: listens(home))
     return process
 
 
 def memories_of(home: Home, speaker: Speaker) -> list[str]:
-    listed = client.call(home, "list", {"cwd": str(speaker.project)})
+    listed = wire.call(home, "list", {"cwd": str(speaker.project)})
     return [memory["content"] for memory in listed["memories"]]
 
 
 @pytest.mark.process
 def test_of_many_that_start_at_once_one_stays(stopped: Home) -> None:
-    processes = [client.start(stopped) for _ in range(6)]
+    processes = [wire.start(stopped) for _ in range(6)]
     assert eventually(lambda: sum(process.poll() is None for process in processes) == 1, 20)
     assert eventually(lambda: listens(stopped))
     assert sorted({process.poll() for process in processes}, key=str) == [0, None]
     for process in processes:
         process.terminate()
         process.wait(10)
+
+
+def test_garbage_is_collected_again_once_it_runs(running: Home) -> None:
+    assert gc.isenabled()
 
 
 def test_the_socket_and_its_folder_are_the_owners_alone(running: Home) -> None:
@@ -74,7 +79,7 @@ def test_what_is_handed_over_without_a_daemon_waits_for_one(stopped: Home, tmp_p
     speaker.say(DECISION)
     speaker.hook("drop", "Stop")
     assert len(list(stopped.spool.glob("*.entry"))) == 1
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert memories_of(stopped, speaker) == [DECISION]
     assert not list(stopped.spool.glob("*.entry"))
@@ -90,7 +95,7 @@ def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path:
         speaker.hook("drop", "Stop")
     process.kill()
     process.wait()
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert len(memories_of(stopped, speaker)) == len(set(memories_of(stopped, speaker))) == 20
 
@@ -126,15 +131,15 @@ def test_it_is_gone_only_once_its_database_is_closed(running: Home, monkeypatch:
     monkeypatch.setattr(Database, "close", close_slowly)
     log = running.database.with_name("memory.db-wal")
     assert log.exists()
-    client.call(running, "stop")
-    client.await_absence(running, 20)
+    wire.call(running, "stop")
+    wire.await_absence(running, 20)
     assert not log.exists()
 
 
 @pytest.mark.process
 def test_it_leaves_when_nobody_needs_it(stopped: Home) -> None:
     configure(stopped, idle_exit_minutes=0.01)
-    process = client.start(stopped)
+    process = wire.start(stopped)
     assert process.wait(20) == 0
     assert not stopped.socket.exists()
 
@@ -164,7 +169,7 @@ def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(st
 def test_an_empty_variable_is_no_setting(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_OFF", "")
     monkeypatch.setenv("SUBCONSCIOUS_REVIEW_EXPIRY_DAYS", "")
-    assert client.ensure_daemon(stopped)
+    assert wire.ensure_daemon(stopped)
 
 
 def as_version(home: Home, version: str) -> subprocess.Popen[bytes]:
@@ -184,8 +189,8 @@ def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> 
     first = started(stopped)
     newer = as_version(stopped, "9.0.0")
     assert first.wait(20) == 0
-    assert eventually(lambda: listens(stopped) and client.hello(stopped) == "9.0.0")
-    assert client.start(stopped).wait(10) == 0
+    assert eventually(lambda: listens(stopped) and wire.hello(stopped) == "9.0.0")
+    assert wire.start(stopped).wait(10) == 0
     assert newer.poll() is None
     newer.terminate()
     assert newer.wait(10) == 0
@@ -195,7 +200,7 @@ def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> 
 def test_the_daemon_gets_nothing_of_the_clients_environment(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDECODE", "HTTPS_PROXY", "SUBCONSCIOUS_OFF"):
         monkeypatch.setenv(name, "dummy")
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     (pid,) = processes_of(stopped)
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     assert b"dummy" not in environment
@@ -207,7 +212,7 @@ def test_a_lock_without_a_listener_is_told(stopped: Home) -> None:
 
     with stopped.lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        process = client.start(stopped)
+        process = wire.start(stopped)
         assert process.wait(20) == 1
     assert "daemon stop --force" in (stopped.log / "daemon.log").read_text()
 
@@ -216,14 +221,14 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
     home = Home(tmp_path / ("long" * 20) / ("path" * 20))
     home.make()
     configure(home)
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     speaker = new_session(home, tmp_path / "project")
     speaker.say(DECISION)
     speaker.hook("drop", "Stop")
     drained(home)
     assert b"integer cents" in speaker.hook("ask", "SessionStart", source="startup")
-    client.call(home, "stop")
-    client.await_absence(home, 10)
+    wire.call(home, "stop")
+    wire.await_absence(home, 10)
 
 
 def send(home: Home, raw: bytes) -> bytes:
@@ -269,16 +274,16 @@ def send(home: Home, raw: bytes) -> bytes:
 )
 def test_no_request_stalls_or_ends_it(running: Home, raw: bytes) -> None:
     send(running, raw)
-    assert client.hello(running)
+    assert wire.hello(running)
 
 
 @pytest.mark.process
 def test_two_hundred_callers_at_once_are_answered(running: Home, tmp_path: Path) -> None:
     with ThreadPoolExecutor(50) as pool:
-        statuses = list(pool.map(lambda _: client.call(running, "status", {"cwd": str(tmp_path)}), range(200)))
+        statuses = list(pool.map(lambda _: wire.call(running, "status", {"cwd": str(tmp_path)}), range(200)))
     assert len({status["pid"] for status in statuses}) == 1
 
 
 def test_absence_is_told_as_such(stopped: Home) -> None:
     with pytest.raises(AbsentError):
-        client.call(stopped, "status")
+        wire.call(stopped, "status")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import frames, terminal
 from tests.support.daemons import configure, new_session
 from tests.support.deciding import blocked, context
@@ -38,7 +38,7 @@ def linked(home: Home, source: int, type_: str, target: int, **args: object) -> 
 
 
 def ask(home: Home, cmd: str, **args: object) -> Any:
-    return client.call(home, cmd, args)
+    return wire.call(home, cmd, args)
 
 
 def test_a_persons_link_holds_and_reads_from_both_ends(running: Home, speaker: Speaker, four: list[int]) -> None:
@@ -152,10 +152,10 @@ def test_a_conflict_shows_wherever_a_side_does(running: Home, speaker: Speaker, 
 
 def test_marks_are_switched_off(running: Home, speaker: Speaker, four: list[int]) -> None:
     linked(running, four[1], "CONTRADICTS", four[0])
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     configure(running, trust_marks=False)
-    client.ensure_daemon(running)
+    wire.ensure_daemon(running)
     (hit, *_) = ask(running, "search", query="amounts kept", cwd=str(speaker.project))["hits"]
     assert not {"trust", "conflicts", "repute"} & {*hit, *hit["memory"]}
     assert "conflicts" not in ask(running, "recall", query="amounts kept", cwd=str(speaker.project))["text"]

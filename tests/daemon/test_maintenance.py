@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from daemon.phases import PHASES
-from subconscious import client, restore
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from subconscious.store import backups, health
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
+from subconscious.upkeep import restore
+from subconscious.upkeep.phases import PHASES
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually
 from tests.support.purging import DECISION, MARK, OTHER, knowing, learned, person
@@ -90,17 +91,17 @@ def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, kill_in
             assert rows(stopped, "SELECT state, phase FROM maintenance_runs WHERE job = ?", job) == [
                 ("running", phase.name)
             ]
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert eventually(lambda: rows(stopped, "SELECT state FROM maintenance_runs WHERE job = ?", job) == [("done",)])
-    (run,) = [each for each in client.call(stopped, "maintenance_log")["runs"] if each["job"] == job]
+    (run,) = [each for each in wire.call(stopped, "maintenance_log")["runs"] if each["job"] == job]
     assert list(run["report"]) == [phase.name for phase in PHASES[job]]
     assert not any("failed" in done for done in run["report"].values())
     assert rows(stopped, "SELECT count(*), count(DISTINCT content) FROM memories") == [(MEMORIES, MEMORIES)]
     assert rows(stopped, "SELECT count(*) FROM events WHERE subject = 'memory'") == [(MEMORIES,)]
     copies = list((stopped.root / "backups").glob("*"))
     assert len(copies) == (1 if job == "nightly" else 0)
-    assert job == "weekly" or health.drift(stopped.database) == {}
-    assert client.call(stopped, "maintenance_status")["jobs"][0]["waits"] is False
+    assert job == "weekly" or health.count_inconsistencies(stopped.database) == {}
+    assert wire.call(stopped, "maintenance_status")["jobs"][0]["waits"] is False
 
 
 TWINS = 30
@@ -133,17 +134,17 @@ def begin_night(home: Home) -> None:
 def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Home, kill_in: Killer) -> None:
     configure(stopped, embedder='"local"', maintenance=False)
     asyncio.run(furnish_twins(stopped))
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 20)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 20)
     begin_night(stopped)
     configure(stopped, embedder='"local"', maintenance_quiet_seconds=0, maintenance_share=1)
     for when in ("before", "after", "after"):
         kill_in("nightly", "merge", when)
     left = rows(stopped, "SELECT count(*) FROM memories WHERE archived_at IS NULL")[0][0]
     assert TWINS < left < 2 * TWINS  # it died midway
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     done = "SELECT state FROM maintenance_runs WHERE job = 'nightly'"
     assert eventually(lambda: rows(stopped, done) == [("done",)], 30)
     stays = "SELECT DISTINCT count(*), min(recurrence), max(recurrence) FROM memories WHERE archived_at IS NULL"
@@ -153,26 +154,26 @@ def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Ho
     assert rows(stopped, "SELECT count(*) FROM memories WHERE content LIKE 'We %' AND archived_at IS NULL") == [
         (TWINS,)
     ]
-    assert health.drift(stopped.database) == {}
+    assert health.count_inconsistencies(stopped.database) == {}
 
 
 def test_what_was_missed_is_done_before_an_idle_exit(stopped: Home) -> None:
     # Without links: they are looked for at a tenth of a processor, which keeps it here for as long as that takes.
     configure(stopped, maintenance_quiet_seconds=1, idle_exit_minutes=0.001, maintenance_share=1, links=False)
     asyncio.run(furnish(stopped, "nightly"))
-    client.start(stopped).wait(timeout=40)
+    wire.start(stopped).wait(timeout=40)
     assert rows(stopped, "SELECT state FROM maintenance_runs WHERE job = 'nightly'") == [("done",)]
 
 
 def test_a_purged_word_is_in_no_copy(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, OTHER)
     gone = learned(running, speaker, DECISION)
-    client.call(running, "maintenance_run", {"job": "nightly", "origin": "user"})
-    client.call(running, "backup")
+    wire.call(running, "maintenance_run", {"job": "nightly", "origin": "user"})
+    wire.call(running, "backup")
     aside = running.root / "broken"
     aside.mkdir()
-    backups.duplicate(running.database, aside / "memory.db-20260101-000000")
-    backups.duplicate(running.database, running.root / "backups" / ".memory-half.db.tmp")
+    backups.copy_database(running.database, aside / "memory.db-20260101-000000")
+    backups.copy_database(running.database, running.root / "backups" / ".memory-half.db.tmp")
     assert len(knowing(running, MARK)) > 3
     person(running, "purge", ids=[gone])
     assert knowing(running, MARK) == []
@@ -181,18 +182,18 @@ def test_a_purged_word_is_in_no_copy(running: Home, speaker: Speaker) -> None:
 
 def test_an_older_database_is_put_back_and_the_newer_is_kept(running: Home, speaker: Speaker) -> None:
     kept = learned(running, speaker, OTHER)
-    made = client.call(running, "backup")["copy"]
+    made = wire.call(running, "backup")["copy"]
     later = learned(running, speaker, DECISION)
     environment = speaker.environment | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "cli", "restore", made, "--yes"]
     with terminal.Terminal(command, environment, speaker.project) as shown:
         assert shown.end() == 0, shown.shown
-    client.ensure_daemon(running)
-    assert client.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
+    wire.ensure_daemon(running)
+    assert wire.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
     with pytest.raises(Exception, match=f"no memory {later}"):
-        client.call(running, "show", {"id": later})
-    client.call(running, "stop")
-    client.await_absence(running, 20)
+        wire.call(running, "show", {"id": later})
+    wire.call(running, "stop")
+    wire.await_absence(running, 20)
     replaced = [one for one in restore.choices(running) if one.copy.path.name.startswith("memory.db-")]
     assert [one.memories for one in replaced] == [2]
     assert rows(running, "SELECT action, subject_id FROM events WHERE subject = 'store'") == [("restore", made)]

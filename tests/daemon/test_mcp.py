@@ -9,9 +9,9 @@ import pytest
 
 from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
-from subconscious import client
-from subconscious.flow.merging import ECHO
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.supersession.merging import ECHO
 from tests.support.daemons import configure, drained, new_session
 from tests.support.mcp_client import FACT, connected, failure, listed, remembered, server, told
 
@@ -23,7 +23,7 @@ PERSON = "We prefer short release notes in all our projects."
 
 
 def captures(home: Home, speaker: Speaker) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.call(home, "captures", {"cwd": str(speaker.project)})["captures"]
+    found: list[dict[str, Any]] = wire.call(home, "captures", {"cwd": str(speaker.project)})["captures"]
     return found
 
 
@@ -65,7 +65,7 @@ async def test_what_the_model_asks_to_remember_waits_and_is_given_to_nobody(runn
         answer = await told(session, "memory_remember", text="We decided to log every request in full.")
         assert answer["decision"] == "review"
         assert (await told(session, "memory_search", query="log every request in full"))["memories"] == []
-        assert "memory 2" in await failure(session, "memory_get", ids=[2])
+        assert "2 is no memory" in await failure(session, "memory_get", ids=[2])
         status = await told(session, "memory_status")
     assert (status["active"], status["waiting_for_review"]) == (1, 1)
 
@@ -90,11 +90,11 @@ async def test_a_daemon_that_left_is_started_and_one_that_can_not_is_told_of(
 ) -> None:
     async with connected(server(running, remembered.project)) as session:
         assert (await told(session, "memory_status"))["here"] == 1
-        client.call(running, "stop")
-        client.await_absence(running, 20)
+        wire.call(running, "stop")
+        wire.await_absence(running, 20)
         assert (await told(session, "memory_status"))["here"] == 1
-        client.call(running, "stop")
-        client.await_absence(running, 20)
+        wire.call(running, "stop")
+        wire.await_absence(running, 20)
         configure(running, no_such_setting=1)
         assert "unknown settings: no_such_setting" in await failure(session, "memory_status")
         configure(running)
@@ -110,7 +110,7 @@ async def test_what_was_told_is_not_learned_again(running: Home, remembered: Spe
         text = (await session.call_tool("memory_search", {"query": "amounts"})).content[0].text  # type: ignore[union-attr]
         repeated = await told(session, "memory_remember", text=FACT)
     assert (repeated["decision"], repeated["reason"]) == ("discard", ECHO)
-    given = client.call(running, "why_surfaced", {"session_id": later.id})["surfaces"]
+    given = wire.call(running, "why_surfaced", {"session_id": later.id})["surfaces"]
     assert {(one["memory_id"], one["event"], one["reason"]) for one in given} == {(1, "mcp", "memory_search")}
     later.tool("mcp__plugin_subconscious_memory__memory_search", json.dumps(answer))
     later.say(FACT, "assistant")
@@ -138,5 +138,5 @@ async def test_a_cleared_session_goes_on_under_its_new_id(running: Home, remembe
         next_one.hook("drop", "Stop")
         drained(running)
         await told(session, "memory_get", ids=[1])
-    given = client.call(running, "why_surfaced", {"session_id": next_one.id})["surfaces"]
+    given = wire.call(running, "why_surfaced", {"session_id": next_one.id})["surfaces"]
     assert "mcp" in {one["event"] for one in given}

@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters
 from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
 from hooks.environment import fingerprint
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.daemons import configure, eventually
 from tests.support.hook_calls import CHECKOUT, copy_plugin
 from tests.support.mcp_client import connected, failure, remembered, server, told
@@ -162,9 +162,11 @@ def test_all_that_was_said_at_once_is_handed_over(running: Home, remembered: Spe
     said = [hello(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, listing(1), *calls]
     heard = spoken(greeter(running, remembered.project), said)
     assert [answer["id"] for answer in heard] == list(range(22))
-    first, *others = (answer["result"]["structuredContent"] for answer in heard[2:])
-    assert first["memories"]
-    assert all("the same answer" in other["again"] for other in others)
+    answers = [answer["result"]["structuredContent"] for answer in heard[2:]]
+    # The server works on them at once, so any of them may be the first to be answered.
+    full = [answer for answer in answers if answer["memories"]]
+    assert len(full) == 1
+    assert all("the same answer" in answer["again"] for answer in answers if answer is not full[0])
 
 
 async def test_a_client_of_the_newest_protocol_is_served(running: Home, remembered: Speaker, environment: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support.daemons import drained
 from tests.support.mcp_client import FACT, connected, listed, server, told
 
@@ -28,7 +28,7 @@ async def test_links_are_walked(running: Home, speaker: Speaker) -> None:
     drained(running)
     ids = {memory["content"]: memory["id"] for memory in listed(running, speaker)}
     ends = {"source": ids[LATER], "type": "EXTENDS", "target": ids[FACT]}
-    client.call(running, "link", ends | {"origin": "assistant", "cwd": str(speaker.project)})
+    wire.call(running, "link", ends | {"origin": "assistant", "cwd": str(speaker.project)})
     asked: list[tuple[str, dict[str, Any]]] = [
         ("memory_links", {"id": ids[FACT], "types": ["EXTENDS"]}),
         ("memory_graph", {"id": ids[FACT], "depth": 1}),

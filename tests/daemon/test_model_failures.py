@@ -13,8 +13,8 @@ import pytest
 
 from bench.sessions import Speaker
 from cli.__main__ import main
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.fake_openai import FakeOpenAI
 from tests.support.refining import HINTED, PATIENCE, captured, of_model, sees, waits
@@ -65,7 +65,7 @@ QUICK: dict[str, Any] = {"provider_attempts": 1, "breaker_seconds": 0.2, "refine
 
 def lived(home: Home, folder: Path) -> Speaker:
     """A session that is over."""
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     talker = new_session(home, folder / "project")
     for words in (RULE, HINTED):
         talker.say(words)
@@ -82,9 +82,9 @@ def offline(home: Home) -> bool:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (429, "answered 429; it is tried again"),
-        (529, "answered 529; it is tried again"),
-        (500, "answered 500; it is tried again"),
+        (429, "answered 429; it is retried"),
+        (529, "answered 529; it is retried"),
+        (500, "answered 500; it is retried"),
         (401, "the key is refused; check the key"),
         (402, "no credit left; add credit"),
         (403, "the key is refused; check the key"),
@@ -104,7 +104,7 @@ def test_a_server_that_refuses_loses_nothing(
 
 @pytest.mark.parametrize(
     ("ends", "words"),
-    [("refused", "refused to answer"), ("truncated", "off at its limit"), ("nonsense", "holds no JSON object")],
+    [("refused", "refused to answer"), ("truncated", "off at its limit"), ("nonsense", "contains no JSON object")],
 )
 def test_an_answer_that_is_none_leaves_the_session_as_it_was_found_offline(
     stopped: Home, model: FakeOpenAI, tmp_path: Path, shown: Shown, ends: str, words: str
@@ -121,7 +121,7 @@ def test_an_answer_that_is_none_leaves_the_session_as_it_was_found_offline(
     ("said", "why"),
     [
         ([REACHED], "usage limit of this Claude account is reached"),
-        ([NOT_LOGGED_IN], "nobody is logged in to Claude Code"),
+        ([NOT_LOGGED_IN], "Claude Code has no login"),
     ],
 )
 def test_a_subscription_that_cannot_be_asked_makes_it_wait(
@@ -153,7 +153,7 @@ def test_a_client_that_is_not_there_makes_it_wait(stopped: Home, tmp_path: Path,
     assert "Claude Code isn't found on this machine" in shown()
 
 
-def test_the_cap_of_tokens_is_told_in_a_line(stopped: Home, claude: Path, tmp_path: Path, shown: Shown) -> None:
+def test_the_cap_of_tokens_is_shown_in_one_line(stopped: Home, claude: Path, tmp_path: Path, shown: Shown) -> None:
     with (stopped.root / "config.toml").open("a") as config:
         config.write("claude_code_tokens_per_day = 100\n")
     lived(stopped, tmp_path)

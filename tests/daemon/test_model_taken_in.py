@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from bench import repeated
-from subconscious.capture.second_look import Story
-from subconscious.model import Origin
-from subconscious.settings import Settings
-from subconscious.summaries import Handover
-from subconscious.summaries.story import Checked
+from subconscious.capture.llm_extraction.second_look import Story
+from subconscious.domain.model import Origin
+from subconscious.sessions import Handover
+from subconscious.sessions.story import Checked
+from subconscious.settings.settings import Settings
 
 CASES = repeated.attacks()[::20]
 """A few of each sort; `python -m bench.attacks --repeated` plays all of them."""
@@ -31,7 +31,7 @@ def test_nothing_that_was_planted_is_stored_or_given() -> None:
 
 def test_it_would_be_seen_if_it_were(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were the model's word taken for whose words they are, planted sentences would get through."""
-    monkeypatch.setattr("subconscious.capture.model.origin_of", lambda *_, **__: Origin.USER)
+    monkeypatch.setattr("subconscious.capture.llm_extraction.extractor.origin_of", lambda *_, **__: Origin.USER)
     assert play().stored or play().given or play().unconfirmed
 
 
@@ -39,5 +39,5 @@ def test_an_unexamined_story_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> N
     def believed(story: Story, offline: Handover, *_: object) -> Checked:
         return Checked(replace(offline, done=story.done or story.open or story.failed, reported=""))
 
-    monkeypatch.setattr("subconscious.flow.second_look.examined", believed)
+    monkeypatch.setattr("subconscious.capture.llm_extraction.reconciliation.examined", believed)
     assert play().given

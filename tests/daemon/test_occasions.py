@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.surfacing import begun, remember
@@ -40,7 +40,7 @@ def fail(speaker: Speaker, output: str = OUTPUT, **own: object) -> str:
 
 
 def why(home: Home, speaker: Speaker) -> dict[str, Any]:
-    return client.call(home, "why_surfaced", {"session_id": speaker.id})
+    return wire.call(home, "why_surfaced", {"session_id": speaker.id})
 
 
 def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speaker) -> None:
@@ -65,14 +65,14 @@ def test_the_names_of_known_files_are_published_while_a_daemon_runs(running: Hom
     remember(running, speaker, WORKER)
     assert not names.exists() or b"worker.py" in names.read_bytes()  # no hook goes by what was right before
     assert eventually(lambda: names.exists() and b"\nworker.py\n" in names.read_bytes(), 20)
-    client.call(running, "stop")
-    client.await_absence(running, 20)
+    wire.call(running, "stop")
+    wire.await_absence(running, 20)
     assert not names.exists()
 
 
 def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, session_surfaces=3)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, *(f"{WORKER} Case {number}." for number in range(6)))
     assert touch(talker, "upload/worker.py").count("The retries") == 2
@@ -114,7 +114,7 @@ def test_sub_agents_and_interruptions_are_given_nothing(running: Home, speaker: 
 @pytest.mark.parametrize("setting", ["surface_files", "surface_errors"])
 def test_each_can_be_switched_off(stopped: Home, tmp_path: Path, setting: str) -> None:
     configure(stopped, **{setting: False})
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, WORKER, REFUSED)
     given = {"surface_files": touch(talker, "src/upload/worker.py"), "surface_errors": fail(talker)}
@@ -134,14 +134,14 @@ def test_the_real_hook_prints_what_a_file_is_given(running: Home, speaker: Speak
 
 
 def priority(home: Home, number: int) -> float:
-    return float(client.call(home, "show", {"id": number})["priority"])
+    return float(wire.call(home, "show", {"id": number})["priority"])
 
 
 def test_an_answer_that_used_it_raises_a_priority_and_having_been_given_does_nothing(
     running: Home, speaker: Speaker
 ) -> None:
     used, ignored = remember(running, speaker, REFUSED, WORKER)
-    confidence = client.call(running, "show", {"id": used})["memory"]["confidence"]
+    confidence = wire.call(running, "show", {"id": used})["memory"]["confidence"]
     other = new_session(running, speaker.project)  # greeted by nobody: what it has it is given unasked
     assert REFUSED in fail(other)
     assert WORKER in touch(other, "src/upload/worker.py")
@@ -153,15 +153,15 @@ def test_an_answer_that_used_it_raises_a_priority_and_having_been_given_does_not
     other.hook("drop", "Stop", last_assistant_message="5433, make db, ECONNREFUSED.")
     drained(running)
     assert priority(running, used) == pytest.approx(0.1)  # each is judged once
-    assert client.call(running, "show", {"id": used})["memory"]["confidence"] == confidence
+    assert wire.call(running, "show", {"id": used})["memory"]["confidence"] == confidence
 
 
 def test_what_is_due_is_told_once_with_its_reason(running: Home, speaker: Speaker) -> None:
     soon = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%d")
     (number,) = remember(running, speaker, f"The release freeze holds until {soon}.")
-    client.call(running, "stop")
-    client.await_absence(running, 20)
-    client.ensure_daemon(running)  # whose first round of upkeep reads the date
+    wire.call(running, "stop")
+    wire.await_absence(running, 20)
+    wire.ensure_daemon(running)  # whose first round of upkeep reads the date
     assert eventually(lambda: bool(rows(running, "SELECT 1 FROM memory_triggers")))
     _set_back(running, number)
     first, second = new_session(running, speaker.project), new_session(running, speaker.project)
@@ -202,7 +202,7 @@ def test_what_is_bound_to_a_changed_file_and_to_another_branch_is_marked(running
 
     def marks() -> list[str]:
         talker.ask("UserPromptSubmit", prompt="thanks", prompt_id="p")  # somebody works here
-        found: list[str] = client.call(running, "show", {"id": number, "cwd": str(project)})["marks"]
+        found: list[str] = wire.call(running, "show", {"id": number, "cwd": str(project)})["marks"]
         return found
 
     assert marks() == []

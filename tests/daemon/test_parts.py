@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from daemon import asking, embedding, lifecycle, refining, schedule, worker
+from daemon import lifecycle, schedule, worker
 from daemon.lock import Lock
-from subconscious.flow.remembering import clean
-from subconscious.home import Home
-from subconscious.settings import Settings
+from subconscious.capture.llm_extraction import refinement_worker
+from subconscious.embeddings import background
+from subconscious.llm import deferred
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import redactions
 from subconscious.store.connect import open_database
 
@@ -26,7 +29,13 @@ async def fails(self: Any) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    [asking.Asking, refining.Refining, schedule.Schedule, worker.Workers, embedding.Embedding],
+    [
+        deferred.DeferredWorker,
+        refinement_worker.Refining,
+        schedule.Schedule,
+        worker.Workers,
+        background.Embedding,
+    ],
     ids=lambda part: part.__name__,
 )
 async def test_a_part_that_fails_takes_the_daemon_along(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
-from daemon.entry import parse_entry
-from subconscious import client
-from subconscious.home import Home
-from subconscious.store.backups import keep_copy
+from subconscious import wire
+from subconscious.context.entry import parse_entry
+from subconscious.settings.home import Home
+from subconscious.store.backups import create_copy
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.purging import DECISION, MARK, OTHER, SECRET, knowing, learned, person, written
@@ -24,35 +24,35 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_purged_memory_is_nowhere(running: Home, speaker: Speaker) -> None:
     kept, gone = learned(running, speaker, OTHER), learned(running, speaker, DECISION)
-    client.call(running, "archive", {"ids": [gone], "reason": f"about {MARK}", "origin": "user"})
-    client.call(running, "unarchive", {"ids": [gone], "origin": "user"})
+    wire.call(running, "archive", {"ids": [gone], "reason": f"about {MARK}", "origin": "user"})
+    wire.call(running, "unarchive", {"ids": [gone], "origin": "user"})
     new_session(running, speaker.project).ask("SessionStart", source="startup")
-    keep_copy(running.database, 6)
+    create_copy(running.database, 6)
     (running.buried).mkdir(exist_ok=True)
     buried = running.buried / "01-1-aa.entry"
     buried.write_text(f"subconscious 1\tStop\t1\t/\t/\t1\t\n{json.dumps({'session_id': 'x', 'prompt': DECISION})}")
     (running.log / "daemon.log.1").write_text(f"an old line: {DECISION}\n")
     assert len(knowing(running, MARK)) > 3
-    plan = client.call(running, "purge_plan", {"ids": [gone]})
+    plan = wire.call(running, "purge_plan", {"ids": [gone]})
     assert plan == {"memories": 1, "captures": 1, "sessions": 0}
     done = person(running, "purge", ids=[gone])
     assert done == {"memories": 1, "captures": 1, "sessions": 0, "entries": 1, "files": 1, "copies": 1}
     assert knowing(running, MARK) == []
-    assert client.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
-    assert client.call(running, "search", {"cwd": str(speaker.project), "query": "integer cents"})["hits"] == []
+    assert wire.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
+    assert wire.call(running, "search", {"cwd": str(speaker.project), "query": "integer cents"})["hits"] == []
     speaker.say("And now for something else.")
     speaker.hook("drop", "Stop")
     drained(running)
     assert knowing(running, MARK) == []
 
 
-def test_what_was_purged_is_not_learned_again(running: Home, speaker: Speaker) -> None:
+def test_purged_statements_are_not_captured_again(running: Home, speaker: Speaker) -> None:
     gone = learned(running, speaker, DECISION)
     person(running, "purge", ids=[gone])
     written(running.database, "DELETE FROM transcripts")
     speaker.hook("drop", "Stop")
     drained(running)
-    assert client.call(running, "list", {"cwd": str(speaker.project)})["memories"] == []
+    assert wire.call(running, "list", {"cwd": str(speaker.project)})["memories"] == []
 
 
 def test_a_purged_session_leaves_others_alone(running: Home, speaker: Speaker) -> None:
@@ -62,14 +62,14 @@ def test_a_purged_session_leaves_others_alone(running: Home, speaker: Speaker) -
     done = person(running, "purge", session_id=speaker.id[:8])
     assert (done["memories"], done["captures"], done["sessions"]) == (1, 1, 1)
     assert knowing(running, MARK) == []
-    (left,) = client.call(running, "list", {"cwd": str(speaker.project)})["memories"]
+    (left,) = wire.call(running, "list", {"cwd": str(speaker.project)})["memories"]
     assert left["id"] == kept
-    told = {row["id"]: row["title"] for row in client.call(running, "sessions", {"everywhere": True})["sessions"]}
+    told = {row["id"]: row["title"] for row in wire.call(running, "sessions", {"everywhere": True})["sessions"]}
     assert told[speaker.id] == ""
     assert "pytest" in told[other.id]
 
 
-def test_everything_can_go_and_the_daemon_goes_on(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+def test_everything_can_be_purged_while_the_daemon_runs(running: Home, speaker: Speaker, tmp_path: Path) -> None:
     learned(running, speaker, DECISION)
     elsewhere = new_session(running, tmp_path / "elsewhere")
     learned(running, elsewhere, OTHER)
@@ -97,7 +97,7 @@ def _rows_of(home: Home, *tables: str) -> list[int]:
 
 def test_vectors_are_made_anew(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, embedder='"local"')
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     kept, gone = learned(stopped, speaker, OTHER), learned(stopped, speaker, DECISION)
     with sqlite3.connect(stopped.database) as connection:
@@ -107,13 +107,13 @@ def test_vectors_are_made_anew(stopped: Home, tmp_path: Path) -> None:
     raw = b"".join(path.read_bytes() for path in stopped.root.glob("*.db*"))
     assert vectors[kept] in raw
     assert vectors[gone] not in raw
-    assert client.call(stopped, "search", {"cwd": str(speaker.project), "query": "slow tests"})["hits"]
+    assert wire.call(stopped, "search", {"cwd": str(speaker.project), "query": "slow tests"})["hits"]
 
 
 def test_a_secret_that_was_stored_is_taken_out_everywhere(running: Home, speaker: Speaker) -> None:
     memory = learned(running, speaker, DECISION)
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     said = f"The deploy uses API_KEY={SECRET} for now."
     for table, column in (("memories", "content"), ("implicit_captures", "evidence"), ("sessions", "first_prompt")):
         written(running.database, f"UPDATE {table} SET {column} = ?", said)
@@ -121,23 +121,23 @@ def test_a_secret_that_was_stored_is_taken_out_everywhere(running: Home, speaker
     written(running.database, "UPDATE memories_fts SET content = ?", said)
     written(running.database, "DELETE FROM redaction_state")
     (running.log / "daemon.log.1").write_text(f"an old line: {said}\n")
-    keep_copy(running.database, 6)
-    client.ensure_daemon(running)
+    create_copy(running.database, 6)
+    wire.ensure_daemon(running)
     assert eventually(lambda: knowing(running, SECRET) == [], 20)
-    shown = client.call(running, "show", {"id": memory})
+    shown = wire.call(running, "show", {"id": memory})
     assert shown["memory"]["content"] == "The deploy uses API_KEY=[redacted: secret] for now."
     assert shown["history"][-1]["action"] == "redact"
     assert SECRET not in json.dumps(shown)
-    assert client.call(running, "search", {"cwd": str(speaker.project), "query": "deploy uses"})["hits"]
-    found = client.call(running, "redactions", {})["findings"]
+    assert wire.call(running, "search", {"cwd": str(speaker.project), "query": "deploy uses"})["hits"]
+    found = wire.call(running, "redactions", {})["findings"]
     assert {"memory", "capture", "session", "events"} & {line["place"].partition("/")[0] for line in found}
 
 
 def test_a_scan_shows_and_changes_nothing(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, DECISION)
-    assert eventually(lambda: client.call(running, "scan", {})["findings"] == [])
+    assert eventually(lambda: wire.call(running, "scan", {})["findings"] == [])
     written(running.database, "UPDATE sessions SET summary = ?", f"password = '{SECRET}'")
-    (found,) = client.call(running, "scan", {})["findings"]
+    (found,) = wire.call(running, "scan", {})["findings"]
     assert (found["place"], found["column"], found["rule"]) == (f"session/{speaker.id}", "summary", "password")
     assert SECRET not in json.dumps(found)
     assert knowing(running, SECRET)
@@ -145,7 +145,7 @@ def test_a_scan_shows_and_changes_nothing(running: Home, speaker: Speaker) -> No
     assert knowing(running, SECRET) == []
 
 
-def test_what_is_set_aside_holds_no_secret(running: Home, speaker: Speaker) -> None:
+def test_buried_entries_contain_no_secret(running: Home, speaker: Speaker) -> None:
     said = f"the key is api_key={SECRET} <private>{MARK}</private>"
     running.spool.joinpath("01-1-aa.entry").write_text(f"of another version\n{json.dumps({'prompt': said})}")
     aside = running.buried / "01-1-aa.entry"
@@ -154,7 +154,7 @@ def test_what_is_set_aside_holds_no_secret(running: Home, speaker: Speaker) -> N
     assert knowing(running, SECRET) == knowing(running, MARK) == []
 
 
-def test_the_header_of_what_is_set_aside_is_cleaned_and_stays_a_header(running: Home, speaker: Speaker) -> None:
+def test_the_header_of_a_buried_entry_is_redacted_and_stays_valid(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, DECISION)
     running.buried.mkdir(exist_ok=True)
     aside = running.buried / "01-1-aa.entry"
@@ -167,7 +167,7 @@ def test_the_header_of_what_is_set_aside_is_cleaned_and_stays_a_header(running: 
     assert entry.project_dir == "/kiln/api_key=[redacted: secret]"
 
 
-def test_a_secret_that_is_named_later_goes_from_what_was_stored_before(
+def test_a_secret_that_becomes_known_later_is_removed_from_stored_texts(
     running: Home, speaker: Speaker, tmp_path: Path
 ) -> None:
     bare = "We decided that the kiln is opened with kz9q-Wmx7!t on Thursdays."
@@ -179,23 +179,23 @@ def test_a_secret_that_is_named_later_goes_from_what_was_stored_before(
     other.hook("drop", "Stop")
     drained(running)
     assert eventually(lambda: knowing(running, value) == [], 30)
-    assert client.call(running, "show", {"id": memory})["memory"]["content"] == bare.replace(
+    assert wire.call(running, "show", {"id": memory})["memory"]["content"] == bare.replace(
         value, "[redacted: known secret]"
     )
-    client.call(running, "stop")
-    client.await_absence(running, 10)
-    client.ensure_daemon(running)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
+    wire.ensure_daemon(running)
     speaker.say(f"We decided that the other kiln is opened with {value} on Mondays.")
     speaker.hook("drop", "Stop")
     drained(running)
     assert knowing(running, value) == []
 
 
-def test_a_person_lets_a_finding_pass(running: Home, speaker: Speaker) -> None:
+def test_a_person_allows_a_finding(running: Home, speaker: Speaker) -> None:
     speaker.say(f"The test fixture has password = '{SECRET}', keep that.")
     speaker.hook("drop", "Stop")
     drained(running)
-    (found, *_) = client.call(running, "redactions", {})["findings"]
+    (found, *_) = wire.call(running, "redactions", {})["findings"]
     assert (found["rule"], found["place"], found["length"]) == ("password", f"session/{speaker.id}", len(SECRET))
     assert knowing(running, SECRET) == []
     assert person(running, "allow_finding", digest=found["hash"], reason="a fixture")["allowed"]
@@ -212,10 +212,11 @@ def test_a_person_lets_a_finding_pass(running: Home, speaker: Speaker) -> None:
 def test_the_model_deletes_nothing(running: Home, speaker: Speaker, cmd: str) -> None:
     memory = learned(running, speaker, DECISION)
     args = {"ids": [memory], "digest": "0" * 16, "origin": "user"}
-    script = "import json, sys; from pathlib import Path; from subconscious import client, home;"
-    script += "client.call(home.Home(Path(sys.argv[1])), sys.argv[2], json.loads(sys.argv[3]))"
+    script = "import json, sys; from pathlib import Path; from subconscious import wire;"
+    script += "from subconscious.settings import home;"
+    script += "wire.call(home.Home(Path(sys.argv[1])), sys.argv[2], json.loads(sys.argv[3]))"
     command = [sys.executable, "-c", script, str(running.root), cmd, json.dumps(args)]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ran.returncode != 0
     assert "a person decides on what is deleted" in ran.stderr
-    assert client.call(running, "show", {"id": memory})["memory"]["content"] == DECISION
+    assert wire.call(running, "show", {"id": memory})["memory"]["content"] == DECISION

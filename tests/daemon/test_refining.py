@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client, refining
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.capture.llm_extraction import refinement
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session, processes_of
 from tests.support.fake_openai import FakeOpenAI, Row, candidate, numbered
@@ -31,7 +32,7 @@ def model() -> Iterator[FakeOpenAI]:
 def reading(stopped: Home, model: FakeOpenAI) -> Home:
     """A state folder whose daemon has a model to ask."""
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 
@@ -43,7 +44,7 @@ def talker(reading: Home, tmp_path: Path) -> Speaker:
 def kill(home: Home) -> None:
     for pid in processes_of(home):
         os.kill(pid, signal.SIGKILL)
-    client.await_absence(home, 20)
+    wire.await_absence(home, 20)
 
 
 def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
@@ -63,7 +64,7 @@ def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talke
         "user",
         "captured",
     )
-    assert found["extractor"] == "model-3:openai/tiny"
+    assert found["extractor"] == "model-4:openai/tiny"
     assert waits(reading)["due"] == 0
 
 
@@ -71,7 +72,7 @@ def test_a_pause_for_compaction_and_enough_words_are_reasons_to_read(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     configure(stopped, **model.config, refine_tokens=60)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say("Short.")
     talker.hook("drop", "Stop")
@@ -88,17 +89,17 @@ def test_a_pause_for_compaction_and_enough_words_are_reasons_to_read(
 
 def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     configure(stopped, **model.config, silent_minutes=0.01)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     model.script = sees(HINTED)
     talker = new_session(stopped, tmp_path / "project")
     talker.say(HINTED)
     talker.hook("drop", "Stop")
     drained(stopped)
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 20)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 20)
     assert model.bodies == []
     time.sleep(0.7)  # longer than a session may be silent
-    client.ensure_daemon(stopped)  # its first round of upkeep finds the session silent
+    wire.ensure_daemon(stopped)  # its first round of upkeep finds the session silent
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
 
@@ -145,14 +146,15 @@ def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker:
     assert eventually(lambda: bool(model.bodies), PATIENCE)
     kill(reading)
     model.held.set()
-    client.ensure_daemon(reading)
+    wire.ensure_daemon(reading)
     assert eventually(lambda: bool(of_model(reading)), PATIENCE)
     assert (len(model.bodies), len(captured(reading))) == (2, 1)
-    (memory,) = client.call(reading, "list", {"cwd": str(talker.project)})["memories"]
+    (memory,) = wire.call(reading, "list", {"cwd": str(talker.project)})["memories"]
     assert memory["recurrence"] == 1
 
 
 @pytest.mark.process
+@pytest.mark.timeout(300)  # four daemons start, one after the other; each wait has its own limit
 def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored_once(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
@@ -166,7 +168,7 @@ def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored
 
     model.script = script
     configure(stopped, **model.config, chunk_tokens=200, session_captures=50)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     for words in said:
         talker.say(words)
@@ -174,7 +176,7 @@ def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored
     for deaths in (1, 2, 3):
         assert eventually(lambda deaths=deaths: model.answered > deaths, PATIENCE)  # type: ignore[misc]
         kill(stopped)
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
     assert eventually(lambda: len(of_model(stopped)) == len(said), PATIENCE)
     assert eventually(lambda: waits(stopped)["due"] == 0, PATIENCE)
     assert sorted(row["content"] for row in of_model(stopped)) == sorted(said)
@@ -186,31 +188,31 @@ def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored
 def test_at_the_cap_nothing_is_sent_and_nothing_dropped(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     model.script = sees(HINTED)
     configure(stopped, **model.config, cost_per_day=0)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say(HINTED)
     talker.hook("drop", "SessionEnd", reason="other")
     assert eventually(lambda: "cap" in waits(stopped)["reason"], PATIENCE)
     assert (model.bodies, waits(stopped)["due"]) == ([], 1)
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 20)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 20)
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert terminal.ask(stopped, "accept_settings")["result"]["changed"]
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
 
 def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say("Said before there was a model.")
     talker.hook("drop", "Stop")
     drained(stopped)
     for settings, words in ((model.config, HINTED), ({}, "Said while it was off."), (model.config, "And on again.")):
-        client.call(stopped, "stop")
-        client.await_absence(stopped, 20)
+        wire.call(stopped, "stop")
+        wire.await_absence(stopped, 20)
         configure(stopped, **settings)
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
         terminal.ask(stopped, "accept_settings")
         talker.say(words)
         talker.hook("drop", "Stop")
@@ -227,16 +229,16 @@ def test_what_waited_when_the_provider_was_taken_away_is_not_read_later(
 ) -> None:
     """Another session than the one that speaks next: nothing of it is billed when a provider is set again."""
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say(HINTED)
     talker.hook("drop", "Stop")
     drained(stopped)
     for settings in ({}, model.config):
-        client.call(stopped, "stop")
-        client.await_absence(stopped, 20)
+        wire.call(stopped, "stop")
+        wire.await_absence(stopped, 20)
         configure(stopped, **settings)
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
         assert eventually(lambda: waits(stopped)["gathering"] == 0, PATIENCE)
     assert model.bodies == []
 
@@ -245,7 +247,7 @@ def test_a_chunk_that_the_model_cannot_answer_is_left_at_what_was_found_offline(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     configure(stopped, **{**model.config, "refine_pause_seconds": 0.01})
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     model.status = 400
     talker.say(STATED)
@@ -314,9 +316,9 @@ def test_no_secret_and_nothing_private_leaves_the_machine(
 ) -> None:
     """At the wire, byte by byte: in prompts, answers, commands; amid a turn and where one is cut; chunk after chunk."""
     # Chunks are far smaller than usual here, so less is read and cleaned for each.
-    monkeypatch.setattr(refining, "STEP", refining.STEP // 20)
+    monkeypatch.setattr(refinement, "STEP", refinement.STEP // 20)
     configure(stopped, **model.config, chunk_tokens=300)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     for number, secret in enumerate(SECRETS):
         talker.say(f"Secret {number}: {secret} and so on.")
@@ -347,7 +349,7 @@ def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_th
     model.script = sees(HINTED)
     model.held.clear()
     configure(stopped, **{**model.config, "idle_exit_minutes": 0.01, "refine_pause_seconds": 60})
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say(HINTED)
     talker.hook("drop", "SessionEnd", reason="other")
@@ -356,7 +358,7 @@ def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_th
     model.held.set()
     assert eventually(lambda: not processes_of(stopped), PATIENCE)
     model.stop()
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert len(of_model(stopped)) == 1
     talker.say("And a word that nobody can read now.")
     talker.hook("drop", "SessionEnd", reason="other")
@@ -365,7 +367,7 @@ def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_th
 
 def test_a_file_that_is_gone_is_closed_with_its_reason(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say(STATED)
     talker.hook("drop", "Stop")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.client import AbsentError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.wire import AbsentError
 from tests.support import terminal
 from tests.support.deciding import DECISION, decide
 
@@ -51,21 +51,21 @@ def test_the_memories_stay_if_wanted(
     left = {path.name for path in running.root.iterdir()}
     assert {"memory.db", "config.toml", "mine.txt"} <= left
     assert not left & {"bin", "env", "log", "run", "spool"}
-    client.ensure_daemon(running)
-    found = client.call(running, "list", {"cwd": str(speaker.project)})["memories"]
+    wire.ensure_daemon(running)
+    found = wire.call(running, "list", {"cwd": str(speaker.project)})["memories"]
     assert [memory["content"] for memory in found] == [DECISION]
 
 
 def test_everything_of_ours_goes_and_nothing_else(running: Home, speaker: Speaker, tmp_path: Path) -> None:
     decide(running, speaker)
     _, environment = furnish(running, tmp_path)
-    client.call(running, "export", {"everywhere": True})
+    wire.call(running, "export", {"everywhere": True})
     assert (running.root / "export.key").is_file()
     code, told = uninstall(environment, speaker.project, "--all")
     assert (code, "Left there: mine.txt" in told) == (0, True), told
     assert [path.name for path in running.root.iterdir()] == ["mine.txt"]
     with pytest.raises(AbsentError):
-        client.hello(running)
+        wire.hello(running)
 
 
 def test_without_a_clear_word_nothing_is_removed(running: Home, speaker: Speaker, tmp_path: Path) -> None:
@@ -73,4 +73,4 @@ def test_without_a_clear_word_nothing_is_removed(running: Home, speaker: Speaker
     code, told = uninstall(environment, speaker.project, keys="\n")
     assert (code, "Nothing was removed." in told) == (1, True), told
     assert running.database.exists()
-    assert client.hello(running)
+    assert wire.hello(running)

@@ -23,12 +23,12 @@ from bench.replay.knowledge import DISCARDED, NEVER, STORED, UNCONFIRMED, WAITIN
 from bench.replay.labels import Labels, read_labels
 from bench.replay.run import Naive, Outcome, Place, given_texts, replay
 from bench.tuned import tuned
-from daemon import typed as commands
-from daemon.core import Core
-from daemon.forgery import UNTYPED
-from subconscious import surfacing
+from subconscious.app import App
+from subconscious.authorship.forgery import UNTYPED
+from subconscious.domain.model import Hit
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.model import Hit
+from subconscious.framing import rules
+from subconscious.slash_commands import commands
 from subconscious.store import memories, merges, sessions
 from subconscious.store.projects import Project
 from tests.support.values import make_memory
@@ -309,15 +309,15 @@ def test_the_best_place_counts(places: Sequence[str], best: str) -> None:
     assert known.look_up([["integer cents"]], 2)[0] == best
 
 
-async def test_sources_are_those_of_repetitions_and_merges(core: Core, project: Project) -> None:
+async def test_sources_are_those_of_repetitions_and_merges(app: App, project: Project) -> None:
     numbers = {"one": 0, "two": 1, "three": 2}
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         for sid in numbers:
-            await sessions.note(tx, sid, project.id, 1.0, transcript="", cwd="")
+            await sessions.record_activity(tx, sid, project.id, 1.0, transcript="", cwd="")
         stays = await memories.insert(tx, make_memory(CENTS, project_id=project.id, session_id="three"))
         gone = await memories.insert(tx, make_memory("We store cents.", project_id=project.id, session_id="one"))
-        await merges.fold(tx, gone, stays, 0.9)
-    known = await knowledge(core.database, numbers)
+        await merges.merge(tx, gone, stays, 0.9)
+    known = await knowledge(app.database, numbers)
     assert known.memories[stays.id].sources == (0, 2)
     assert (known.memories[gone.id].place, known.memories[gone.id].reason) == (DISCARDED, "merged")
 
@@ -327,7 +327,7 @@ def test_a_context_is_cut_into_its_memories() -> None:
         Hit(make_memory(CENTS, id=7, rationale="Floats drift."), 1.0, 1.0),
         Hit(make_memory("Use [8] tabs.", id=8), 1.0, 1.0),
     ]
-    context = surfacing.compose(hits, surfacing.Budget(500, 5000, 5), "", ["The last session was interrupted."])
+    context = rules.compose(hits, rules.Budget(500, 5000, 5), "", ["The last session was interrupted."])
     found = list(given_texts(context.text))
     assert [number for number, _ in found] == [7, 8, None]
     assert [word in text for (_, text), word in zip(found, ("drift", "tabs", "interrupted"), strict=True)] == [True] * 3
@@ -337,7 +337,9 @@ def test_everything_of_ours_reads_the_clock() -> None:
     """Also what functions import later, and what reads dates."""
     moment = datetime(2026, 3, 2, tzinfo=UTC).timestamp()
     with wholly_on(Clock(moment)):
-        read = {name: vars(import_module(name)) for name in ("daemon.work", "subconscious.store.vectors.table")}
+        read = {
+            name: vars(import_module(name)) for name in ("subconscious.app.work", "subconscious.store.vectors.table")
+        }
         assert [module["time"]() for module in read.values()] == [moment, moment]
         assert vars(commands)["datetime"].now(UTC).timestamp() == moment
     assert all(module["time"] is time.time for module in read.values())

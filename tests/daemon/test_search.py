@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, new_session
 from tests.support.fake_openai import FakeOpenAI
@@ -32,7 +32,7 @@ The importer multiplies by a hundred. Old clients break.
 
 
 def hits(home: Home, cwd: Path, query: str, **more: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.call(home, "search", {"query": query, "cwd": str(cwd), **more})["hits"]
+    found: list[dict[str, Any]] = wire.call(home, "search", {"query": query, "cwd": str(cwd), **more})["hits"]
     return found
 
 
@@ -56,16 +56,16 @@ def test_a_misspelled_word_finds_what_it_means(running: Home, speaker: Speaker, 
 
 def test_what_is_no_match_is_listed_only_on_request(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, embedder='"local"')
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     project = new_session(stopped, tmp_path / "project").project
     queue = put(stopped, project, "The upload worker retries three times.")
     drained(stopped)
     asked: dict[str, Any] = {"query": "penguins in antarctica", "cwd": str(project)}
-    found = client.call(stopped, "search", asked)
-    everything = client.call(stopped, "search", asked | {"nearest": True})
+    found = wire.call(stopped, "search", asked)
+    everything = wire.call(stopped, "search", asked | {"nearest": True})
     assert [hit["memory"]["id"] for hit in everything["hits"]] == [queue]
     assert (found["hits"], found["far"], everything["far"]) == ([], 1, 0)
-    recalled = client.call(stopped, "recall", asked)
+    recalled = wire.call(stopped, "recall", asked)
     assert (recalled["hits"], recalled["far"]) == ([], 1)
     assert ids(stopped, project, "how often does it try again to send a file?") == [queue]  # no word is shared
 
@@ -84,10 +84,10 @@ def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:
     assert set(ids(running, there, "retry queue", since="yesterday")) == {plain, lesson}
     assert set(ids(running, there, "what was it today?")) == {plain, lesson}
     assert ids(running, there, "retry queue", min_confidence=0.5, file="nowhere.py") == []
-    listed = client.call(running, "list", {"cwd": str(there), "kinds": ["lesson"], "since": str(date.today())})
+    listed = wire.call(running, "list", {"cwd": str(there), "kinds": ["lesson"], "since": str(date.today())})
     assert ([memory["id"] for memory in listed["memories"]], listed["total"]) == ([lesson], 1)
     tomorrow = str(date.today() + timedelta(1))
-    assert client.call(running, "list", {"cwd": str(there), "since": tomorrow})["total"] == 0
+    assert wire.call(running, "list", {"cwd": str(there), "since": tomorrow})["total"] == 0
 
 
 def test_another_project_is_named(running: Home, speaker: Speaker, tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_a_record_keeps_its_sections_and_is_told_by_tier(running: Home, speaker:
     assert found["memory"]["summary"] == "Amounts are integers."
     assert found["told"]["text"].startswith("Consequences: The importer")
     asked = {"query": "integer amounts", "cwd": str(speaker.project)}
-    whole = client.call(running, "recall", {**asked, "tier": "full"})["text"]
+    whole = wire.call(running, "recall", {**asked, "tier": "full"})["text"]
     assert "The importer multiplies" in whole
-    least = client.call(running, "recall", {**asked, "tier": "minimal"})["text"]
+    least = wire.call(running, "recall", {**asked, "tier": "minimal"})["text"]
     assert "The importer multiplies" not in least
     assert f"[cut: show {number}]" in least
     assert "Every amount is an integer" in least
@@ -147,7 +147,7 @@ def test_a_model_lends_a_search_words_where_that_is_accepted(stopped: Home, tmp_
 
     with FakeOpenAI(script) as model:
         configure(stopped, **model.config, refine=False, reword=True, reword_seconds=40)
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
         number = put(stopped, tmp_path, "Redis keeps the sessions.", kind="decision")
         assert ids(stopped, tmp_path, "where do logins live?") == [number]
         (hit,) = hits(stopped, tmp_path, "where do logins live?")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.fake_openai import FakeOpenAI, Row, candidate, numbered
 from tests.support.refining import HINTED, PATIENCE, captured, found_by_model, of_model, sees, waits
@@ -27,7 +27,7 @@ def model() -> Iterator[FakeOpenAI]:
 @pytest.fixture
 def reading(stopped: Home, model: FakeOpenAI) -> Home:
     configure(stopped, **{**model.config, "refine_pause_seconds": 0.05})
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 
@@ -62,7 +62,7 @@ def test_one_question_a_session_decides_on_all_that_was_found(
     assert [note["note"] for note in shown["notes"]] == [HINTED, OTHER]
     assert {row["content"]: row["status"] for row in of_model(reading)} == {HINTED: "captured", OTHER: "discarded"}
     assert waits(reading)["refused"] == 1
-    (memory,) = client.call(reading, "list", {"cwd": str(talker.project)})["memories"]
+    (memory,) = wire.call(reading, "list", {"cwd": str(talker.project)})["memories"]
     assert memory["content"] == HINTED
 
 
@@ -111,7 +111,7 @@ def handed_over(home: Home, talker: Speaker) -> str:
 
 
 def session_of(home: Home, talker: Speaker) -> Row:
-    found = client.call(home, "sessions", {"cwd": str(talker.project)})["sessions"]
+    found = wire.call(home, "sessions", {"cwd": str(talker.project)})["sessions"]
     return next(row for row in found if row["id"] == talker.id)
 
 
@@ -182,9 +182,9 @@ def test_without_a_provider_any_more_what_waited_is_let_go(reading: Home, talker
     talker.say(HINTED)
     talker.hook("drop", "PreCompact", trigger="auto")
     assert eventually(lambda: bool(found_by_model(reading)), PATIENCE)
-    client.call(reading, "stop")
-    client.await_absence(reading, 20)
+    wire.call(reading, "stop")
+    wire.await_absence(reading, 20)
     configure(reading)
-    client.ensure_daemon(reading)
+    wire.ensure_daemon(reading)
     assert eventually(lambda: [row["status"] for row in captured(reading)] == ["captured"], PATIENCE)
     assert model.looks == []

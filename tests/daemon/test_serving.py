@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from daemon.chain import Opened
-from daemon.embedding import Embedding
-from daemon.sense import Manners, Sense
-from daemon.serving import Serving
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.embedder_fallback import OpenedEmbedder
+from subconscious.embeddings.model_switch import ModelSwitch
+from subconscious.embeddings.query_embedder import QueryEmbedder, RemoteOptions
 from subconscious.store import vectors
 from subconscious.store.connect import Database
-from subconscious.store.models import Known
+from subconscious.store.embedding_models import EmbeddingModel
 
 FULL = OSError("no space left on device")
 
@@ -54,20 +54,22 @@ def indexes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def serving(database: Database) -> AsyncIterator[Serving]:
+async def serving(database: Database) -> AsyncIterator[ModelSwitch]:
     embedding = Embedding("none", database)
-    yield embedding._serving
+    yield embedding._switch
     await embedding.close()
 
 
-def model(name: str) -> Known:
-    return Known(name, name, 8)
+def model(name: str) -> EmbeddingModel:
+    return EmbeddingModel(name, name, 8)
 
 
-async def test_two_that_are_opened_at_once_each_hear_of_everything(serving: Serving, indexes: dict[str, Any]) -> None:
+async def test_two_that_are_opened_at_once_each_hear_of_everything(
+    serving: ModelSwitch, indexes: dict[str, Any]
+) -> None:
     one, other = indexes.setdefault("one", Listed()), indexes.setdefault("other", Listed())
-    first = asyncio.create_task(serving.sense_of(model("one")))
-    second = asyncio.create_task(serving.sense_of(model("other")))
+    first = asyncio.create_task(serving.open_model(model("one")))
+    second = asyncio.create_task(serving.open_model(model("other")))
     await asyncio.sleep(0)
     await serving.refresh([1])
     one.may_open.set()
@@ -78,17 +80,19 @@ async def test_two_that_are_opened_at_once_each_hear_of_everything(serving: Serv
     assert (one.told, sorted(other.told)) == ([1], [1, 2])
 
 
-async def test_one_that_cannot_be_opened_collects_nothing_for_ever(serving: Serving, indexes: dict[str, Any]) -> None:
+async def test_one_that_cannot_be_opened_collects_nothing_for_ever(
+    serving: ModelSwitch, indexes: dict[str, Any]
+) -> None:
     indexes["one"] = FULL
     with pytest.raises(OSError, match="no space"):
-        await serving.sense_of(model("one"))
+        await serving.open_model(model("one"))
     await serving.refresh([1])
     assert not serving._missed
 
 
-async def test_one_that_cannot_take_over_what_it_missed_is_closed(serving: Serving, indexes: dict[str, Any]) -> None:
+async def test_a_model_that_can_not_catch_up_is_closed(serving: ModelSwitch, indexes: dict[str, Any]) -> None:
     one = indexes.setdefault("one", Listed(FULL))
-    opening = asyncio.create_task(serving.sense_of(model("one")))
+    opening = asyncio.create_task(serving.open_model(model("one")))
     await asyncio.sleep(0)
     await serving.refresh([1])
     one.may_open.set()
@@ -98,22 +102,22 @@ async def test_one_that_cannot_take_over_what_it_missed_is_closed(serving: Servi
     assert not serving._missed
 
 
-async def test_one_that_comes_hears_of_what_changes_before_it_is_known_who_serves(
-    serving: Serving, indexes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+async def test_a_new_model_gets_changes_before_it_is_active(
+    serving: ModelSwitch, indexes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     coming = indexes.setdefault("new", Listed())
     coming.may_open.set()
     old: Any = Listed()
-    serving.sense = Sense("old", old, Manners())
+    serving.current = QueryEmbedder("old", old, RemoteOptions())
 
     async def looked_for() -> bool:
         await serving.refresh([7])  # a purge, say
         return True
 
-    monkeypatch.setattr(serving, "_old_still_answers", looked_for)
+    monkeypatch.setattr(serving, "_can_current_embed", looked_for)
     embedder: Any = NoEmbedder()
-    await serving.aim(Opened("openai", embedder, model("new")))
-    assert serving.coming is not None
+    await serving.switch_to(OpenedEmbedder("openai", embedder, model("new")))
+    assert serving.upcoming is not None
     assert coming.told == [7]
 
 

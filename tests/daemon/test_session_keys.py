@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from daemon import watching
-from daemon.core import Core
-from daemon.refining import Refining
-from subconscious import client
+from subconscious import wire
+from subconscious.app import App
+from subconscious.capture.llm_extraction.refinement_worker import Refining
 from subconscious.doctor import examine
-from subconscious.home import Home
-from subconscious.model import Decision, Origin
-from subconscious.settings import Settings
+from subconscious.domain.model import Decision, Origin
+from subconscious.memories import poisoning_recheck
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import model_readings
-from subconscious.store.model_readings import Gathered
+from subconscious.store.model_readings import NewText
 from subconscious.store.projects import Project
 from tests.daemon.test_watching import ODD
 from tests.support.daemons import configure, drained, eventually, new_session
@@ -45,7 +45,7 @@ def model() -> Iterator[FakeOpenAI]:
 def asking(stopped: Home, model: FakeOpenAI) -> Home:
     """A state folder whose daemon has a provider, and no key for it."""
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     return stopped
 
 
@@ -70,7 +70,7 @@ def asked_with(model: FakeOpenAI, words: str) -> set[str]:
 
 
 def provider(home: Home, **args: Any) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "provider", args, 30)["providers"][0]
+    found: dict[str, Any] = wire.call(home, "provider", args, 30)["providers"][0]
     return found
 
 
@@ -89,8 +89,8 @@ def test_two_sessions_are_asked_about_with_their_keys_and_a_third_waits(
     assert eventually(lambda: waits(asking)["due"] == 1 and bool(waits(asking)["reason"]), PATIENCE)
     kept = b"".join(path.read_bytes() for path in asking.root.rglob("*") if path.is_file())
     assert ONE.encode() not in kept
-    assert ONE not in str(client.call(asking, "status", {"session_id": one.id}))
-    pid = client.call(asking, "status")["pid"]
+    assert ONE not in str(wire.call(asking, "status", {"session_id": one.id}))
+    pid = wire.call(asking, "status")["pid"]
     assert ONE.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
@@ -101,9 +101,9 @@ def test_a_daemon_that_begins_anew_waits_for_the_session_s_next_prompt(
     one.say("The first one fires the kiln at noon.")
     one.hook("drop", "Stop")
     drained(asking)
-    client.call(asking, "stop")
-    client.await_absence(asking, 20)
-    client.ensure_daemon(asking)
+    wire.call(asking, "stop")
+    wire.await_absence(asking, 20)
+    wire.ensure_daemon(asking)
     one.hook("drop", "PreCompact", trigger="auto")
     assert eventually(lambda: "key" in waits(asking)["reason"], PATIENCE)
     assert asked_with(model, "at noon") <= {""}
@@ -123,7 +123,7 @@ def test_a_key_that_nobody_s_client_handed_over_is_not_used(asking: Home, model:
 
 def test_config_outranks_the_plugin_and_the_plugin_a_variable(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     model.keys = {"of-config", "of-plugin", ONE}
     option = {"CLAUDE_PLUGIN_OPTION_OPENAI_KEY": "of-plugin"}
     finish(stopped, session_of(stopped, tmp_path / "one", ONE, **option), "One fires the kiln at noon.")
@@ -131,11 +131,11 @@ def test_config_outranks_the_plugin_and_the_plugin_a_variable(stopped: Home, mod
     # The plugin of another session, which has none, takes that of all away; that session's variable stays its own.
     finish(stopped, session_of(stopped, tmp_path / "two", ONE), "Two fires the kiln at dawn.")
     assert eventually(lambda: bool(asked_with(model, "at dawn")), PATIENCE)
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 20)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 20)
     configure(stopped, **model.config, openai_key='"of-config"')
     (stopped.root / "config.toml").chmod(0o600)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     finish(stopped, session_of(stopped, tmp_path / "three", ONE, **option), "Three fires the kiln at night.")
     assert eventually(lambda: bool(asked_with(model, "at night")), PATIENCE)
     found = [asked_with(model, when) for when in ("at noon", "at dawn", "at night")]
@@ -161,54 +161,52 @@ def test_status_and_doctor_say_where_a_key_comes_from(asking: Home, model: FakeO
     assert provider(asking)["sessions_with_own_key"] == 1
     session_of(asking, tmp_path / "two", "sk-wrong")
     finish(asking, session_of(asking, tmp_path / "three", "sk-wrong"), "Three fires the kiln at night.")
-    assert eventually(lambda: "E050" in str(client.call(asking, "status")["warnings"]), PATIENCE)
-    warned = str(client.call(asking, "status")["warnings"])
+    assert eventually(lambda: "E050" in str(wire.call(asking, "status")["warnings"]), PATIENCE)
+    warned = str(wire.call(asking, "status")["warnings"])
     assert "with the key of a session's environment" in warned
     assert "sk-wrong" not in warned
     found = {one.name: one for one in examine({"SUBCONSCIOUS_HOME": str(asking.root)})}
     assert "sk-wrong" not in str(found)
 
 
-async def test_what_waited_for_a_session_s_key_is_due_at_once(core: Core, tmp_path: Path) -> None:
-    async with core.database.write() as tx:
+async def test_what_waited_for_a_session_s_key_is_due_at_once(app: App, tmp_path: Path) -> None:
+    async with app.database.write() as tx:
         for number, session in enumerate("ab"):
-            await model_readings.gather(tx, Gathered(f"/{session}", session, "p", 0, "", 10, 10), 1)
-            await model_readings.wait(tx, number + 1, 1e12, "no key", failed=False)
+            await model_readings.record_new_text(tx, NewText(f"/{session}", session, "p", 0, "", 10, 10), 1)
+            await model_readings.retry_later(tx, number + 1, 1e12, "no key", failed=False)
         await tx.execute("UPDATE model_readings SET retry_at = ?", (9e9,))
-    core.hear_keys("a", {VARIABLE: ONE})
-    await Refining(core)._unlock()
-    rows = await core.database.rows("SELECT session_id, retry_at FROM model_readings ORDER BY id")
+    app.hear_keys("a", {VARIABLE: ONE})
+    await Refining(app)._unlock()
+    rows = await app.database.rows("SELECT session_id, retry_at FROM model_readings ORDER BY id")
     assert [tuple(row) for row in rows] == [("a", 0), ("b", 9e9)]
-    assert core.rekeyed == set()
+    assert app.sessions.rekeyed == set()
 
 
 async def test_a_flagged_session_without_a_key_does_not_keep_others_from_a_second_look(
-    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+    app: App, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    core.llm.reconfigure(Settings(provider="anthropic"))
-    for number in range(watching.ASKED_A_ROUND + 1):
-        await brought(
-            core.database, project, "keyless", f"{ODD} {number}", origin=Origin.TOOL, decision=Decision.REVIEW
-        )
-    await brought(core.database, project, "s", f"{ODD} At last.", origin=Origin.TOOL, decision=Decision.REVIEW)
-    core.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": ONE})
+    app.llm.reconfigure(Settings(provider="anthropic"))
+    for number in range(poisoning_recheck.ASKED_A_ROUND + 1):
+        await brought(app.database, project, "keyless", f"{ODD} {number}", origin=Origin.TOOL, decision=Decision.REVIEW)
+    await brought(app.database, project, "s", f"{ODD} At last.", origin=Origin.TOOL, decision=Decision.REVIEW)
+    app.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": ONE})
 
     async def answer(request: Any, session_id: str = "", project_id: str = "") -> Any:
         seen.append(session_id)
         return None  # no opinion: the note waits on
 
-    monkeypatch.setattr(core.llm, "ask", answer)
-    await watching.ask_again(core)
+    monkeypatch.setattr(app.llm, "ask", answer)
+    await poisoning_recheck.ask_again(app)
     assert seen == ["s"]
 
 
-async def test_the_source_of_a_key_is_known(core: Core) -> None:
-    core.llm.reconfigure(Settings(provider="anthropic"))
-    core.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": ONE})
-    assert core.llm.channels_for("s")[0].access.key == ONE
-    assert (core.key_source("anthropic", "s"), core.key_source("anthropic")) == ("this session's environment", "")
-    core.adopt({"anthropic_key": "of the plugin"})
-    assert core.key_source("anthropic") == "the plugin's options"
-    core.hear_keys("s", {})
-    assert core.key_source("anthropic", "s") == "the plugin's options"
+async def test_the_source_of_a_key_is_known(app: App) -> None:
+    app.llm.reconfigure(Settings(provider="anthropic"))
+    app.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": ONE})
+    assert app.llm.channels_for("s")[0].access.key == ONE
+    assert (app.key_source("anthropic", "s"), app.key_source("anthropic")) == ("this session's environment", "")
+    app.adopt({"anthropic_key": "of the plugin"})
+    assert app.key_source("anthropic") == "the plugin's options"
+    app.hear_keys("s", {})
+    assert app.key_source("anthropic", "s") == "the plugin's options"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker, run_hook
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.deciding import DECISION, blocked, captured, context, decide
@@ -31,7 +31,7 @@ def test_what_one_session_decides_the_next_one_starts_with(running: Home, speake
 def test_each_capture_tells_where_it_comes_from(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     (capture,) = captured(running, speaker, "captured")
-    shown = client.call(running, "show", {"id": capture["memory_id"]})
+    shown = wire.call(running, "show", {"id": capture["memory_id"]})
     memory = shown["memory"]
     line = Path(memory["transcript"]).read_bytes()[memory["byte_start"] : memory["byte_end"]]
     assert json.loads(line)["uuid"] == memory["turn_id"]
@@ -43,16 +43,16 @@ def test_each_capture_tells_where_it_comes_from(running: Home, speaker: Speaker)
 def test_what_was_learned_on_a_branch_is_found_by_it(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     asked = {"cwd": str(speaker.project), "branch": "main"}
-    assert [memory["branch"] for memory in client.call(running, "list", asked)["memories"]] == ["main"]
-    assert client.call(running, "list", asked | {"branch": "glaze"})["total"] == 0
+    assert [memory["branch"] for memory in wire.call(running, "list", asked)["memories"]] == ["main"]
+    assert wire.call(running, "list", asked | {"branch": "glaze"})["total"] == 0
     git = speaker.project / ".git"
     git.mkdir(exist_ok=True)
     (git / "HEAD").write_text("ref: refs/heads/glaze\n")
-    found = client.call(running, "list", asked | {"branch": ""})
+    found = wire.call(running, "list", asked | {"branch": ""})
     assert (found["branch"], found["total"]) == ("glaze", 0)
     (git / "HEAD").write_text("0" * 40 + "\n")
     with pytest.raises(DaemonError, match="a commit, not a branch"):
-        client.call(running, "list", asked | {"branch": ""})
+        wire.call(running, "list", asked | {"branch": ""})
 
 
 def test_the_soft_waits_and_the_weak_is_discarded_with_a_reason(running: Home, speaker: Speaker) -> None:
@@ -62,7 +62,7 @@ def test_the_soft_waits_and_the_weak_is_discarded_with_a_reason(running: Home, s
         "Let's use pytest for the billing tests."
     ]
     assert all(capture["reason"] for capture in captured(running, speaker))
-    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 0
+    assert wire.call(running, "list", {"cwd": str(speaker.project)})["total"] == 0
 
 
 def test_a_person_is_told_once_of_what_waits(running: Home, speaker: Speaker) -> None:
@@ -118,11 +118,11 @@ def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home
     typed(running, speaker, DECISION)
     drained(running)
     assert captured(running, speaker) == []
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
-    client.ensure_daemon(running)
+    wire.ensure_daemon(running)
     assert eventually(lambda: [c["content"] for c in captured(running, speaker, "captured")] == [DECISION])
 
 
@@ -134,7 +134,7 @@ def test_a_plan_that_was_answered_is_not_left_open(running: Home, speaker: Speak
     speaker.hook("drop", "Stop")
     speaker.hook("drop", "SessionEnd", reason="other")
     drained(running)
-    (session,) = client.call(running, "sessions", {"session_id": speaker.id[:8]})["sessions"]
+    (session,) = wire.call(running, "sessions", {"session_id": speaker.id[:8]})["sessions"]
     assert session["status"] == "ended"
     assert session["left_open"] == ""
 
@@ -155,7 +155,7 @@ def test_a_prompt_that_is_handed_over_after_its_line_was_read_is_learned_from_on
     speaker.hook("drop", "Stop")
     speaker.hook("drop", "UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
     speaker.hook("drop", "SessionEnd", reason="other")
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert len(captured(stopped, speaker)) == 1
 
@@ -170,7 +170,7 @@ def test_a_session_that_is_not_to_be_kept_is_not_learned_from(running: Home, spe
 def test_the_same_said_again_recurs_and_is_not_stored_twice(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     decide(running, new_session(running, speaker.project))
-    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    listed = wire.call(running, "list", {"cwd": str(speaker.project)})
     assert [memory["recurrence"] for memory in listed["memories"]] == [2]
 
 
@@ -182,18 +182,18 @@ def test_what_was_given_to_a_session_is_no_news_in_it(running: Home, speaker: Sp
     later.say(DECISION, "assistant")
     later.hook("drop", "Stop", last_assistant_message=DECISION)
     drained(running)
-    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    listed = wire.call(running, "list", {"cwd": str(speaker.project)})
     assert [memory["recurrence"] for memory in listed["memories"]] == [1]
     decide(running, later)
-    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    listed = wire.call(running, "list", {"cwd": str(speaker.project)})
     assert [memory["recurrence"] for memory in listed["memories"]] == [2], "the person's own words are no echo"
 
 
 def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker: Speaker) -> None:
     decide(running, speaker, f"<private>We decided to sell to Initech.</private> {DECISION}")
     decide(running, speaker, "Remember that the key of the sandbox is AKIAIOSFODNN7EXAMPLE.")
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     kept = b"".join(file.read_bytes() for file in running.root.rglob("*") if file.is_file())
     assert b"integer cents" in kept
     assert b"Initech" not in kept
@@ -207,7 +207,7 @@ def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speake
     assert "make fmt" not in context(speaker.ask("UserPromptSubmit", prompt="go on"))
     drained(running)
     (capture,) = captured(running, speaker)
-    shown = client.call(running, "show", {"id": capture["memory_id"]})["memory"]
+    shown = wire.call(running, "show", {"id": capture["memory_id"]})["memory"]
     assert (shown["content"], shown["verified"], shown["origin"]) == ("always run make fmt first", True, "user")
 
 
@@ -218,7 +218,7 @@ def test_a_typed_command_is_carried_out_even_when_nobody_waited(stopped: Home, t
     speaker.say(
         "<command-name>/subconscious:remember</command-name><command-args>always run make fmt first</command-args>"
     )
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     drained(stopped)
     assert len(captured(stopped, speaker, "captured")) == 1
 
@@ -227,18 +227,18 @@ def test_typed_recall_answers_with_framed_memories(running: Home, speaker: Speak
     decide(running, speaker)
     told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:recall integer cents"))
     assert DECISION in told
-    given = client.call(running, "why_surfaced", {"cwd": str(speaker.project)})["surfaces"]
+    given = wire.call(running, "why_surfaced", {"cwd": str(speaker.project)})["surfaces"]
     assert [surface["event"] for surface in given] == ["recall"]
     assert "text rank 1" in given[0]["reason"]
 
 
 def test_a_start_that_found_no_daemon_is_made_up_for_at_the_first_prompt(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     later = new_session(running, speaker.project)
     later.hook("drop", "SessionStart", source="startup")
-    client.ensure_daemon(running)
+    wire.ensure_daemon(running)
     later.say("From now on, run the linter before every commit.")
     given = context(later.ask("UserPromptSubmit", prompt="go on"))
     assert DECISION in given
@@ -254,7 +254,7 @@ def test_an_answer_that_came_too_late_is_given_again(running: Home, speaker: Spe
     with socket.socket(socket.AF_UNIX) as link:
         link.connect(str(running.socket))
         link.sendall(b"ask late.entry %d\n" % len(raw) + raw)
-    assert eventually(lambda: client.call(running, "status")["sessions"]["open"] == 2)
+    assert eventually(lambda: wire.call(running, "status")["sessions"]["open"] == 2)
     assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 10)
 
 
@@ -265,12 +265,12 @@ def test_a_plain_prompt_is_answered_with_silence(running: Home, speaker: Speaker
 
 def test_what_the_assistant_wants_remembered_waits_for_a_person(running: Home, speaker: Speaker) -> None:
     asked = {"text": "the API key lives in vault", "cwd": str(speaker.project), "origin": "assistant"}
-    answer = client.call(running, "remember", asked)
+    answer = wire.call(running, "remember", asked)
     assert answer["decision"] == "review"
     with pytest.raises(DaemonError, match="a person decides"):
-        client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "assistant"})
+        wire.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "assistant"})
     approved = terminal.ask(running, "approve", ids=[answer["capture"]["id"]])["result"]["captures"]
-    memory = client.call(running, "show", {"id": approved[0]["memory_id"]})["memory"]
+    memory = wire.call(running, "show", {"id": approved[0]["memory_id"]})["memory"]
     assert (memory["verified"], memory["origin"], memory["confidence"]) == (True, "assistant", 1.0)
 
 
@@ -291,14 +291,14 @@ def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(r
     speaker.ask("UserPromptSubmit", prompt="First, tidy the invoices.")
     drained(running)
     speaker.say(DECISION)  # then it is killed: no Stop, no SessionEnd
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
-    client.ensure_daemon(running)
+    wire.ensure_daemon(running)
 
     def seen() -> tuple[str, str]:
-        (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+        (session,) = wire.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
         return session["status"], session["last_prompt"]
 
     assert eventually(lambda: seen() == ("interrupted", DECISION))
@@ -351,24 +351,24 @@ def test_capture_reads_a_transcript_that_no_hook_told_of(running: Home, speaker:
 def test_archived_memories_are_given_to_nobody_and_come_back_whole(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     where = {"cwd": str(speaker.project)}
-    client.call(running, "archive", {"ids": [1], "origin": "user"})
+    wire.call(running, "archive", {"ids": [1], "origin": "user"})
     assert new_session(running, speaker.project).ask("SessionStart", source="startup") == b""
-    assert client.call(running, "search", where | {"query": "cents"})["hits"] == []
-    archived = client.call(running, "search", where | {"query": "cents", "archived": True})["hits"]
+    assert wire.call(running, "search", where | {"query": "cents"})["hits"] == []
+    archived = wire.call(running, "search", where | {"query": "cents", "archived": True})["hits"]
     assert [hit["memory"]["id"] for hit in archived] == [1]
-    client.call(running, "unarchive", {"ids": [1], "origin": "user"})
-    found = client.call(running, "search", where | {"query": "cents"})["hits"]
+    wire.call(running, "unarchive", {"ids": [1], "origin": "user"})
+    found = wire.call(running, "search", where | {"query": "cents"})["hits"]
     assert [hit["memory"]["id"] for hit in found] == [1]
 
 
 @pytest.mark.slow
 def test_meaning_is_found_where_no_word_agrees(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, embedder='"local"')
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     decide(stopped, speaker)
     decide(stopped, speaker, "From now on, write the changelog in German.")
-    found = client.call(stopped, "search", {"cwd": str(speaker.project), "query": "money rounding currency"})["hits"]
+    found = wire.call(stopped, "search", {"cwd": str(speaker.project), "query": "money rounding currency"})["hits"]
     assert found[0]["memory"]["content"] == DECISION
     assert {engine["engine"] for engine in found[0]["engines"]} == {"vector"}
 
@@ -393,14 +393,14 @@ def test_a_session_without_capture_leaves_no_words_even_when_it_is_killed(runnin
     speaker.say(DECISION)
     speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
     drained(running)
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
-    client.ensure_daemon(running)
-    assert eventually(lambda: client.call(running, "status")["sessions"]["interrupted"] == 1)
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.ensure_daemon(running)
+    assert eventually(lambda: wire.call(running, "status")["sessions"]["interrupted"] == 1)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     assert not any(b"integer cents" in file.read_bytes() for file in running.root.rglob("*") if file.is_file())
 
 
@@ -414,10 +414,10 @@ def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker
     decide(running, speaker)
     later = new_session(running, speaker.project)
     assert DECISION in context(later.ask("SessionStart", source="startup"))
-    client.call(running, "stop")
-    client.await_absence(running, 10)
+    wire.call(running, "stop")
+    wire.await_absence(running, 10)
     later.hook("drop", "SessionStart", source="compact")
-    client.ensure_daemon(running)
+    wire.ensure_daemon(running)
     drained(running)
     assert DECISION in context(later.ask("UserPromptSubmit", prompt="go on"))
 
@@ -456,14 +456,14 @@ def test_half_an_emoji_buries_nothing(running: Home, speaker: Speaker) -> None:
 def test_a_transcript_of_before_is_no_interrupted_session(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
     terminal.call(running, "capture", transcript=str(speaker.transcript), cwd=str(speaker.project))
-    (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    (session,) = wire.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert session["status"] == "ended"
 
 
 def test_a_request_that_fails_leaves_no_words_in_the_log(running: Home) -> None:
     asked = {"text": "our vault code is swordfish", "cwd": "/x\0y", "origin": "user"}
     with pytest.raises(DaemonError):
-        client.call(running, "remember", asked)
+        wire.call(running, "remember", asked)
     assert "swordfish" not in (running.log / "daemon.log").read_text()
 
 
@@ -471,30 +471,30 @@ def test_a_session_is_told_and_told_anew_when_it_goes_on(running: Home, speaker:
     speaker.say("Fix the rounding in ledger.py, key AKIAIOSFODNN7EXAMPLE.")
     decide(running, speaker)
     asked = {"session_id": speaker.id[:8]}
-    (session,) = client.call(running, "sessions", asked)["sessions"]
+    (session,) = wire.call(running, "sessions", asked)["sessions"]
     assert session["title"] == "Fix the rounding in ledger.py, key [redacted: AWS key]"
     assert DECISION in session["summary"]
     assert session["left_open"] == "the last prompt was not answered"
     speaker.say("I rounded once. Shall I commit?", role="assistant")
     speaker.hook("drop", "Stop")
     drained(running)
-    (session,) = client.call(running, "sessions", asked)["sessions"]
+    (session,) = wire.call(running, "sessions", asked)["sessions"]
     assert session["left_open"] == 'the assistant had asked: "Shall I commit?"'
-    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
+    assert wire.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
 
 
 def test_no_summary_where_it_is_switched_off(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, summaries=False)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     decide(stopped, speaker)
-    (session,) = client.call(stopped, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    (session,) = wire.call(stopped, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert (session["title"], session["summary"], session["left_open"]) == ("", "", "")
 
 
 def test_a_session_asks_a_person_for_no_more_than_its_share(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, session_captures=2)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     for tool in ("pytest for the tests", "ruff for the style", "mypy for the types", "hypothesis for the parsers"):
         decide(stopped, speaker, f"Let's use {tool} of the billing service.")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, new_session
 from tests.support.deciding import DECISION, context, decide
@@ -50,7 +50,7 @@ def test_the_last_session_is_handed_over_with_a_receipt(running: Home, speaker: 
     assert TOLD in given
     assert ASKED.rstrip(".") in given
     assert shown == "Subconscious: loaded the hand-over from today"
-    told = client.call(running, "why_surfaced", {"session_id": later.id[:13]})
+    told = wire.call(running, "why_surfaced", {"session_id": later.id[:13]})
     assert [one["from_id"] for one in told["handovers"]] == [speaker.id]
 
 
@@ -103,7 +103,7 @@ def test_a_session_that_is_rolled_back_is_handed_over_to_nobody(running: Home, s
 
 def test_a_receipt_counts_what_was_loaded_and_can_be_silenced(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, receipts=False)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     quiet = new_session(stopped, tmp_path / "project")
     remember(stopped, quiet, "I prefer small commits with one change each.")
     given, shown = start(quiet)
@@ -149,7 +149,7 @@ def test_given_is_not_used_until_an_answer_draws_on_it(running: Home, speaker: S
     (number,) = remember(running, speaker, "I prefer `make release-notes` with version 4711 for every release.")
 
     def memory() -> dict[str, Any]:
-        found: dict[str, Any] = client.call(running, "show", {"id": number})["memory"]
+        found: dict[str, Any] = wire.call(running, "show", {"id": number})["memory"]
         return found
 
     later = new_session(running, speaker.project)
@@ -161,10 +161,10 @@ def test_given_is_not_used_until_an_answer_draws_on_it(running: Home, speaker: S
     later.hook("drop", "Stop", last_assistant_message="Done.")
     drained(running)
     assert memory()["uses"] == 1
-    told = client.call(running, "why_surfaced", {"session_id": later.id})["surfaces"]
+    told = wire.call(running, "why_surfaced", {"session_id": later.id})["surfaces"]
     assert [one["response"].split(":")[0] for one in told] == ["used"]
-    assert client.call(running, "why_surfaced", {"id": number})["responses"]["used"] == 1
-    assert client.call(running, "stats", {"cwd": str(speaker.project)})["surfaces"]["used"] == 1
+    assert wire.call(running, "why_surfaced", {"id": number})["responses"]["used"] == 1
+    assert wire.call(running, "stats", {"cwd": str(speaker.project)})["surfaces"]["used"] == 1
     assert DECISION not in str(told)
 
 

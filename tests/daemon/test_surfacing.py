@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.home import Home
-from subconscious.settings import Settings
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.embedding_server import EmbeddingServer, embedding_server
@@ -30,7 +30,7 @@ def server() -> Iterator[EmbeddingServer]:
 
 
 def surfaces(home: Home, speaker: Speaker, event: str = "prompt") -> list[dict[str, Any]]:
-    found = client.call(home, "why_surfaced", {"session_id": speaker.id})["surfaces"]
+    found = wire.call(home, "why_surfaced", {"session_id": speaker.id})["surfaces"]
     return [surface for surface in found if surface["event"] == event]
 
 
@@ -62,7 +62,7 @@ def test_a_prompt_and_a_session_are_given_so_much_and_no_more(
 ) -> None:
     monkeypatch.setattr(Settings, "prompt_memories", 2)
     configure(stopped, session_surfaces=3)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, *(f"{UPLOADS} Case {number}." for number in range(5)))
     assert [given(talker).count(UPLOADS) for _ in range(3)] == [2, 1, 0]
@@ -70,7 +70,7 @@ def test_a_prompt_and_a_session_are_given_so_much_and_no_more(
 
 def test_it_can_be_switched_off(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, surface_prompts=False)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, UPLOADS)
     assert given(talker) == ""
@@ -104,7 +104,7 @@ def test_the_real_hook_prints_it(running: Home, speaker: Speaker) -> None:
 def test_what_is_set_apart_or_archived_is_given_to_no_prompt(running: Home, speaker: Speaker) -> None:
     talker = begun(running, speaker.project)
     (number,) = remember(running, speaker, UPLOADS)
-    client.call(running, "archive", {"ids": [number], "origin": "user"})
+    wire.call(running, "archive", {"ids": [number], "origin": "user"})
     assert given(talker) == ""
 
 
@@ -118,11 +118,11 @@ def test_a_prompt_goes_to_a_remote_embedder_by_permission_alone_and_clean(
         configure_remote(stopped, server, "toy")
         with (stopped.root / "config.toml").open("a") as file:
             file.write(f"embedder_prompts = {str(allowed).lower()}\n")
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
         if allowed:  # accepted by a person; the daemon that opens embedders anew is the next one
             assert "embedder_prompts" in terminal.ask(stopped, "accept_settings")["result"]["changed"]
-            client.await_absence(stopped, 20)
-            client.ensure_daemon(stopped)
+            wire.await_absence(stopped, 20)
+            wire.ensure_daemon(stopped)
         talker = new_session(stopped, tmp_path / "project")
         talker.ask("SessionStart", source="startup")
         remember(stopped, talker, f"{UPLOADS} Case {allowed}.")
@@ -132,8 +132,8 @@ def test_a_prompt_goes_to_a_remote_embedder_by_permission_alone_and_clean(
         sent = [text for text in server.texts if "word" in text]
         assert bool(sent) is allowed
         assert not any(part in text for text in server.texts for part in (secret[:12], "my eyes"))
-        client.call(stopped, "stop")
-        client.await_absence(stopped, 20)
+        wire.call(stopped, "stop")
+        wire.await_absence(stopped, 20)
 
 
 def test_a_remote_embedder_that_hangs_makes_no_prompt_wait(
@@ -142,7 +142,7 @@ def test_a_remote_embedder_that_hangs_makes_no_prompt_wait(
     configure_remote(stopped, server, "toy")
     with (stopped.root / "config.toml").open("a") as file:
         file.write("embedder_prompts = true\n")
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, UPLOADS)
     drained(stopped)

@@ -8,17 +8,17 @@ from time import time
 
 import pytest
 
-from daemon import unheard
-from daemon.core import Core
-from daemon.vouching import KNOWN
+from subconscious.app import App
+from subconscious.authorship import unheard_entries
+from subconscious.authorship.attestation import KNOWN
 from subconscious.store import events
 
 CLIENT = "7-4711"
 
 
-async def bind(core: Core, session_id: str, client: str = CLIENT) -> None:
+async def bind(app: App, session_id: str, client: str = CLIENT) -> None:
     """Put on record that a client's hook spoke for a session."""
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         await events.record(tx, KNOWN, "prompt", session_id, reason=client)
 
 
@@ -30,57 +30,57 @@ def lay(folder: Path, session_id: str, event: str = "Stop") -> str:
     return name
 
 
-async def doubted(core: Core, *names: str) -> set[str]:
-    return await unheard.doubted(core, names, core.home.spool)
+async def doubted(app: App, *names: str) -> set[str]:
+    return await unheard_entries.doubted(app, names, app.home.spool)
 
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """The clients that run, and since when: the process table of a test has none."""
     clients = {CLIENT: time() - 60}
-    monkeypatch.setattr(unheard, "running_clients", lambda root: clients)
+    monkeypatch.setattr(unheard_entries, "running_clients", lambda root: clients)
     return clients
 
 
 @pytest.mark.usefixtures("running")
-async def test_a_running_session_may_have_written_it(core: Core) -> None:
-    await bind(core, "a")
-    ours, forged = lay(core.home.spool, "a"), lay(core.home.spool, "b")
-    assert await doubted(core, ours, forged) == {forged}
+async def test_a_running_session_may_have_written_it(app: App) -> None:
+    await bind(app, "a")
+    ours, forged = lay(app.home.spool, "a"), lay(app.home.spool, "b")
+    assert await doubted(app, ours, forged) == {forged}
 
 
 @pytest.mark.parametrize("last", [True, False])
 async def test_a_session_that_has_entries_there_may_have_written_it(
-    core: Core, running: dict[str, float], last: bool
+    app: App, running: dict[str, float], last: bool
 ) -> None:
     """Its client has ended before a daemon could look for it. Which entry is older can't be told: modes change too."""
     running.clear()
-    await bind(core, "a")
-    names = [lay(core.home.spool, session) for session in (("b", "a") if last else ("a", "b"))]
-    assert await doubted(core, *names) == {names[0 if last else 1]}
+    await bind(app, "a")
+    names = [lay(app.home.spool, session) for session in (("b", "a") if last else ("a", "b"))]
+    assert await doubted(app, *names) == {names[0 if last else 1]}
 
 
 @pytest.mark.usefixtures("running")
-async def test_a_session_that_a_hook_spoke_for_is_believed(core: Core) -> None:
-    await bind(core, "a")
-    await bind(core, "b", "8-4712")
-    assert await doubted(core, lay(core.home.spool, "b")) == set()
+async def test_a_session_that_a_hook_spoke_for_is_believed(app: App) -> None:
+    await bind(app, "a")
+    await bind(app, "b", "8-4712")
+    assert await doubted(app, lay(app.home.spool, "b")) == set()
 
 
-async def test_a_session_that_began_later_has_written_nothing(core: Core, running: dict[str, float]) -> None:
-    await bind(core, "a")
-    entry = lay(core.home.spool, "b")
+async def test_a_session_that_began_later_has_written_nothing(app: App, running: dict[str, float]) -> None:
+    await bind(app, "a")
+    entry = lay(app.home.spool, "b")
     running[CLIENT] = time() + 60
-    assert await doubted(core, entry) == set()
+    assert await doubted(app, entry) == set()
 
 
 @pytest.mark.usefixtures("running")
-async def test_a_client_that_nobody_has_heard_may_be_its_own(core: Core) -> None:
+async def test_a_client_that_nobody_has_heard_may_be_its_own(app: App) -> None:
     """As on the first day, when sessions run before there is a daemon."""
-    assert await doubted(core, lay(core.home.spool, "a"), lay(core.home.spool, "b")) == set()
+    assert await doubted(app, lay(app.home.spool, "a"), lay(app.home.spool, "b")) == set()
 
 
-async def test_a_broken_entry_names_no_session(core: Core) -> None:
-    name = lay(core.home.spool, "b")
-    (core.home.spool / name).write_bytes(b"what?")
-    assert await doubted(core, name, "gone.entry") == set()
+async def test_a_broken_entry_names_no_session(app: App) -> None:
+    name = lay(app.home.spool, "b")
+    (app.home.spool / name).write_bytes(b"what?")
+    assert await doubted(app, name, "gone.entry") == set()

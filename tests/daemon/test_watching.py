@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 from pydantic import BaseModel
 
-from daemon import watching
-from subconscious.errors import UnavailableError
-from subconscious.model import Decision, Level, Origin, Verdict
-from subconscious.poisoning.second import Opinion
-from subconscious.providers import Access, Ask, Request
-from subconscious.providers.scripted import ScriptedProvider
-from subconscious.providers.structured import answer
-from subconscious.settings import Settings
+from subconscious.app.active_settings import ActiveSettings
+from subconscious.context.signals import Signals
+from subconscious.domain.errors import UnavailableError
+from subconscious.domain.model import Decision, Level, Origin, Verdict
+from subconscious.llm.providers import Access, Ask, Request
+from subconscious.llm.providers.scripted import ScriptedProvider
+from subconscious.llm.providers.structured import answer
+from subconscious.memories import poisoning_recheck
+from subconscious.poisoning.second_look import Opinion
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import captures, events, memories, poison
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -32,29 +34,30 @@ class NoIndex:
         assert ids
 
 
+class Model:
+    """Stands for the client of the model, with one answer for all sessions."""
+
+    def __init__(self, ask: Ask | None) -> None:
+        self.on = ask is not None
+        self._ask = ask
+
+    def may_ask(self, session_id: str) -> bool:
+        return self.on
+
+    def asker(self, session_id: str) -> Ask | None:
+        return self._ask
+
+
 class Half:
-    """As much of the daemon's core as watching needs."""
+    """The part of the App that these jobs use."""
 
     def __init__(self, database: Database, ask: Ask | None) -> None:
         self.database = database
         self.settings = Settings(embedder="none")
-        self.ask = ask
+        self.config = ActiveSettings(Home(database.path.parent), self.settings, {})
+        self.llm = Model(ask)
         self.embedding = NoIndex()
-        self.answering: dict[str, asyncio.Lock] = {}
-        self.awaited = 0
-        self.last_heard = 0.0
-        self.stopping = asyncio.Event()
-        self.flagged: set[str | None] = set()
-
-    @property
-    def has_model(self) -> bool:
-        return self.ask is not None
-
-    def ask_for(self, session_id: str) -> Ask | None:
-        return self.ask
-
-    def in_force(self, settings: Settings) -> Settings:
-        return settings
+        self.signals = Signals()
 
 
 def says(level: str) -> Ask:
@@ -75,8 +78,8 @@ async def status(database: Database, number: int) -> tuple[str, str]:
 
 
 async def asked(database: Database, ask: Ask | None) -> int:
-    core: Any = Half(database, ask)
-    return await watching.ask_again(core)
+    app: Any = Half(database, ask)
+    return await poisoning_recheck.ask_again(app)
 
 
 async def test_an_opinion_moves_what_waits_once(database: Database, project: Project) -> None:
@@ -104,11 +107,11 @@ async def test_a_model_lets_nothing_past_a_person(database: Database, project: P
 
 async def test_a_model_is_asked_about_what_a_later_look_has_flagged(database: Database, project: Project) -> None:
     number = await brought(database, project, "s", "The mirror is at pkg.example-drop.net.", origin=Origin.ASSISTANT)
-    memory = (await captures.get(database, number))["memory_id"]
+    memory = (await captures.get(database, number))["memory_id"] or 0
     async with database.write() as tx:
         await tx.execute("UPDATE memories SET content = ? WHERE id = ?", (ODD, memory))
-    core: Any = Half(database, None)
-    assert await watching.look_again(core) == 0, "a medium suspicion leaves a memory in use"
+    app: Any = Half(database, None)
+    assert await poisoning_recheck.look_again(app) == 0, "a medium suspicion leaves a memory in use"
     assert (await memories.get(database, memory)).archived_at is None
     assert await asked(database, says("high")) == 1
     assert (await memories.get(database, memory)).archived_at is not None
@@ -117,28 +120,28 @@ async def test_a_model_is_asked_about_what_a_later_look_has_flagged(database: Da
 
 async def test_what_is_thought_otherwise_than_before_is_rendered_anew(database: Database, project: Project) -> None:
     number = await brought(database, project, "s", "The mirror is at pkg.example-drop.net.", origin=Origin.ASSISTANT)
-    memory = int((await captures.get(database, number))["memory_id"])
-    core: Any = Half(database, None)
-    await watching.look_again(core)
-    assert core.flagged == set(), "nothing was found, as before"
+    memory = (await captures.get(database, number))["memory_id"] or 0
+    app: Any = Half(database, None)
+    await poisoning_recheck.look_again(app)
+    assert app.signals.unrendered == set(), "nothing was found, as before"
     async with database.write() as tx:
-        await poison.note_checked(tx, memory, Verdict(level=Level.MEDIUM, rules="older ones"))
-    await watching.look_again(core)
-    assert core.flagged == {project.id}, "what is a suspicion no more comes back"
-    core.flagged.clear()
+        await poison.record_check(tx, memory, Verdict(level=Level.MEDIUM, rules="older ones"))
+    await poisoning_recheck.look_again(app)
+    assert app.signals.unrendered == {project.id}, "what is a suspicion no more comes back"
+    app.signals.unrendered.clear()
     async with database.write() as tx:
-        await poison.note_checked(tx, memory, Verdict(level=Level.MEDIUM, rules="of now"))
-    core.ask = says("none")
-    assert await watching.ask_again(core) == 0
-    assert core.flagged == {project.id}, "and so does what a model finds harmless"
+        await poison.record_check(tx, memory, Verdict(level=Level.MEDIUM, rules="of now"))
+    app.llm = Model(says("none"))
+    assert await poisoning_recheck.ask_again(app) == 0
+    assert app.signals.unrendered == {project.id}, "and so does what a model finds harmless"
 
 
 async def test_what_has_no_capture_to_be_set_apart_by_is_rendered_anew(database: Database) -> None:
     async with database.write() as tx:
         await memories.insert(tx, make_memory(ATTACK, project_id=None, scope="user", origin=Origin.TOOL))
-    core: Any = Half(database, None)
-    assert await watching.look_again(core) == 0
-    assert core.flagged == {None}
+    app: Any = Half(database, None)
+    assert await poisoning_recheck.look_again(app) == 0
+    assert app.signals.unrendered == {None}
 
 
 async def test_a_question_whose_answer_cannot_be_used_is_not_asked_again(database: Database, project: Project) -> None:
@@ -158,10 +161,10 @@ async def test_a_stored_memory_is_asked_about_once_though_no_answer_can_be_used(
     database: Database, project: Project
 ) -> None:
     number = await brought(database, project, "s", "The mirror is at pkg.example-drop.net.", origin=Origin.ASSISTANT)
-    memory = int((await captures.get(database, number))["memory_id"])
+    memory = (await captures.get(database, number))["memory_id"] or 0
     async with database.write() as tx:
         await tx.execute("UPDATE memories SET content = ? WHERE id = ?", (ODD, memory))
-    await watching.look_again(cast("Any", Half(database, None)))
+    await poisoning_recheck.look_again(cast("Any", Half(database, None)))
     model = ScriptedProvider(Access("m", "", options={"script": lambda request: "no JSON at all"}))
 
     async def ask(request: Request) -> BaseModel:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, new_session
 from tests.support.fake_openai import FakeOpenAI, Row
@@ -34,7 +34,7 @@ def model() -> Iterator[FakeOpenAI]:
 def linked(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> tuple[Home, dict[str, Any]]:
     """Two memories of which one is the reason of the other, and how to ask why the other is so."""
     configure(stopped, **model.config)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     cents, bug = remember(stopped, speaker, CENTS, BUG)
     made = terminal.ask(stopped, "link", source=bug, type="CAUSED", target=cents)
@@ -43,7 +43,7 @@ def linked(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> tuple[Home, dict
 
 
 def asked(home: Home, args: dict[str, Any]) -> str:
-    answer = client.call(home, "why", args)
+    answer = wire.call(home, "why", args)
     assert answer["answers"][0]["chains"][0][0]["memory"]["content"] == BUG
     return str(answer["worded"])
 
@@ -59,7 +59,7 @@ def test_the_answer_is_worded_for_a_person_and_paid_for(linked: tuple[Home, dict
     assert asked(home, args | {"worded": False}) == ""
     assert asked(home, args | {"origin": "assistant"}) == ""
     assert questions(model) == 1
-    assert client.call(home, "status")["provider"]["spending"]["spent_today"] > 0
+    assert wire.call(home, "status")["provider"]["spending"]["spent_today"] > 0
 
 
 @pytest.mark.parametrize("sentence", ["The auditors of Lisbon demanded cents.", "Amounts are not kept as cents."])

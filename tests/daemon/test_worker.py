@@ -12,48 +12,49 @@ import numpy
 import pytest
 
 from bench.tuned import tuned
-from daemon import batches, chain, schedule, worker
-from daemon.core import Core
-from daemon.embedding import Embedding
+from daemon import schedule, worker
 from daemon.events import EVENTS
-from daemon.learn import Source
 from daemon.spool import Spool
-from daemon.work import Work
 from daemon.worker import Workers
-from subconscious.errors import TranscriptError
-from subconscious.flow.mind import Mind
-from subconscious.home import Home
-from subconscious.projects import Identity
-from subconscious.settings import Settings
+from subconscious.app import App
+from subconscious.app.work import Work
+from subconscious.capture.ingest import Source
+from subconscious.domain.errors import TranscriptError
+from subconscious.embeddings import batches, embedder_fallback
+from subconscious.embeddings.background import Embedding
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import jobs, memories, sessions
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
+from subconscious.system.projects import Identity
 from tests.support.values import make_memory
 
 NAME = "00000000000000000001-1-aa.entry"
 
 
 @pytest.fixture
-def core(home: Home, database: Database) -> Core:
-    return Core(home, tuned(embedder="none", job_attempts=3), database, Embedding("none", database))
+def app(home: Home, database: Database) -> App:
+    return App(home, tuned(embedder="none", job_attempts=3), database, Embedding("none", database))
 
 
-def entry(core: Core, name: str = NAME) -> Path:
-    path = core.home.spool / name
+def entry(app: App, name: str = NAME) -> Path:
+    path = app.home.spool / name
     path.write_bytes(b'subconscious 1\tStop\t1790000000000000000\t/\t\t0.1.0\t\n{"session_id": "s"}')
     return path
 
 
 @asynccontextmanager
-async def working(core: Core) -> AsyncIterator[Spool]:
-    spool = Spool(core)
-    task = asyncio.create_task(Workers(core, spool).run())
+async def working(app: App) -> AsyncIterator[Spool]:
+    spool = Spool(app)
+    task = asyncio.create_task(Workers(app, spool).run())
     try:
         await spool.sweep()
         yield spool
     finally:
-        core.stopping.set()
-        core.queued.set()
+        app.signals.stopping.set()
+        app.signals.queued.set()
         await asyncio.wait_for(task, 10)
 
 
@@ -67,7 +68,7 @@ async def until(state: str, database: Database) -> sqlite3.Row:
 
 
 async def test_a_job_that_fails_is_tried_again_and_then_buried_with_its_reason(
-    core: Core, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
 
@@ -77,31 +78,31 @@ async def test_a_job_that_fails_is_tried_again_and_then_buried_with_its_reason(
 
     monkeypatch.setitem(EVENTS, "Stop", fail)
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
-    path = entry(core)
-    async with working(core):
-        buried = await until("buried", core.database)
+    path = entry(app)
+    async with working(app):
+        buried = await until("buried", app.database)
     assert tries == [1, 2, 3]
     assert "disk full" in buried["reason"]
-    assert (core.home.buried / path.name).exists()
+    assert (app.home.buried / path.name).exists()
     assert not path.exists()
 
 
 async def test_a_job_that_hangs_is_cut_off_and_does_not_hold_up_others(
-    core: Core, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(work: Work) -> None:
         await asyncio.sleep(60)
 
     monkeypatch.setitem(EVENTS, "Stop", hang)
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
-    core.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.05)
-    entry(core)
-    async with working(core):
-        buried = await until("buried", core.database)
+    app.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.05)
+    entry(app)
+    async with working(app):
+        buried = await until("buried", app.database)
     assert "TimeoutError" in buried["reason"]
 
 
-async def test_effects_and_end_of_a_job_are_one_transaction(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_effects_and_end_of_a_job_are_one_transaction(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     async def half(work: Work) -> None:
         async with work.commit() as tx:
             await memories.insert(tx, make_memory())
@@ -110,35 +111,35 @@ async def test_effects_and_end_of_a_job_are_one_transaction(core: Core, monkeypa
 
     monkeypatch.setitem(EVENTS, "Stop", half)
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
-    path = entry(core)
-    async with working(core):
-        await until("done", core.database)
-    assert (await memories.counts(core.database, None))["active"] == 1
+    path = entry(app)
+    async with working(app):
+        await until("done", app.database)
+    assert (await memories.counts(app.database, None))["active"] == 1
     assert not path.exists()
 
 
-async def test_a_full_disk_buries_nothing_and_is_survived(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_buries_nothing_and_is_survived(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
-    monkeypatch.setattr(worker, "WORLD_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "DATABASE_PAUSE", 0.01)
     monkeypatch.setattr(worker, "LEASE_MARGIN", 0.0)
-    core.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
+    app.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
 
     async def grow(work: Work) -> None:
         async with work.commit() as tx:
             await memories.insert(tx, make_memory("x" * 200_000))
 
     monkeypatch.setitem(EVENTS, "Stop", grow)
-    path = entry(core)
-    (pages,) = await core.database.rows("PRAGMA page_count")
-    await core.database.writer.execute(f"PRAGMA max_page_count = {pages[0]}")
-    async with working(core):
+    path = entry(app)
+    (pages,) = await app.database.rows("PRAGMA page_count")
+    await app.database.writer.execute(f"PRAGMA max_page_count = {pages[0]}")
+    async with working(app):
         await asyncio.sleep(0.5)
         assert path.exists()
-        assert (await jobs.counts(core.database))["buried"] == 0
-        await core.database.writer.execute("PRAGMA max_page_count = 100000")
-        core.queued.set()
-        await until("done", core.database)
-    assert (await memories.counts(core.database, None))["active"] == 1
+        assert (await jobs.counts(app.database))["buried"] == 0
+        await app.database.writer.execute("PRAGMA max_page_count = 100000")
+        app.signals.queued.set()
+        await until("done", app.database)
+    assert (await memories.counts(app.database, None))["active"] == 1
 
 
 async def test_a_cancelled_transaction_leaves_none_open(database: Database) -> None:
@@ -158,71 +159,71 @@ async def test_a_cancelled_transaction_leaves_none_open(database: Database) -> N
     assert (await memories.counts(database, None))["active"] == 0
 
 
-async def test_workers_that_step_aside_when_the_daemon_stops_keep_nobody_waiting(core: Core) -> None:
-    work = asyncio.create_task(Workers(core, Spool(core)).run())
-    async with core.answering["session"]:  # an answer is under way: they step aside
+async def test_workers_that_step_aside_when_the_daemon_stops_keep_nobody_waiting(app: App) -> None:
+    work = asyncio.create_task(Workers(app, Spool(app)).run())
+    async with app.signals.answering["session"]:  # an answer is under way: they step aside
         await asyncio.sleep(0.2)
-        core.stopping.set()
-        core.queued.set()  # as the daemon does, once
+        app.signals.stopping.set()
+        app.signals.queued.set()  # as the daemon does, once
         await asyncio.wait_for(work, 10)
 
 
-async def test_an_entry_whose_job_is_done_goes_at_the_next_sweep(core: Core) -> None:
-    path = entry(core)
-    async with core.database.write() as tx:
+async def test_an_entry_whose_job_is_done_goes_at_the_next_sweep(app: App) -> None:
+    path = entry(app)
+    async with app.database.write() as tx:
         await jobs.enqueue(tx, NAME, "Stop", "s", 0.0)
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         job = await jobs.lease(tx, 1.0, 60)
         assert job
         await jobs.finish(tx, job, 1.0)
-    assert await Spool(core).sweep() == 1
+    assert await Spool(app).sweep() == 1
     assert not path.exists()
 
 
-async def test_half_written_entries_are_left_alone(core: Core) -> None:
-    (core.home.spool / f".{NAME}.tmp").write_bytes(b"subcons")
-    assert await Spool(core).sweep() == 0
+async def test_half_written_entries_are_left_alone(app: App) -> None:
+    (app.home.spool / f".{NAME}.tmp").write_bytes(b"subcons")
+    assert await Spool(app).sweep() == 0
 
 
-async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(core: Core) -> None:
+async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(app: App) -> None:
     for number in range(4):
-        (core.home.spool / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
-    core.settings = Settings(embedder="none", spool_max_mb=1)
-    assert await Spool(core).hold_cap() == 2
-    assert sorted(file.name[19] for file in core.home.spool.glob("*.entry")) == ["2", "3"]
-    rows = await core.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
+        (app.home.spool / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
+    app.settings = Settings(embedder="none", spool_max_mb=1)
+    assert await Spool(app).hold_cap() == 2
+    assert sorted(file.name[19] for file in app.home.spool.glob("*.entry")) == ["2", "3"]
+    rows = await app.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
     assert "2 entries" in rows[0]["reason"]
 
 
-async def test_age_deletes_no_unread_entry_and_nothing_that_was_set_aside(core: Core) -> None:
-    paths = [entry(core), core.home.buried / NAME, core.home.buried / "00000000000000000001-1-aa.entry"]
+async def test_age_deletes_no_unread_entry_and_nothing_that_was_set_aside(app: App) -> None:
+    paths = [entry(app), app.home.buried / NAME, app.home.buried / "00000000000000000001-1-aa.entry"]
     for path in paths[1:]:
         path.write_bytes(b"a person's words")
     for path in paths:
         os.utime(path, (1, 1))
-    spool = Spool(core)
+    spool = Spool(app)
     for _ in range(3):
         assert await spool.keep_within_cap() == 0
     assert all(path.exists() for path in paths)
 
 
-async def test_what_was_set_aside_keeps_to_a_cap_of_its_own(core: Core) -> None:
+async def test_what_was_set_aside_keeps_to_a_cap_of_its_own(app: App) -> None:
     for number in range(4):
-        (core.home.buried / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
-    core.settings = Settings(embedder="none", spool_max_mb=1)
-    assert await Spool(core).hold_cap() == 2
-    assert sorted(file.name[19] for file in core.home.buried.iterdir()) == ["2", "3"]
-    rows = await core.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
+        (app.home.buried / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
+    app.settings = Settings(embedder="none", spool_max_mb=1)
+    assert await Spool(app).hold_cap() == 2
+    assert sorted(file.name[19] for file in app.home.buried.iterdir()) == ["2", "3"]
+    rows = await app.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
     assert rows[0]["reason"] == "2 set aside earlier"
 
 
-async def test_a_spool_that_is_worked_off_drops_nothing(core: Core) -> None:
+async def test_a_spool_that_is_worked_off_drops_nothing(app: App) -> None:
     """A daemon that comes back after weeks finds more than the cap allows, and reads it."""
-    paths = [core.home.spool / f"0000000000000000000{number}-1-aa.entry" for number in range(5)]
+    paths = [app.home.spool / f"0000000000000000000{number}-1-aa.entry" for number in range(5)]
     for path in paths:
         path.write_bytes(b"x" * 400_000)
-    core.settings = Settings(embedder="none", spool_max_mb=1)
-    spool = Spool(core)
+    app.settings = Settings(embedder="none", spool_max_mb=1)
+    spool = Spool(app)
     assert await spool.keep_within_cap() == 0  # the first look
     paths.pop().unlink()
     assert await spool.keep_within_cap() == 0  # it shrank
@@ -230,33 +231,33 @@ async def test_a_spool_that_is_worked_off_drops_nothing(core: Core) -> None:
     assert [path.exists() for path in paths] == [False, False, True, True]
 
 
-async def test_a_dropped_entry_leaves_no_job_behind(core: Core) -> None:
-    core.settings = Settings(embedder="none", spool_max_mb=1)
-    spool = Spool(core)
-    entry(core)
+async def test_a_dropped_entry_leaves_no_job_behind(app: App) -> None:
+    app.settings = Settings(embedder="none", spool_max_mb=1)
+    spool = Spool(app)
+    entry(app)
     await spool.sweep()
-    assert await jobs.states(core.database, [NAME]) == {NAME: "ready"}
-    (core.home.spool / f"9{NAME}").write_bytes(b"x" * 1_100_000)
+    assert await jobs.states(app.database, [NAME]) == {NAME: "ready"}
+    (app.home.spool / f"9{NAME}").write_bytes(b"x" * 1_100_000)
     assert await spool.hold_cap() == 2
-    assert await jobs.states(core.database, [NAME]) == {}
+    assert await jobs.states(app.database, [NAME]) == {}
 
 
-async def test_a_whole_entry_of_a_killed_hook_is_read_and_the_words_of_half_a_one_are_kept(core: Core) -> None:
-    whole = entry(core).rename(core.home.spool / f".{NAME}.tmp")
-    half = core.home.spool / ".00000000000000000002-1-aa.entry.tmp"
+async def test_a_whole_entry_of_a_killed_hook_is_read_and_the_words_of_half_a_one_are_kept(app: App) -> None:
+    whole = entry(app).rename(app.home.spool / f".{NAME}.tmp")
+    half = app.home.spool / ".00000000000000000002-1-aa.entry.tmp"
     half.write_bytes(whole.read_bytes()[:-3])
-    spool = Spool(core)
+    spool = Spool(app)
     await spool.keep_within_cap()
     assert whole.exists()  # its hook may still be writing
     await spool.keep_within_cap()
     assert (whole.exists(), half.exists()) == (False, False)
-    assert (core.home.spool / NAME).exists()
-    assert (core.home.buried / "00000000000000000002-1-aa.entry").exists()
+    assert (app.home.spool / NAME).exists()
+    assert (app.home.buried / "00000000000000000002-1-aa.entry").exists()
 
 
-async def test_an_entry_that_is_still_written_is_left_to_its_hook(core: Core) -> None:
-    draft = core.home.spool / f".{NAME}.tmp"
-    spool = Spool(core)
+async def test_an_entry_that_is_still_written_is_left_to_its_hook(app: App) -> None:
+    draft = app.home.spool / f".{NAME}.tmp"
+    spool = Spool(app)
     for size in (1, 2, 3):
         draft.write_bytes(b"x" * size)
         await spool.keep_within_cap()
@@ -264,21 +265,21 @@ async def test_an_entry_that_is_still_written_is_left_to_its_hook(core: Core) ->
 
 
 async def test_a_session_that_can_not_be_closed_keeps_no_other_open(
-    core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = await settle(core.database, Identity(root=str(tmp_path), name="demo"))
-    async with core.database.write() as tx:
+    project = await find_or_create(app.database, Identity(root=str(tmp_path), name="demo"))
+    async with app.database.write() as tx:
         for name in ("bad", "good"):
-            await sessions.note(tx, name, project.id, 1.0, transcript=str(tmp_path / name), cwd="/")
+            await sessions.record_activity(tx, name, project.id, 1.0, transcript=str(tmp_path / name), cwd="/")
 
-    async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) -> list[int]:
+    async def learn(app: App, ctx: RecallContext, source: Source, *, final: bool = False) -> list[int]:
         if source.session_id == "bad":
             raise TranscriptError("input/output error")
         return []
 
     monkeypatch.setattr(schedule, "learn", learn)
-    await schedule.Schedule(core, Spool(core)).close_silent()
-    assert (await sessions.counts(core.database))["interrupted"] == 2
+    await schedule.Schedule(app, Spool(app)).close_inactive()
+    assert (await sessions.counts(app.database))["interrupted"] == 2
 
 
 class Flaky:
@@ -293,7 +294,7 @@ class Flaky:
         self.failures = failures
 
     def embed(self, texts: Sequence[str]) -> Any:
-        if self.failures and texts != [chain.CANARY]:
+        if self.failures and texts != [embedder_fallback.CANARY]:
             self.failures -= 1
             raise RuntimeError("out of memory")
         return numpy.array([[1.0, 0.0]] * len(texts), numpy.float32)
@@ -307,7 +308,7 @@ async def test_embedding_retries_and_then_gives_up_visibly(
     database: Database, monkeypatch: pytest.MonkeyPatch, failures: int, status: str
 ) -> None:
     monkeypatch.setattr(batches, "RETRIES", (0.0, 0.0, 0.0))
-    monkeypatch.setattr(chain, "open_embedder", lambda name, access: Flaky(failures))
+    monkeypatch.setattr(embedder_fallback, "open_embedder", lambda name, access: Flaky(failures))
     async with database.write() as tx:
         kept = await memories.insert(tx, make_memory())
     loop = Embedding("flaky", database)
@@ -325,7 +326,7 @@ async def test_embedding_retries_and_then_gives_up_visibly(
 async def test_without_an_embedder_recall_goes_by_words(database: Database) -> None:
     loop = Embedding("no such embedder", database)
     task = asyncio.create_task(loop.run())
-    assert await loop.of_query("anything") is None
+    assert await loop.current.search_vector("anything") is None
     assert loop.state == "failed"
     assert "E051" not in loop.error
     assert "local" in loop.error

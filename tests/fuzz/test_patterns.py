@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.patterns import SMALL, collect, hostile_texts, secrets, text_of, too_slow, widest
-from subconscious.capture.examined import FIRST, LAST, LONGEST_LINE, LONGEST_WORD, examined_text
+from subconscious.capture.detectors.commit_messages import message
 from subconscious.capture.passages import passages
-from subconscious.capture.records import message
-from subconscious.redaction import gitleaks, personal, places, redact, shapes
+from subconscious.redaction import context_rules, gitleaks, personal, redact, shapes
 from subconscious.redaction.plausible import looks_secret
 from subconscious.redaction.rule import WINDOW
+from subconscious.text.examined import FIRST, LAST, LONGEST_LINE, LONGEST_WORD, examined_text
 from subconscious.transcripts.speech import typed
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
@@ -38,7 +38,11 @@ def test_no_pattern_grows_faster_than_its_text(part: int) -> None:
 
 def test_patterns_are_found_wherever_they_stand() -> None:
     places_found = {found.where.rpartition(".")[0] for found in collect()}
-    assert {"subconscious.capture.cues", "subconscious.poisoning.views", "subconscious.quoting"} <= places_found
+    assert {
+        "subconscious.capture.detectors.cues",
+        "subconscious.poisoning.views",
+        "subconscious.text.quoting",
+    } <= places_found
     assert {"redaction", "poisoning"} <= {found.where.partition(":")[0] for found in collect()}
 
 
@@ -77,7 +81,7 @@ def test_a_secret_is_found_wherever_a_window_ends(before: int) -> None:
 def test_the_reach_of_a_rule_exceeds_its_longest_match() -> None:
     rules = (
         *shapes.RULES,
-        *places.RULES,
+        *context_rules.RULES,
         *gitleaks.rules(),
         *(rule for sort in personal.RULES.values() for rule in sort),
     )

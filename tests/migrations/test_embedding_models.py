@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subconscious.home import Home
-from subconscious.store import models
+from subconscious.settings.home import Home
+from subconscious.store import embedding_models
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate, migrations
 
@@ -27,7 +27,7 @@ async def test_vectors_and_what_serves_are_carried_over(home: Home) -> None:
     await migrate(database)
     after = [tuple(row) for row in await database.rows(f"SELECT {columns} FROM embeddings ORDER BY memory_id")]
     assert after == before
-    assert await models.serving(database) == models.Known("new", "new", 1)
+    assert await embedding_models.in_use(database) == embedding_models.EmbeddingModel("new", "new", 1)
     assert [row[0] for row in await database.rows("SELECT name FROM embedding_models ORDER BY name")] == ["new", "old"]
     await database.close()
 
@@ -35,5 +35,5 @@ async def test_vectors_and_what_serves_are_carried_over(home: Home) -> None:
 async def test_an_empty_store_has_no_model_that_serves(home: Home) -> None:
     database = await open_database(home.database)
     await migrate(database)
-    assert await models.serving(database) is None
+    assert await embedding_models.in_use(database) is None
     await database.close()

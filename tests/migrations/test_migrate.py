@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.errors import NewerStoreError, StoreError
-from subconscious.home import Home
+from subconscious.domain.errors import NewerStoreError, StoreError
+from subconscious.settings.home import Home
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import Migration, migrate, migrations, statements
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from subconscious.store import full_text
 from subconscious.store.connect import open_database
 from subconscious.store.filters import Filter

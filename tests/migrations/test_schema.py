@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from tests.support.schema import FILE, schema

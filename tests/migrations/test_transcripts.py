@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate, migrations, statements
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from subconscious.errors import NewerStoreError
-from subconscious.home import Home
+from subconscious.domain.errors import NewerStoreError
+from subconscious.settings.home import Home
 from subconscious.store import backups
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import Migration, migrate, migrations
-from subconscious.store.rows import LISTS
+from subconscious.store.rows import LIST_COLUMNS
 
 VERSIONS = [migration.version for migration in migrations()]
 CHOICE = re.compile(r'"?(\w+)"?\s+IN\s*\(([^)]*)\)', re.IGNORECASE)
@@ -62,7 +62,7 @@ def value_of(table: str, column: Any, choices: dict[str, str], number: int) -> A
     name, sort = column["name"], column["type"]
     if name in choices:
         return "project" if (table, name) == ("memories", "scope") else choices[name]
-    if name in LISTS:
+    if name in LIST_COLUMNS:
         return f'["{name} {number}"]'
     if name == "serving":
         return int(number == 1)

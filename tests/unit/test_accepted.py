@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from daemon.accepted import GUARDED, guarded, needs_word, refused
-from subconscious.settings import Settings
+from subconscious.context.approval import GUARDED, guarded, needs_word, refused
+from subconscious.settings.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.capture.relation import amounts_contradict
+from subconscious.supersession.pair_wording import amounts_contradict
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,21 +13,21 @@ from typing import Any
 import pytest
 
 from bench import answer_pairs, story_pairs
-from subconscious import review
-from subconscious.flow.continuing import HANDED
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.model import Admission, Decision
-from subconscious.quoting import CLOSING, OPENING
+from subconscious.domain.model import Admission, Decision
+from subconscious.review import rules
+from subconscious.sessions import Handover, Sketch, Transcript, past_work, recalled, with_answers
+from subconscious.sessions.continuing import HANDED
+from subconscious.sessions.handover import handover_of, permits
+from subconscious.sessions.recalled import closest
+from subconscious.sessions.sentences import stands_alone, without_lines
+from subconscious.sessions.sketch import Answer
+from subconscious.sessions.telling import is_routine
 from subconscious.store import captures, handovers, memories
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.summaries import Handover, Sketch, Transcript, recalled, with_answers
-from subconscious.summaries.answers import stands_alone
-from subconscious.summaries.handover import handover_of, permits
-from subconscious.summaries.recalled import closest
-from subconscious.summaries.sketch import Answer
-from subconscious.summaries.telling import is_routine
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.transcripts import State, read_turns
 from tests.support.candidates import make_candidate
 from tests.support.minds import store
@@ -198,7 +199,7 @@ async def test_a_prompt_is_given_the_sentences_that_it_is_about(database: Databa
     assert TOLD.told[1] in told
     assert "button" not in told
     assert "Renamed a test" not in told
-    assert len(told) - len(OPENING) - len(CLOSING) <= 400
+    assert len(told) - len(OPENING) - len(CLOSING) <= 600
     assert [one.event for one in await handovers.of_session(database, "now")] == ["prompt/answer"]
     assert await given(database, project) == ""
 
@@ -211,18 +212,18 @@ async def test_other_prompts_are_given_no_answer(database: Database, project: Pr
 
 async def test_words_alone_are_not_enough_for_an_answer(database: Database, project: Project) -> None:
     await over(database, project, ALL)
-    mind = replace(minded(database), embed=nothing)
-    assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
+    ctx = replace(minded(database), embed=nothing)
+    assert (await surface_prompt(ctx, Prompt("now", project.id, ASKED, "main"))).text == ""
 
 
 async def test_what_a_person_rejected_is_not_told_from_an_answer(database: Database, project: Project) -> None:
     await over(database, project, ALL)
     async with database.write() as tx:
         said = make_candidate(TOLD.told[0])
-        place = Place(project.id, "branch")
+        place = SessionRef(project.id, "branch")
         number = await captures.insert(tx, said, Admission(Decision.REVIEW, 0.8, "x"), place, 7)
         assert number is not None
-        await review.reject(tx, number, "wrong")
+        await rules.reject(tx, number, "wrong")
     told = await given(database, project)
     assert TOLD.told[0] not in told
     assert TOLD.told[1] in told
@@ -247,22 +248,22 @@ async def test_nobody_waits_for_an_embedder_that_is_late(database: Database, pro
         embedded.append(text)
         return await meaning(text) if text == ASKED else None
 
-    mind = replace(minded(database), embed=late)
-    assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
+    ctx = replace(minded(database), embed=late)
+    assert (await surface_prompt(ctx, Prompt("now", project.id, ASKED, "main"))).text == ""
     assert len([text for text in embedded if text in TOLD.told]) == 1
 
 
-async def test_three_answers_fit_the_budget_of_a_session(database: Database, project: Project) -> None:
+async def test_two_answers_fit_the_budget_of_a_session(database: Database, project: Project) -> None:
     alike = {f"branch {number}": ANSWERED for number in range(5)}
     await over(database, project, alike | {"licence": LICENCE, "colours": COLOURS})
     told = [await given(database, project) for _ in range(5)]
-    assert [bool(text) for text in told] == [True, True, True, False, False]
+    assert [bool(text) for text in told] == [True, True, False, False, False]
 
 
 async def test_what_the_hand_over_told_is_not_told_again(database: Database, project: Project) -> None:
     await over(database, project, {"branch": replace(ANSWERED, reported=" ".join(TOLD.told))} | {"licence": LICENCE})
     async with database.write() as tx:
-        await handovers.record(tx, handovers.Given("now", "branch", HANDED, time()))
+        await handovers.record(tx, handovers.Handover("now", "branch", HANDED, time()))
     assert TOLD.told[0] not in await given(database, project)
 
 
@@ -289,6 +290,122 @@ async def test_a_sentence_that_leans_on_its_neighbours_is_left_out(database: Dat
 )
 def test_a_sentence_with_line_numbers_is_left_out(sentence: str) -> None:
     assert not stands_alone(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Uses an empty string for the branch so that it scans all of the commits.",
+        "`view.go`: Stripping the prefix of the branch from messages of checkpoints",
+        "`view.go`: Same - checks whether the node is a checkpoint of the branch",
+    ],
+)
+def test_a_sentence_without_a_subject_is_left_out(sentence: str) -> None:
+    assert not stands_alone(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Sessions are written after the checkpoints of the branch that they belong to.",
+        "Checks of the branch name are skipped where a session has no checkpoint.",
+        "`view.go`: Strips the prefix of the branch from messages of checkpoints",
+        "Rewrote the loop so that it uses the branch name of each checkpoint.",
+    ],
+)
+def test_a_sentence_with_a_subject_or_a_deed_is_kept(sentence: str) -> None:
+    assert stands_alone(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`TestBranch_OfCheckpoint` - verifies that the branch name of a checkpoint is stored in metadata.json",
+        "Added tests for the branch name of checkpoints in metadata.json of other sessions",
+        "12 new tests cover the branch name of each checkpoint in metadata.json",
+        "Tracked the branch of a checkpoint in metadata.json",  # no more than its request
+    ],
+)
+async def test_a_sentence_that_informs_of_nothing_is_not_given(
+    database: Database, project: Project, sentence: str
+) -> None:
+    answer = replace(TOLD, asked="track the branch of a checkpoint in metadata.json", told=(sentence,))
+    await over(database, project, {"branch": replace(ANSWERED, answers=(answer,)), "licence": LICENCE})
+    assert await given(database, project) == ""
+    answer = replace(answer, told=(f"The list of branches now shows the author of each commit. {TOLD.told[0]}",))
+    await over(database, project, {"branch": replace(ANSWERED, answers=(answer,)), "licence": LICENCE})
+    assert await given(database, project, session="other") != ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        (
+            "The branch name of a checkpoint is written in store.go:226-231 after the session id.",
+            "The branch name of a checkpoint is written in store.go after the session id.",
+        ),
+        (
+            "Wrote the branch name of each checkpoint (lines ~70-73, 90) after the session id.",
+            "Wrote the branch name of each checkpoint after the session id.",
+        ),
+        (
+            "Wrote the branch name of each checkpoint on line 7 of store.go (line 8 in data.go).",
+            "Wrote the branch name of each checkpoint in store.go (in data.go).",
+        ),
+        (
+            "The checkpoints of each session are written at 10:30 by a timer.",
+            "The checkpoints of each session are written at 10:30 by a timer.",
+        ),
+    ],
+)
+def test_numbers_of_lines_are_cut_out_of_a_sentence(sentence: str, left: str) -> None:
+    assert without_lines(sentence) == left
+    assert stands_alone(left)
+
+
+async def test_a_sentence_is_given_without_the_numbers_of_its_lines(database: Database, project: Project) -> None:
+    numbered = replace(TOLD, told=(TOLD.told[0].replace("WriteCommitted", "store.go:226"),))
+    await over(database, project, {"branch": replace(ANSWERED, answers=(numbered,)), "licence": LICENCE})
+    told = await given(database, project)
+    assert TOLD.told[0].replace("WriteCommitted", "store.go") in told
+
+
+async def test_meaning_finds_a_sentence_that_shares_the_fewest_words(database: Database, project: Project) -> None:
+    worded = tuple(f"Changed how the branch of a checkpoint in {name}.go is tracked" for name in "abcdefgh")
+    meant = "Stored it all in metadata.json, which every later session reads at its start."
+    answer = replace(TOLD, told=(*worded, meant))
+    await over(database, project, {"branch": replace(ANSWERED, answers=(answer,)), "licence": LICENCE})
+    assert meant in await given(database, project)
+
+
+async def test_the_likeliest_sentence_keeps_its_room(database: Database, project: Project) -> None:
+    before = tuple(
+        f"Added a note on {name} to metadata.json, which readers of the other folder had asked for again and again"
+        " in the last months."
+        for name in ("colours", "letters", "borders", "margins", "shadows", "corners")
+    )
+    answer = replace(TOLD, told=(*before, TOLD.told[0]))
+    await over(database, project, {"branch": replace(ANSWERED, answers=(answer,)), "licence": LICENCE})
+    told = await given(database, project)
+    assert TOLD.told[0] in told
+    assert "corners" not in told
+
+
+async def test_a_slow_embedder_is_not_asked_for_every_sentence(
+    database: Database, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await over(database, project, ALL)
+    embedded: list[str] = []
+
+    async def slow(text: str) -> Any:
+        embedded.append(text)
+        await asyncio.sleep(0.02)
+        return await meaning(text)
+
+    monkeypatch.setattr(past_work, "EMBEDDING_SECONDS", 0.01)
+    ctx = replace(minded(database), embed=slow)
+    assert (await surface_prompt(ctx, Prompt("now", project.id, ASKED, "main"))).text
+    assert len([text for text in embedded if text in TOLD.told]) == 1
 
 
 async def test_a_sentence_that_is_too_long_is_left_out_whole(database: Database, project: Project) -> None:

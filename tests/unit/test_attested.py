@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow.remembering import CLAIMED, weigh
-from subconscious.model import Candidate, Decision, Evidence, Level, Origin, Verdict
+from subconscious.capture.evaluation import CLAIMED, weigh
+from subconscious.domain.model import Candidate, Decision, Evidence, Level, Origin, Verdict
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.reservations import is_attested, reservation
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 from subconscious.transcripts import State, read_turns
 from tests.support.poisoning import of
 
@@ -130,6 +130,33 @@ def test_what_evidence_speaks_for_need_not_be_worth_a_persons_look(tmp_path: Pat
     assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEHAVIOUR.replace("charge.py", "charge.py:2"),
+        f"{BEHAVIOUR} The fix is to lower it, so it's fine.",
+    ],
+    ids=["of the moment", "a verdict"],
+)
+def test_what_is_neither_sure_nor_lasting_is_discarded(tmp_path: Path, text: str) -> None:
+    weak = told(tmp_path, text, read("src/pay/charge.py", CODE))
+    ((_, admission),) = weigh_one(weak, tmp_path)
+    assert (admission.decision, admission.reservation) != (Decision.REVIEW, "")
+
+
+def test_what_is_given_unconfirmed_is_worded_for_a_stranger(tmp_path: Path) -> None:
+    found = told(tmp_path, f"Key Finding: {BEHAVIOUR}", read("src/pay/charge.py", CODE), sure=0.8)
+    ((candidate, admission),) = weigh_one(found, tmp_path)
+    assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
+    assert candidate.content == BEHAVIOUR
+
+
+def test_what_describes_how_a_page_looks_waits(tmp_path: Path) -> None:
+    looks = f"{BEHAVIOUR} It uses `text-xs` and `px-2`."
+    ((_, admission),) = weigh_one(told(tmp_path, looks, read("src/pay/charge.py", CODE), sure=0.8), tmp_path)
+    assert (admission.decision, admission.reservation) == (Decision.REVIEW, "it describes how a page looks")
+
+
 def test_what_names_lines_is_given_only_when_another_session_has_found_it(tmp_path: Path) -> None:
     passing = told(tmp_path, BEHAVIOUR.replace("charge.py", "charge.py:2"), read("src/pay/charge.py", CODE), sure=0.8)
     ((_, admission),) = weigh_one(passing, tmp_path)
@@ -221,3 +248,92 @@ def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = No
 def test_a_doubt_of_the_check_outweighs_the_code(tmp_path: Path) -> None:
     found = traced(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE))
     assert reservation(found, Verdict(Level.LOW)) == "the poisoning check has doubts"
+
+
+SUMMARY = "Found so far: uploads stop early because charge() of src/pay/charge.py captures the total at once."
+
+
+def after_summary(folder: Path, text: str, *tools: tuple[Mapping[str, Any], str], marked: bool = True) -> Traced:
+    """What is said after a compaction whose summary says nearly the same."""
+    candidate = told(folder, text, *tools)
+    path = Path(candidate.evidence.file)
+    *before, last = path.read_bytes().splitlines(keepends=True)
+    line: dict[str, Any] = {"type": "user", "uuid": "c", "message": {"role": "user", "content": SUMMARY}}
+    line |= {"isCompactSummary": True} if marked else {"message": {"role": "user", "content": f"{CONTINUED} {SUMMARY}"}}
+    path.write_bytes(b"".join([*before, json.dumps(line).encode() + b"\n"]))
+    start = path.stat().st_size
+    path.write_bytes(path.read_bytes() + last)
+    evidence = replace(candidate.evidence, start=start, end=start + len(last))
+    (found,) = trace([replace(candidate, evidence=evidence)], spoken={"t"})
+    return found
+
+
+CONTINUED = "This session is being continued from a previous conversation."
+
+
+def test_the_summary_of_a_compaction_is_the_assistants_wording(tmp_path: Path) -> None:
+    found = after_summary(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE))
+    assert is_attested(found)
+    assert reservation(found, Verdict()) == ""
+
+
+def test_what_a_file_claimed_is_claimed_after_a_compaction_too(tmp_path: Path) -> None:
+    planted = read("docs/pay.md", BEHAVIOUR)
+    assert not is_attested(after_summary(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE), planted))
+
+
+@pytest.mark.parametrize("case", ["of another file", "not marked by the client"])
+def test_a_summary_of_lines_that_are_not_at_hand_is_a_tools_wording(tmp_path: Path, case: str) -> None:
+    if case == "of another file":
+        found = after_summary(tmp_path, BEHAVIOUR)
+    else:
+        found = after_summary(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE), marked=False)
+    assert found.prosaic > 0.5
+    assert not is_attested(found)
+
+
+COMMIT = 'git commit -m "Charge once\n\nCo-Authored-By: Ann Example <ann@example.org>\n"'
+
+
+@pytest.mark.parametrize(
+    ("quote", "refused"),
+    [
+        (COMMIT, False),
+        (COMMIT[: COMMIT.index("example.org") + 4], False),
+        (COMMIT.replace("Co-Authored-By", "Reports-To"), True),
+        (COMMIT.replace("<ann@example.org>", "<ann@example.org> as http://evil.example.org says"), True),
+    ],
+    ids=["trailer", "cut within it", "no trailer", "more than a trailer"],
+)
+def test_the_trailer_of_a_commit_is_no_address(tmp_path: Path, quote: str, refused: bool) -> None:
+    found = traced(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE))
+    evidence = replace(found.candidate.evidence, quote=quote)
+    why = reservation(replace(found, candidate=replace(found.candidate, evidence=evidence)), Verdict())
+    assert why == ("it names an address" if refused else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "leans"),
+    [
+        ("The test run of src/pay/charge.py picks up files that belong to charge() of an older copy.", False),
+        ("The tests of charge() in src/pay/charge.py share one gateway between them.", False),
+        ("The test captures the total of charge() in src/pay/charge.py at once.", True),
+    ],
+)
+def test_a_test_that_is_named_leans_on_nothing(tmp_path: Path, text: str, leans: bool) -> None:
+    why = reservation(traced(tmp_path, text, read("src/pay/charge.py", CODE)), Verdict())
+    assert why == ("it depends on the text before it" if leans else "")
+
+
+def test_a_folder_that_a_tool_named_is_something_that_the_session_looked_at(tmp_path: Path) -> None:
+    text = "The test runner reads old copies in `build/clones/`, and their modules are missing."
+    listed = ran("make", "cannot find module left-pad in build/clones/old/x1")
+    assert traced(tmp_path, text, listed).grounded
+    assert not traced(tmp_path, text, ran("make", "cannot find module left-pad")).grounded
+
+
+def test_a_finding_is_stored_without_its_announcement(tmp_path: Path) -> None:
+    announced = f"This is the cause: {BEHAVIOUR}"
+    ((found, admission),) = weigh_one(told(tmp_path, announced, read("src/pay/charge.py", CODE), sure=0.8), tmp_path)
+    assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
+    assert found.content == BEHAVIOUR

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.lock import Lock
-from subconscious import restore
-from subconscious.errors import DaemonError, NewerStoreError, NotFoundError, StoreError
-from subconscious.home import Home
+from subconscious.domain.errors import DaemonError, NewerStoreError, NotFoundError, StoreError
+from subconscious.settings.home import Home
 from subconscious.store import backups, memories
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
+from subconscious.upkeep import restore
 from tests.support.values import make_memory
 
 Usage = namedtuple("Usage", "total used free")
@@ -47,7 +47,7 @@ def forget_all(home: Home) -> None:
 
 
 def test_a_copy_is_whole_and_its_owners(stored: Home) -> None:
-    copy = backups.keep_copy(stored.database, 15)
+    copy = backups.create_copy(stored.database, 15)
     assert count(copy) == 1
     assert copy.stat().st_mode & 0o777 == 0o600
     assert copy.parent.stat().st_mode & 0o777 == 0o700
@@ -58,7 +58,7 @@ def test_a_copy_is_whole_and_its_owners(stored: Home) -> None:
 def test_of_a_damaged_database_none_is_kept(stored: Home) -> None:
     stored.database.write_bytes(b"no database" * 999)
     with pytest.raises(StoreError, match="no sound copy"):
-        backups.keep_copy(stored.database, 15)
+        backups.create_copy(stored.database, 15)
     assert list((stored.root / "backups").iterdir()) == []
 
 
@@ -69,11 +69,11 @@ def test_on_a_full_disk_the_oldest_go_and_the_latest_stays(stored: Home, monkeyp
         (folder / f"memory-2026010{day}-030000-schema0015.db").touch()
     left = iter([0, 0, 10**12])
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, next(left, 10**12)))
-    made = backups.keep_copy(stored.database, 15)
+    made = backups.create_copy(stored.database, 15)
     assert [one.path.name[7:15] for one in backups.listing(stored.database)] == [made.name[7:15], "20260103"]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, 5))
     with pytest.raises(StoreError, match="no room"):
-        backups.keep_copy(stored.database, 15)
+        backups.create_copy(stored.database, 15)
     assert backups.listing(stored.database)[0].path == made
 
 
@@ -97,8 +97,8 @@ def test_so_many_days_and_weeks_are_kept(
 
 
 @pytest.mark.parametrize("fate", ["sound", "damaged", "missing"])
-def test_a_copy_is_put_back_whatever_became_of_the_database(stored: Home, fate: str) -> None:
-    copy = backups.keep_copy(stored.database, 15)
+def test_a_copy_is_restored_over_any_state_of_the_database(stored: Home, fate: str) -> None:
+    copy = backups.create_copy(stored.database, 15)
     (stored.root / "vectors-aa.db").touch()
     if fate == "sound":
         forget_all(stored)
@@ -122,8 +122,8 @@ def test_a_copy_is_put_back_whatever_became_of_the_database(stored: Home, fate: 
         assert count(stored.database) == 0
 
 
-def test_what_is_not_fit_changes_nothing(stored: Home, tmp_path: Path) -> None:
-    newer = backups.keep_copy(stored.database, 15)
+def test_an_unusable_copy_changes_nothing(stored: Home, tmp_path: Path) -> None:
+    newer = backups.create_copy(stored.database, 15)
     with closing(sqlite3.connect(newer, isolation_level=None)) as connection:
         connection.execute("INSERT INTO schema_migrations VALUES (999, 'future', 0)")
     broken = tmp_path / "broken.db"
@@ -142,7 +142,7 @@ def test_what_is_not_fit_changes_nothing(stored: Home, tmp_path: Path) -> None:
 
 
 def test_only_a_copy_of_ours_is_found_by_its_path(stored: Home, tmp_path: Path) -> None:
-    moved = backups.keep_copy(stored.database, 15).rename(tmp_path / "moved.db")
+    moved = backups.create_copy(stored.database, 15).rename(tmp_path / "moved.db")
     assert restore.find(stored, str(moved)) == moved
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as connection:
@@ -152,11 +152,11 @@ def test_only_a_copy_of_ours_is_found_by_its_path(stored: Home, tmp_path: Path) 
             restore.find(stored, str(path))
 
 
-def test_while_a_daemon_has_it_nothing_is_put_back(stored: Home) -> None:
-    copy = backups.keep_copy(stored.database, 15)
+def test_nothing_is_restored_while_a_daemon_runs(stored: Home) -> None:
+    copy = backups.create_copy(stored.database, 15)
     lock = Lock(stored.lock)
     assert lock.take()
-    with pytest.raises(DaemonError, match="holds the database"):
+    with pytest.raises(DaemonError, match="uses the database"):
         restore.put_back(stored, copy)
     lock.release()
     restore.put_back(stored, copy)

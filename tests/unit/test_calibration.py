@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.capture.calibration import Calibration, Outcome, curve_of, fit, monotone, tenth_of
-from subconscious.capture.decided import weight_against
+from subconscious.calibration.curves import UNCALIBRATED, Calibration, Outcome, curve_of, fit, monotone, tenth_of
+from subconscious.calibration.decisions import weight_against
 from subconscious.capture.gate import admit
-from subconscious.flow.mind import UNCALIBRATED
-from subconscious.model import Decision, Origin
+from subconscious.domain.model import Decision, Origin
 from tests.support.gate import HEARD, Limits, candidate
 
 PRIOR = 30.0
@@ -46,7 +45,7 @@ def test_without_outcomes_an_extractor_is_taken_at_its_word(stated: float) -> No
 
 
 @given(confidences.filter(lambda stated: stated > 0.01), st.floats(0, 1))
-def test_many_outcomes_win_over_what_was_stated(stated: float, rate: float) -> None:
+def test_many_outcomes_outweigh_the_stated_confidence(stated: float, rate: float) -> None:
     right = round(rate * 100_000)
     known = [Outcome("x", stated, True, right), Outcome("x", stated, False, 100_000 - right)]
     assert curve_of(known, PRIOR).at(stated) == pytest.approx(rate, abs=0.01)
@@ -58,12 +57,12 @@ def test_three_change_little_and_a_hundred_much() -> None:
     assert curve_of(decided(0.75, 97, 3), PRIOR).at(0.75) > 0.9
 
 
-def test_what_is_right_is_not_drawn_down() -> None:
+def test_right_captures_are_not_lowered() -> None:
     for right in range(1, 40):
         assert curve_of(decided(0.9, right, 0), PRIOR).at(0.9) >= 0.9
 
 
-def test_the_observed_rate_is_told_by_tenths() -> None:
+def test_the_observed_rate_is_reported_by_tenths() -> None:
     tenths = curve_of([*decided(0.95, 3, 1), *decided(0.71, 1, 1)], PRIOR).tenths
     assert [(tenth.low, tenth.samples, tenth.observed) for tenth in tenths if tenth.samples] == [
         (0.7, 2, 0.5),
@@ -127,7 +126,7 @@ def test_no_act_moves_anything_by_more_than_its_share(
     confidences,
     st.sampled_from(["", *KINDS]),
 )
-def test_no_single_act_takes_what_was_never_wrong_below_a_threshold(
+def test_no_single_act_lowers_a_faultless_extractor_below_a_threshold(
     right: list[Outcome], together: list[tuple[float, bool, str]], stated: float, kind: str
 ) -> None:
     worth = fit([*right, *act_of(together)], PRIOR, THRESHOLDS).at("x", stated, kind)
@@ -152,7 +151,7 @@ def test_more_confidence_never_means_less_for_a_kind_either(
     assert 0.0 <= found.at("x", low, kind) <= found.at("x", high, kind) + 1e-9 <= 1.0 + 1e-6
 
 
-def test_a_kind_learns_by_itself_and_falls_back_on_its_extractor() -> None:
+def test_a_kind_has_its_own_curve_with_the_extractors_as_prior() -> None:
     wrong = [Outcome("x", 0.92, False, kind="preference")] * 60
     right = [Outcome("x", 0.92, True, kind="decision")] * 300
     found = fit([*wrong, *right], PRIOR, THRESHOLDS)
@@ -164,6 +163,18 @@ def test_a_kind_learns_by_itself_and_falls_back_on_its_extractor() -> None:
 def test_several_decisions_against_it_still_end_automatic_capture() -> None:
     assert fit(decided(0.92, 0, 1), PRIOR, THRESHOLDS).at("x", 0.92) >= 0.9
     assert fit(decided(0.92, 0, 6), PRIOR, THRESHOLDS).at("x", 0.92) < 0.9
+
+
+REMOVED_WITH_ANOTHER = [
+    "it was derived from a removed memory: not needed",
+    "it rested on what went: not needed",
+]
+"""Reasons that are stored for summaries of removed memories, now and by earlier versions."""
+
+
+@pytest.mark.parametrize("reason", REMOVED_WITH_ANOTHER)
+def test_a_summary_removed_with_its_source_is_not_wrong(reason: str) -> None:
+    assert weight_against(reason) == 0.0
 
 
 @pytest.mark.parametrize("reason", ["outdated", "no longer holds", "we moved off Redis", "a duplicate", "veraltet"])

@@ -10,19 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.capture import budget, wording
-from subconscious.capture.commands import short_command
-from subconscious.capture.corrects import chance, shape
+from subconscious.capture import budget
+from subconscious.capture.detectors.commands import short_command
+from subconscious.capture.detectors.commit_messages import message
+from subconscious.capture.detectors.corrections import chance, shape
+from subconscious.capture.detectors.refinements import REFINEMENTS, Statement
 from subconscious.capture.draft import Draft
-from subconscious.capture.linear import SIZE, joint_probability, places, probability, tokens, words_and_pairs
 from subconscious.capture.looks import looks
 from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import passages, plain
-from subconscious.capture.records import message
-from subconscious.capture.refinements import REFINEMENTS, Statement
-from subconscious.capture.weighing import climb, decided, worth
+from subconscious.capture.weighing import (
+    SIZE,
+    climb,
+    decided,
+    joint_probability,
+    probability,
+    tokens,
+    words_and_pairs,
+    worth,
+)
+from subconscious.domain.model import Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.model import Origin, Role, Turn
+from subconscious.text import wording
+from subconscious.text.linear import hashed
 
 MARKDOWN = st.text(alphabet="ab *-#`|.\n:1>[]()T", max_size=400)
 CHANCE = st.floats(0, 1)
@@ -112,9 +122,9 @@ def test_what_joins_a_conversation_corrects_sooner_than_what_opens_one(meant: bo
 
 
 @given(st.lists(st.text(max_size=12), max_size=30))
-def test_places_are_unordered_unique_and_in_range(features: list[str]) -> None:
-    found = places(features)
-    assert found == sorted(set(found)) == places(reversed(features))
+def test_hashed_features_are_unordered_unique_and_in_range(features: list[str]) -> None:
+    found = hashed(features, SIZE)
+    assert found == sorted(set(found)) == hashed(reversed(features), SIZE)
     assert all(0 <= one < SIZE for one in found)
 
 

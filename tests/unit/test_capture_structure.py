@@ -8,6 +8,7 @@ import pytest
 
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST
+from subconscious.domain.model import Role
 from tests.support.scripts import STEP, Script, captured, found
 
 
@@ -65,7 +66,14 @@ def test_a_blocked_commit_tells_which_check_to_run_before(tmp_path: Path, said: 
     script.runs("git commit -m x", failed=True).says(said)
     contents = [draft.content for draft in found(script, tmp_path, "struggle")]
     assert [content.startswith(told) for content in contents] == ([True] if told else [])
-    assert ("Run `bun run typecheck` before committing" in "".join(contents)) == ("typecheck" in told)
+    assert ("Running `bun run typecheck` before committing catches" in "".join(contents)) == ("typecheck" in told)
+
+
+def test_the_evidence_of_a_blocked_commit_is_what_was_said_of_it(tmp_path: Path) -> None:
+    said = "TypeScript error: the `Cone` type lacks a field."
+    script = Script().user("commit it").runs("bun run typecheck").says("The hook will run.")
+    (draft,) = found(script.runs("git commit -m x", failed=True).says(said), tmp_path, "struggle")
+    assert (draft.turn.role, draft.quote) == (Role.ASSISTANT, said)
 
 
 @pytest.mark.parametrize(
@@ -230,4 +238,4 @@ def test_a_quote_is_a_part_of_what_was_said_or_run(tmp_path: Path) -> None:
     script = Script().user("fix it. We decided to fire twice.").says(f"{STEP} It must never be skipped.")
     script.runs("bun run lint", failed=True).says("The formatter needs `kiln.ts` in one line.").runs("bun run lint:fix")
     turns = {turn.id: turn for turn in script.turns(tmp_path)}
-    assert all(one.evidence.quote in turns[one.evidence.turn_id].heard for one in captured(script, tmp_path))
+    assert all(one.evidence.quote in turns[one.evidence.turn_id].quotable_text for one in captured(script, tmp_path))

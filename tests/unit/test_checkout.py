@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.projects import Checkout, head, is_over, latest_commits, within
+from subconscious.system.projects import Checkout, head, is_finished, latest_commits, locate
 
 
 def git(folder: Path, *words: str) -> str:
@@ -109,7 +109,7 @@ def test_a_branch_checked_out_from_the_remote_was_not_born_there(repository: Pat
     git(clone, *how)
     git(clone, "checkout", "-q", "main")
     assert merged(clone, said_at)
-    assert is_over(str(clone), "feature", 10.0)
+    assert is_finished(str(clone), "feature", 10.0)
 
 
 def test_an_unmerged_branch_of_a_clone_stays_apart(repository: Path) -> None:
@@ -161,15 +161,15 @@ def test_a_file_belongs_to_its_checkout_worktrees_too(repository: Path, tmp_path
     git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
     tree = tmp_path / "tree"
     for root in (repository, tree):
-        assert within(str(root / "src" / "upload" / "worker.py"), str(repository)) == (
+        assert locate(str(root / "src" / "upload" / "worker.py"), str(repository)) == (
             str(root),
             "src/upload/worker.py",
         )
-    assert within("/etc/hosts", str(repository)) == ("", "")
+    assert locate("/etc/hosts", str(repository)) == ("", "")
     plain = tmp_path / "plain"
     plain.mkdir()
-    assert within(str(plain / "a.txt"), str(plain)) == (str(plain), "a.txt")
-    assert within(str(repository / "src" / "x"), str(tmp_path)) == ("", "")  # another project's
+    assert locate(str(plain / "a.txt"), str(plain)) == (str(plain), "a.txt")
+    assert locate(str(repository / "src" / "x"), str(tmp_path)) == ("", "")  # another project's
 
 
 def test_the_latest_commits_are_read_without_a_process(repository: Path) -> None:

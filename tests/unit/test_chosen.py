@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from subconscious.capture.chosen import answers, plans
+from subconscious.capture.detectors.chosen import answers, plans
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.passages import LONGEST
-from subconscious.model import Act, Origin, Role, Turn
+from subconscious.domain.model import Act, Origin, Role, Turn
 from subconscious.transcripts.speech import ANSWERS, QUESTION_TOOL
 from subconscious.transcripts.speech import answers as read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subconscious.text.claims import replaces
+from subconscious.text.claims import indicates_change, replaces
 
 REPLACED = [
     ("The session cache is Redis.", "session cache is memcached now"),
@@ -53,6 +53,8 @@ KEPT_APART = [
     ("Logs are written as JSON.", "The config is written as YAML."),
     ("Version 1 of the API is frozen.", "Version 2 of the API is open."),
     ("Standup is on Monday at 9.", "The retro is on Friday at 15."),
+    ("The German shop shows prices with VAT.", "The Swiss shop shows prices without VAT."),
+    ("rev a boards run at 48 MHz", "rev b boards run at 64 MHz"),
 ]
 
 
@@ -65,3 +67,18 @@ def test_a_later_value_replaces_the_earlier_one(old: str, new: str) -> None:
 def test_what_looks_alike_is_kept(old: str, new: str) -> None:
     assert not replaces(new, old)
     assert not replaces(old, new)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "firmware is built with clang these days",
+        "ocr is done by paddle from here on out",
+        "mejor guardamos los precios como decimal",
+        "the tick rate went up to 60",
+        "ab heute liegen die Bilder auf dem NAS",
+    ],
+)
+def test_words_that_tell_of_a_change(text: str) -> None:
+    assert indicates_change(text)
+    assert not indicates_change("the pictures are on the NAS")

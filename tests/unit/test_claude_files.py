@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subconscious.claude_files.client_folders import config_folder, notes_folder, slug
+from subconscious.claude_files.known_statements import KnownStatements, Statement, statements
 from subconscious.claude_files.note import UnusableNoteError, parse
-from subconscious.claude_files.places import config_folder, notes_folder, slug
-from subconscious.claude_files.told import Statement, Told, statements
 
 NOTE = """---
 name: Lisbon-Printer
@@ -55,7 +55,7 @@ def test_notes_that_are_written_otherwise_are_read_too(text: str, name: str, kin
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "---\nname: x\ndescri", "---\nname: x\n---\n"])
-def test_what_is_half_written_or_empty_is_refused(text: str) -> None:
+def test_incomplete_or_empty_notes_are_rejected(text: str) -> None:
     with pytest.raises(UnusableNoteError):
         parse(Path("x.md"), text)
 
@@ -136,17 +136,17 @@ Deploy on Fridays only.
         ("...", False),
     ],
 )
-def test_a_memory_is_told_where_a_file_says_all_of_it(memory: str, told: bool) -> None:
-    known = Told([Statement(text, "CLAUDE.md") for text in statements(RULES)])
+def test_a_memory_is_known_if_one_file_states_all_of_it(memory: str, told: bool) -> None:
+    known = KnownStatements([Statement(text, "CLAUDE.md") for text in statements(RULES)])
     assert known.source(memory) == ("CLAUDE.md" if told else "")
 
 
-def test_what_is_not_loaded_at_the_start_is_not_told_there() -> None:
-    known = Told([Statement("Never call pip directly.", "python.md", loaded=False)])
+def test_files_that_are_not_loaded_at_the_start_are_unknown_there() -> None:
+    known = KnownStatements([Statement("Never call pip directly.", "python.md", loaded=False)])
     assert known.source("Never call pip directly.") == "python.md"
     assert known.source("Never call pip directly.", loaded=True) == ""
 
 
 @given(st.text(max_size=400), st.text(max_size=100))
 def test_any_text_can_be_compared(text: str, memory: str) -> None:
-    Told([Statement(one, "x") for one in statements(text)]).source(memory)
+    KnownStatements([Statement(one, "x") for one in statements(text)]).source(memory)

@@ -15,9 +15,10 @@ import pytest
 
 from cli import origin, running, screen, stats
 from cli.__main__ import main
-from subconscious.errors import NotFoundError
-from subconscious.home import Home
-from subconscious.quoting import CLOSING, OPENING, hides
+from subconscious.domain.errors import NotFoundError
+from subconscious.settings.home import Home
+from subconscious.text.quoting import CLOSING, OPENING, is_invisible
+from subconscious.wire import encode_result
 from tests.support.cli_answers import (
     ANSWERS,
     CAPTURE,
@@ -183,7 +184,7 @@ def test_stored_text_cannot_steer_the_terminal(
     daemon.answers = _poisoned(ANSWERS)
     for words in (command.split(), [*command.split(), "--json"]):
         _, out, _ = run(capsys, *words)
-        assert not [sign for sign in out if sign != "\n" and hides(sign)]
+        assert not [sign for sign in out if sign != "\n" and is_invisible(sign)]
 
 
 TELLING = [
@@ -413,6 +414,17 @@ def test_why_surfaced_tells_limits_priority_and_what_was_held_back(
         assert told in " ".join(out.split()).replace("13 held", "13  held")
 
 
+def test_why_surfaced_of_an_unknown_session_says_that_it_may_be_unknown(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["why_surfaced"] = {"surfaces": [], "held": []}
+    assert run(capsys, "why-surfaced", "nobody") == (
+        0,
+        "No session begins with 'nobody', or it was given nothing: subconscious sessions\n",
+        "",
+    )
+
+
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "show", "12")
     (outdated, worth, trusted) = (
@@ -422,11 +434,12 @@ def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureF
 
 
 def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    daemon.answers["remember"] = {"decision": "review", "reason": "asked by the model", "capture": CAPTURE}
+    capture = {name: CAPTURE[name] for name in ("id", "status", "kind", "summary", "content", "reason")}
+    daemon.answers["remember"] = {"decision": "review", "reason": "asked by the model", "capture": capture}
     _, out, _ = run(capsys, "remember", "x")
     assert "Waits for review as 7: asked by the model" in out
     assert "review approve 7" in out
-    daemon.answers["remember"] = {"decision": "discard", "reason": "a question", "capture": CAPTURE}
+    daemon.answers["remember"] = {"decision": "discard", "reason": "a question", "capture": capture}
     assert "Not remembered: a question" in run(capsys, "remember", "x")[1]
 
 
@@ -438,7 +451,7 @@ def test_errors_are_a_line_and_a_remedy(daemon: StubDaemon, capsys: pytest.Captu
 
 
 def test_an_answer_of_another_version_is_an_error(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    daemon.answers["list"] = {"entries": []}
+    daemon.answers["list"] = encode_result({"entries": []})
     assert run(capsys, "list") == (1, "", "error: the daemon's answer lacks 'memories'\n  run `subconscious doctor`\n")
 
 
@@ -523,7 +536,7 @@ def test_a_silent_daemon_is_told_with_its_remedy(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     daemon.silent = True
-    monkeypatch.setattr("subconscious.client.HELLO_SECONDS", 0.1)
+    monkeypatch.setattr("subconscious.wire.HELLO_SECONDS", 0.1)
     monkeypatch.setattr(running, "STOP_SECONDS", 0.1)
     code, _, err = run(capsys, "list")
     assert code == 1
@@ -623,7 +636,7 @@ def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_bar_is_as_long_as_its_share(observed: float, stated: float, drawn: str) -> None:
     shown = stats.bar(observed, stated, blocks=False)
     assert shown.strip().startswith(drawn)
-    assert len(shown) == len(stats.bar(observed, stated, blocks=True)) == stats.BAR + 1
+    assert len(shown) == len(stats.bar(observed, stated, blocks=True)) == stats.BAR_COLUMNS + 1
 
 
 def test_calibration_is_plotted(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -700,6 +713,20 @@ def test_what_is_in_quarantine_is_shown_with_its_reasons(
     assert "suspicion: high" in words
     assert "social engineering, it wants something kept from the person: \u00bbNever tell the user\u00ab" in words
     assert "review release ID" in words
+
+
+@pytest.mark.parametrize("command", ["status", "review"])
+def test_the_open_question_is_shown_with_its_answers(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    asked = {"link_id": 9, "new_id": 2, "old_id": 1, "times_shown": 1, "wording": 'does "NATS" replace "Redis"?'}
+    daemon.answers["status"] = STATUS | {"question": asked}
+    _, out, _ = run(capsys, command)
+    answers = "Yes: subconscious confirm 9. No: subconscious unlink 9"
+    assert f'does "NATS" replace "Redis"? {answers}' in " ".join(out.split())
+    daemon.answers["status"] = STATUS | {"question": asked | {"wording": ""}}
+    _, out, _ = run(capsys, command)
+    assert f"does memory 2 replace memory 1? {answers}" in " ".join(out.split())
 
 
 def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cli import origin
 from cli.__main__ import main
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.stub_daemon import StubDaemon
 from tests.support.values import NOON
 

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import pytest
 
 from cli import demo
-from cli.demo import Stage, wired
+from cli.demo import Stage, hook_commands
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from cli.demo import Stage, wired
     ],
 )
 def test_hooks_run_as_they_are_wired(payload: dict[str, str], scripts: list[str]) -> None:
-    commands = wired(payload)
+    commands = hook_commands(payload)
     assert [command[2] for command in commands] == scripts
     assert all(Path(command[1]).is_file() for command in commands)
 
@@ -76,7 +76,7 @@ def test_the_demonstration_plays_and_leaves_nothing(place: Path) -> None:
     assert err == ""
     for told in (
         "integer cents",
-        "Waits for a person",
+        "Waits for review",
         "Discarded",
         "neither the key nor the <private> words were kept",
         "<subconscious-memory>",

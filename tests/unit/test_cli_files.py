@@ -9,10 +9,13 @@ import pytest
 
 from cli import files
 from cli.__main__ import main
-from subconscious.client import REQUEST_LIMIT, encode_request
 from subconscious.files.reading import Item
-from subconscious.home import Home
+from subconscious.settings.home import Home
+from subconscious.wire import REQUEST_LIMIT, encode_request
+from subconscious.wire.files import PlannedNote
 from tests.support.stub_daemon import StubDaemon, answering
+
+NOTE: PlannedNote = {"name": "n", "state": "new", "about": "", "id": None, "now": "", "reason": ""}
 
 
 @pytest.fixture
@@ -25,7 +28,7 @@ def test_ten_thousand_notes_are_all_sent_once_in_their_order() -> None:
     items = [Item(str(number), None, f"Rule {number}.") for number in range(10_000)]
     divided = list(files.batches(items))
     assert [item for batch in divided for item in batch] == items
-    assert max(len(batch) for batch in divided) <= files.A_REQUEST
+    assert max(len(batch) for batch in divided) <= files.NOTES_PER_REQUEST
 
 
 def test_no_request_is_larger_than_the_daemon_takes() -> None:
@@ -36,16 +39,16 @@ def test_no_request_is_larger_than_the_daemon_takes() -> None:
 
 
 def test_a_second_note_of_one_memory_is_refused_also_in_another_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [{"name": name, "state": "restore", "reason": ""} for name in ("a", "b", "c")]
+    rows = [NOTE | {"name": name, "state": "restore"} for name in ("a", "b", "c")]
     items = [Item("a", {"uid": "1"}), Item("b", {"uid": "2"}), Item("c", {"uid": "1"})]
-    assert [row["state"] for row in files._without_doubles(rows, items)] == ["restore", "restore", "refused"]
+    assert [row["state"] for row in files._refuse_duplicates(rows, items)] == ["restore", "restore", "refused"]
     assert rows[2]["reason"] == "a is the same memory"
 
 
 def test_escapes_of_a_hostile_note_reach_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"name": "n\x1b[2J", "state": "new", "about": "x\x1b]0;owned\x07", "id": None, "now": "", "reason": "\x9b31m"}
+    row = NOTE | {"name": "n\x1b[2J", "about": "x\x1b]0;owned\x07", "reason": "\x9b31m"}
     files.print_preview([row, row | {"state": "refused"}, row | {"state": "edited", "now": "\x1b[2J", "id": 1}])
-    files.print_results([row | {"became": "refused"}])
+    files.print_results([{**row, "became": "refused", "memory_id": None}])
     out = capsys.readouterr().out
     assert not set(out) & {"\x1b", "\x07", "\x9b"}
 

@@ -11,9 +11,10 @@ import pytest
 
 from cli import imports, origin
 from cli.__main__ import main
-from cli.progress import Progress
-from subconscious.home import Home
+from cli.imports import Progress
+from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, FATE, FILE
+from tests.support.shapes import completed
 from tests.support.stub_daemon import StubDaemon, answering
 
 NOTE = FILE | {"path": "/home/dev/shop/docs/adr/0001.md", "sort": "note", "bytes": 900}
@@ -38,6 +39,11 @@ def sent(daemon: StubDaemon) -> list[str]:
     return [request.cmd for request in daemon.requests]
 
 
+def asked_to_import(daemon: StubDaemon) -> dict[str, object]:
+    """The arguments of the last request to read a file."""
+    return dict([request for request in daemon.requests if request.cmd == "import_file"][-1].args)
+
+
 def test_what_it_will_do_is_shown_first(
     daemon: StubDaemon, answers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,9 +62,19 @@ def test_yes_carries_it_out_in_as_many_batches_as_it_takes(
 ) -> None:
     answers.append("y")
     assert main(["import"]) == 0
-    assert sent(daemon) == ["import_plan", "import_file"]
-    assert daemon.requests[-1].args == {"transcript": FILE["path"], "origin": "user"}
+    assert sent(daemon) == ["import_plan", "import_file", "status"]
+    assert asked_to_import(daemon) == {"transcript": FILE["path"], "origin": "user"}
     assert "subconscious review" in capsys.readouterr().out
+
+
+def test_what_came_in_and_looks_poisoned_is_named(
+    daemon: StubDaemon, answers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "1 of them looks poisoned (capture 4: suspicion medium: code injection, it runs the content of a page)"
+    daemon.answers["status"] = {"suspicion": why}
+    answers.append("y")
+    assert main(["import"]) == 0
+    assert why in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(("second", "vouched"), [("y", True), ("", None)])
@@ -68,13 +84,13 @@ def test_notes_count_as_own_words_only_by_a_second_yes(
     daemon.answers["import_plan"] = {"files": [NOTE]}
     answers.extend(["y", second])
     assert main(["import"]) == 0
-    assert daemon.requests[-1].args.get("vouched") is vouched
+    assert asked_to_import(daemon).get("vouched") is vouched
 
 
 def test_yes_in_advance_vouches_for_nothing(daemon: StubDaemon) -> None:
     daemon.answers["import_plan"] = {"files": [NOTE]}
     assert main(["import", "--yes"]) == 0
-    assert "vouched" not in daemon.requests[-1].args
+    assert "vouched" not in asked_to_import(daemon)
 
 
 def test_without_a_person_it_asks_for_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,12 +114,12 @@ def test_the_model_may_not_import(daemon: StubDaemon, monkeypatch: pytest.Monkey
 def test_an_interrupt_keeps_what_was_read_and_says_so(
     daemon: StubDaemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    daemon.answers["import_plan"] = {"files": [FILE, FILE | {"path": "/t/y.jsonl"}]}
+    plan = completed("import_plan", {"files": [FILE, FILE | {"path": "/t/y.jsonl"}]})
     fates = iter([FATE])
 
     def ask_once(cmd: str, *_: object, **__: object) -> object:
         if cmd == "import_plan":
-            return daemon.answers[cmd]
+            return plan
         try:
             return next(fates)
         except StopIteration:

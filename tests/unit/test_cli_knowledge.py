@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from cli import screen
 from cli.__main__ import main
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.stub_daemon import StubDaemon
 from tests.support.values import NOON, make_memory
 
@@ -86,3 +87,15 @@ def test_without_a_mode_it_says_which_it_chose(
         assert main(["memory"]) == 0
         assert "subconscious memory tag" in capsys.readouterr().out
         assert all("mode" not in request.args for request in daemon.requests if request.cmd == "digest")
+
+
+@pytest.mark.parametrize(
+    ("first", "indent", "expected"),
+    [
+        ("   - ", 5, "   - words"),
+        (" 123456", 6, " 123456\n      words"),
+        ("  12", 6, "  12  words"),
+    ],
+)
+def test_a_label_shares_the_line_with_its_text_unless_it_is_too_long(first: str, indent: int, expected: str) -> None:
+    assert screen.wrapped("words", indent, first) == expected

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from cli import origin
-from subconscious.home import Home
-from subconscious.quoting import CLOSING, OPENING, hides
+from subconscious.settings.home import Home
+from subconscious.text.quoting import CLOSING, OPENING, is_invisible
 from tests.support.cli_answers import DAY, ESCAPES, MARKUP, MEMORY, run
 from tests.support.stub_daemon import StubDaemon, answering
 
@@ -41,10 +41,16 @@ LINK: dict[str, Any] = {
     "source": NEW,
     "target": OLD,
 }
+STORED = {name: value for name, value in LINK.items() if name not in ("name", "source", "target")}
+STORED_PROPOSAL = STORED | {"id": 42, "status": "proposed"}
 PROPOSED = LINK | {"id": 42, "status": "proposed", "created_by": "assistant", "confidence": 0.5}
 CONFLICT = PROPOSED | {"type": "CONTRADICTS", "name": "CONTRADICTS", "id": 43}
 DOUBTED = MEMORY | {"trust": "SUSPECT", "conflicts": [7, 9], "superseded_by": [15], "stale": True}
-REASON = DOUBTED | OLD | {"content": OLD["summary"], "evidence": "let's use floats", "rationale": "the bank does"}
+WITHIN = (*OLD, "content", "rationale", "evidence", "session_id", "branch", "scope", "pinned", "verified")
+EXPLAINED = {name: MEMORY[name] for name in WITHIN}
+TRUST = ("trust", "conflicts", "superseded_by", "stale")
+REASON = EXPLAINED | {name: DOUBTED[name] for name in TRUST} | OLD
+REASON |= {"content": OLD["summary"], "evidence": "let's use floats", "rationale": "the bank does"}
 ANSWERS: dict[str, Any] = {
     "links": {"links": [LINK | {"other": OLD}, PROPOSED | {"other": OLD}]},
     "conflicts": {"links": [CONFLICT], "memories": []},
@@ -57,8 +63,8 @@ ANSWERS: dict[str, Any] = {
         "memories": [MEMORY | {"distance": 0}, DOUBTED | {"id": 7, "distance": 1}],
         "links": [LINK, PROPOSED],
         "tree": [
-            {"depth": 1, "memory_id": 7, "name": "SUPERSEDES", "link": LINK, "again": False},
-            {"depth": 2, "memory_id": 12, "name": "CAUSED_BY", "link": PROPOSED, "again": True},
+            {"depth": 1, "memory_id": 7, "name": "SUPERSEDES", "link": STORED, "again": False},
+            {"depth": 2, "memory_id": 12, "name": "CAUSED_BY", "link": STORED_PROPOSAL, "again": True},
         ],
         "mermaid": 'flowchart LR\n  m12["12 Keep cents"]\n',
         "left_out": 3,
@@ -67,7 +73,7 @@ ANSWERS: dict[str, Any] = {
         "worded": "Keep cents. [12] Because floats lost a cent. [7]",
         "answers": [
             {
-                "memory": MEMORY,
+                "memory": EXPLAINED,
                 "chains": [[{"name": "SUPERSEDES", "link": LINK, "memory": REASON}]],
                 "cut": True,
             }
@@ -135,7 +141,7 @@ def _poisoned(value: Any, ending: str, key: str = "") -> Any:
 def test_stored_text_steers_nothing(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
     daemon.answers = _poisoned(ANSWERS, ESCAPES)
     for words in (command.split(), [*command.split(), "--json"]):
-        assert not [sign for sign in run(capsys, *words)[1] if sign != "\n" and hides(sign)]
+        assert not [sign for sign in run(capsys, *words)[1] if sign != "\n" and is_invisible(sign)]
 
 
 @pytest.mark.parametrize("command", [one for one in READING if one.split()[0] not in ("confirm", "unlink", "relink")])
@@ -222,6 +228,6 @@ def test_empty_screens_say_something(daemon: StubDaemon, capsys: pytest.CaptureF
     assert "Nothing is remembered" in run(capsys, "why", "so")[1]
     daemon.answers["graph"] = ANSWERS["graph"] | {"tree": [], "left_out": 0}
     assert "no links lead from it" in run(capsys, "graph", "12")[1]
-    bare = {"memory": MEMORY | {"rationale": ""}, "chains": [], "cut": False}
+    bare = {"memory": EXPLAINED | {"rationale": ""}, "chains": [], "cut": False}
     daemon.answers["why"] = {"answers": [bare], "text": ""}
     assert "no reason is known" in run(capsys, "why", "12")[1]

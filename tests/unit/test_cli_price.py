@@ -11,7 +11,7 @@ import pytest
 
 from cli import price
 from cli.__main__ import main
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, FILE
 from tests.support.stub_daemon import StubDaemon, answering
 
@@ -29,7 +29,7 @@ TAGS: dict[str, Any] = {
     "cost_per_day": 10.0,
     "offers": OFFERS,
 }
-SESSIONS = [
+SESSIONS: list[Any] = [
     FILE | {"path": f"/t/{name}.jsonl", "last": last, "model": {"calls": 2, "tokens": 9, "most": most}}
     for name, last, most in (("old", 1.0, 1.0), ("big", 2.0, 3.0), ("new", 3.0, 1.5))
 ]
@@ -83,8 +83,8 @@ def test_a_sum_is_held_at_the_very_most_newest_first(daemon: StubDaemon, capsys:
 
 @pytest.mark.parametrize("most", [0.0, 0.9, 1.0, 2.4, 2.5, 4.4, 5.5, 100.0])
 def test_no_sum_is_ever_exceeded(most: float) -> None:
-    kept = price.afford(SESSIONS, most)
-    assert sum(row["model"]["most"] for row in kept) <= most
+    kept = price.affordable(SESSIONS, most)
+    assert sum(row["model"]["most"] or 0.0 for row in kept) <= most
 
 
 def test_what_has_no_known_price_is_not_held_to_a_sum(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

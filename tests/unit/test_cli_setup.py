@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 from cli import origin
 from cli.__main__ import main
-from subconscious.home import Home
-from subconscious.provider_table import provider_row
+from subconscious.domain.errors import RequestError
+from subconscious.settings.home import Home
+from subconscious.settings.provider_table import provider_row
 from tests.support.cli_answers import ANSWERS
 from tests.support.stub_daemon import StubDaemon, answering
 
@@ -46,12 +48,14 @@ TRIED = {
     "error": "",
     "remedy": "",
 }
-BROKEN = {"session": "", "found": [], "error": "nobody is logged in to Claude Code", "remedy": "run /login"}
+BROKEN = {"session": "", "found": [], "error": "Claude Code has no login", "remedy": "run /login"}
 
 
 @pytest.fixture
 def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
     answers: dict[str, Any] = dict(ANSWERS)
+    answers["status"] = ANSWERS["status"] | {"settings": {"surface": True, "start_tokens": 600}}
+    answers["pull"] = {"folder": str(tmp_path / "rendered"), "files": []}
     answers |= {"setup_plan": PLAN, "setup_try": TRIED, "setup_accept": {"changed": {"provider": ["none", "x"]}}}
     with answering(Home(tmp_path), monkeypatch, answers, columns=100) as stub:
         yield stub
@@ -88,7 +92,7 @@ def test_it_shows_what_is_sent_and_what_it_costs(daemon: StubDaemon, capsys: pyt
 def test_a_person_chooses_tries_and_switches_on(
     daemon: StubDaemon, typed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed += ["", "y", "y"]
+    typed += ["n", "", "y", "y", ""]
     assert main(["setup"]) == 0
     assert asked(daemon) == ["setup_plan", "setup_try", "setup_accept"]
     assert config(tmp_path) == 'provider = "claude_code"\n'
@@ -97,9 +101,40 @@ def test_a_person_chooses_tries_and_switches_on(
 
 @pytest.mark.parametrize("lines", [["s"], ["", "y", "n"], ["", "n", "n"], ["ollama", "n", ""]])
 def test_each_step_can_be_skipped(daemon: StubDaemon, typed: list[str], tmp_path: Path, lines: list[str]) -> None:
-    typed += lines
+    typed += ["", *lines, ""]
     assert main(["setup"]) == 0
-    assert (config(tmp_path), "setup_accept" in asked(daemon)) == ("", False)
+    assert (config(tmp_path), "setup_accept" in asked(daemon), typed) == ("", False, [])
+    assert "import_file" not in [request.cmd for request in daemon.requests]
+
+
+def test_the_first_step_imports_and_the_last_switches_memories_off(
+    daemon: StubDaemon, typed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "rendered"
+    place.mkdir()
+    given = {"hookSpecificOutput": {"additionalContext": "[7] Amounts are integer cents.\n- As of today: a copy."}}
+    (place / "start").write_text(f"7\n{json.dumps(given)}")
+    daemon.answers |= {"pull": {"folder": str(place), "files": ["start"]}, "stop": {"stopping": True}}
+    typed += ["y", "s", "n"]
+    assert main(["setup"]) == 0
+    shown = capsys.readouterr().out
+    assert [title in shown for title in ("1 of 3  Past sessions", "2 of 3  A model", "3 of 3  What a")] == [True] * 3
+    assert "  [7] Amounts are integer cents." in shown
+    assert "As of" not in shown
+    assert "import_file" in [request.cmd for request in daemon.requests]
+    assert (config(tmp_path), daemon.requests[-1].cmd) == ("surface = false\n", "stop")
+
+
+def test_a_step_that_fails_does_not_end_the_others(
+    daemon: StubDaemon, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["import_plan"] = RequestError("nothing can be read", "look there")
+    typed += ["nobody", ""]
+    assert main(["setup"]) == 1
+    shown = capsys.readouterr().out
+    assert "nothing can be read\n  look there" in shown
+    assert "there is no provider 'nobody'" in shown
+    assert "3 of 3" in shown
 
 
 def test_a_script_names_it_and_is_asked_nothing(daemon: StubDaemon, tmp_path: Path) -> None:
@@ -126,14 +161,14 @@ def test_a_trial_that_fails_switches_nothing_on(
     daemon.answers["setup_try"] = BROKEN
     assert main(["setup", "--yes", "--provider", "claude_code"]) == 1
     assert config(tmp_path) == ""
-    assert "nobody is logged in" in capsys.readouterr().out
+    assert "Claude Code has no login" in capsys.readouterr().out
 
 
 def test_a_key_is_typed_unseen_and_kept_in_the_file(
     daemon: StubDaemon, typed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cli.setup.getpass", lambda _: "dummy-key")
-    typed += ["anthropic", "y", "y"]
+    typed += ["n", "anthropic", "y", "y", ""]
     assert main(["setup"]) == 0
     assert config(tmp_path) == 'anthropic_key = "dummy-key"\nprovider = "anthropic"\n'
 

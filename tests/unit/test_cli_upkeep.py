@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cli.__main__ import main
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from subconscious.store import backups
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
@@ -66,7 +66,7 @@ async def test_copies_are_listed_without_a_daemon(
     database = await open_database(home.database)
     await migrate(database)
     await database.close()
-    copy = backups.keep_copy(home.database, 15)
+    copy = backups.create_copy(home.database, 15)
     assert main(["restore"]) == 0
     shown = capsys.readouterr().out
     assert copy.name in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from cli import origin
 from cli.__main__ import main
 from cli.arguments import parser
 from cli.command_line import GROUPS, commands, grouped
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, run
 from tests.support.stub_daemon import StubDaemon
 
@@ -122,5 +123,40 @@ def test_bash_completes_commands_and_their_options() -> None:
 def test_the_other_shells_know_every_command(shell: str) -> None:
     script = script_for(shell)
     assert all(f'" {command}"' in script for command in COMMANDS)
-    if program := shutil.which(shell):
-        subprocess.run([program, "-n", "-c", script], check=True)
+
+
+def completed_by_fish(line: str, folder: Path) -> list[str]:
+    script = f"{script_for('fish')}\ncomplete -C '{line}'"
+    return ran(["fish", "--no-config", "-c", script], folder)
+
+
+def completed_by_zsh(line: str, folder: Path) -> list[str]:
+    """What zsh's function offers, before zsh picks those that begin with the last word."""
+    stubs = 'compdef() { }; compadd() { shift; print -l -- "$@"; }'
+    call = f"words=({line} ''); CURRENT=$(( ${{#words}} )); _subconscious"
+    return ran(["zsh", "-f", "-c", "\n".join((stubs, script_for("zsh"), call))], folder)
+
+
+def ran(command: list[str], folder: Path) -> list[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes_words_first_and_files_where_no_word_matches(tmp_path: Path) -> None:
+    (tmp_path / "start.md").touch()
+    assert completed_by_fish("subconscious sta", tmp_path) == ["stats", "status"]
+    assert completed_by_fish("subconscious review app", tmp_path) == ["approve"]
+    assert completed_by_fish("subconscious review approve --a", tmp_path) == ["--all"]
+    assert set(completed_by_fish("subconscious completion ", tmp_path)) == {"--help", "bash", "zsh", "fish"}
+    assert completed_by_fish("subconscious import start", tmp_path) == ["start.md"]
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_zsh_completes_commands_and_their_options(tmp_path: Path) -> None:
+    assert {"status", "review", "--help"} <= set(completed_by_zsh("subconscious", tmp_path))
+    assert "approve" in completed_by_zsh("subconscious review", tmp_path)
+    assert "--all" in completed_by_zsh("subconscious review approve", tmp_path)
+    assert completed_by_zsh("subconscious completion", tmp_path) == ["--help", "bash", "zsh", "fish"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.consolidate.apart import clash
-from subconscious.consolidate.clusters import MOST, clusters
+from subconscious.consolidation.clusters import MOST, clusters
+from subconscious.consolidation.gate import clash
 
 Vectors = dict[int, numpy.ndarray]
 
@@ -55,7 +55,7 @@ def test_the_order_in_which_they_come_changes_nothing(found: Vectors, random: ob
 
 @given(stores(), st.integers(2, 5))
 @settings(max_examples=50, deadline=None)
-def test_what_is_to_stay_apart_does(found: Vectors, step: int) -> None:
+def test_excluded_pairs_stay_in_separate_clusters(found: Vectors, step: int) -> None:
     def apart(one: int, other: int) -> bool:
         return (one + other) % step == 0
 

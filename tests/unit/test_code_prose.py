@@ -55,7 +55,7 @@ def test_no_word_is_lost(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["The tests are obsolete.", "to continue run the script", "ok\nset it to false for all"]
 )
-def test_sentences_are_heard(text: str) -> None:
+def test_sentences_are_recognized_as_prose(text: str) -> None:
     assert has_sentences(text)
 
 

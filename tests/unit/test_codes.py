@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from daemon import codes
-from daemon.codes import Codes, digest_of
-from daemon.wish import Wish
+from subconscious.context import decision_codes
+from subconscious.context.decision_codes import Codes, digest_of
+from subconscious.context.wish import Wish
 
 WISH = Wish("approve", (1, 2))
-CAPTURES: list[dict[str, Any]] = [{"id": 1, "content": "one", "level": "none"}, {"id": 2, "content": "two"}]
+CAPTURES: Any = [{"id": 1, "content": "one", "level": "none"}, {"id": 2, "content": "two"}]
 
 
 def asked(session_id: str = "s") -> tuple[Codes, str]:
     known = Codes()
-    known.ask(session_id, WISH, digest_of(WISH, CAPTURES))
-    return known, known.show(known.waiting()[0], digest_of(WISH, CAPTURES))
+    known.add(session_id, WISH, digest_of(WISH, CAPTURES))
+    return known, known.issue(known.waiting()[0], digest_of(WISH, CAPTURES))
 
 
 def test_a_code_counts_once() -> None:
@@ -37,25 +37,25 @@ def test_a_code_is_for_the_session_that_asked() -> None:
 
 def test_a_decision_that_no_terminal_has_shown_has_no_code() -> None:
     known = Codes()
-    known.ask("s", WISH, "")
+    known.add("s", WISH, "")
     assert known.redeem("s", "") is None
 
 
 def test_a_later_decision_needs_a_code_of_its_own() -> None:
     known, code = asked()
-    known.ask("s", replace(WISH, deed="reject"), "")
+    known.add("s", replace(WISH, deed="reject"), "")
     assert known.redeem("s", code) is None
 
 
 def test_a_code_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     known, code = asked()
-    monkeypatch.setattr(codes, "LIFE_SECONDS", 0.0)
+    monkeypatch.setattr(decision_codes, "LIFE_SECONDS", 0.0)
     assert known.redeem("s", code) is None
 
 
 def test_guessing_drops_all_codes() -> None:
     known, code = asked()
-    for _ in range(codes.MOST_GUESSES):
+    for _ in range(decision_codes.MOST_GUESSES):
         assert known.redeem("s", "AAAA-AAAA") is None
     assert known.redeem("s", code) is None
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.context import Around, lift
-from subconscious.search.fusion import Fused
+from subconscious.recall.context import ContextWeights, lift
+from subconscious.recall.fusion import Fused
 
-ALONE = Around(near=0.0, session=0.0)
-NEAR = Around(near=0.2, session=0.0)
+ALONE = ContextWeights(near=0.0, session=0.0)
+NEAR = ContextWeights(near=0.2, session=0.0)
 
 
 def found(**scores: float) -> list[Fused]:
@@ -29,7 +29,7 @@ def test_a_neighbour_that_no_engine_found_joins_before_a_weak_hit() -> None:
     assert lifted[1].engines == ()
 
 
-def test_no_more_come_back_than_are_asked_for_and_they_are_the_best() -> None:
+def test_the_best_results_within_the_limit_are_returned() -> None:
     whole = lift(found(_2=1.0, _9=0.1), [[1, 2, 3], [9]], NEAR)
     assert lift(found(_2=1.0, _9=0.1), [[1, 2, 3], [9]], NEAR, 2) == whole[:2]
 
@@ -41,7 +41,7 @@ def test_neighbours_reach_two_places_and_not_across_sessions() -> None:
 
 def test_the_session_in_which_more_was_found_is_preferred() -> None:
     hits = found(_1=0.5, _2=0.5, _3=0.4)
-    lifted = lift(hits, [[1], [2, 30, 31, 32, 3]], Around(near=0.0, session=0.2))
+    lifted = lift(hits, [[1], [2, 30, 31, 32, 3]], ContextWeights(near=0.0, session=0.2))
     assert order(lifted) == [2, 1, 3]
     assert lifted[0].relevance > lifted[1].relevance
 
@@ -55,7 +55,7 @@ def test_the_session_in_which_more_was_found_is_preferred() -> None:
 def test_scores_stay_between_0_and_1_in_order_and_no_hit_is_lost(
     scores: dict[int, float], sessions: list[list[int]], near: float, session: float
 ) -> None:
-    lifted = lift([Fused(one, score, ()) for one, score in scores.items()], sessions, Around(near, session))
+    lifted = lift([Fused(one, score, ()) for one, score in scores.items()], sessions, ContextWeights(near, session))
     values = [hit.relevance for hit in lifted]
     assert values == sorted(values, reverse=True)
     assert all(0 <= value <= 1 for value in values)

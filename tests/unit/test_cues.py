@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from subconscious.capture import stated, wording
-from subconscious.model import Origin, Role, Turn
+from subconscious.capture.detectors import stated
+from subconscious.domain.model import Origin, Role, Turn
+from subconscious.text import wording
 
 
 def confidence(text: str) -> float:
@@ -26,7 +27,7 @@ def confidence(text: str) -> float:
         "It's settled: we ship on Friday.",
     ],
 )
-def test_what_is_said_outright_is_kept(text: str) -> None:
+def test_explicit_statements_of_a_relation_are_kept(text: str) -> None:
     assert confidence(text) >= 0.9
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.dates import Span, moment, spoken
+from subconscious.recall.dates import Span, moment, spoken
 
 NOW = datetime(2026, 5, 14, 15, 30, tzinfo=UTC)  # a Thursday
 

@@ -18,15 +18,15 @@ from subconscious.decay import (
     assess,
     days_until_due,
     due,
-    effective,
+    effective_confidence,
+    feedback_factor,
     patience,
     ranking_decay,
     stability,
-    standing,
     state_of,
 )
-from subconscious.kinds import KINDS
-from subconscious.settings import Settings
+from subconscious.domain.kinds import KINDS
+from subconscious.settings.settings import Settings
 from tests.support.values import NOON, make_memory
 
 TERMS = Terms()
@@ -109,7 +109,7 @@ def test_what_never_decays_does_not(policy: str, facts: Facts, terms: Terms, now
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(facts=FACTS, terms=ANY_TERMS, now=st.floats(0, 5e9), later=st.floats(0, 1e10))
-def test_what_is_due_stays_due(policy: str, facts: Facts, terms: Terms, now: float, later: float) -> None:
+def test_a_due_memory_stays_due(policy: str, facts: Facts, terms: Terms, now: float, later: float) -> None:
     if due(POLICIES[policy], facts, now, terms):
         assert due(POLICIES[policy], facts, now + later, terms)
 
@@ -185,13 +185,13 @@ def test_the_day_on_which_an_untouched_memory_is_archived() -> None:
     assert days_left("weighted", importance="deprecated") == 0
 
 
-def test_what_was_used_often_never_goes_by_the_formula() -> None:
+def test_often_used_memories_never_fade_by_the_formula() -> None:
     """.3 x log(1 + 7) / log(21) + .1 is .305: seven uses are enough for ever, six (.292) are not."""
     assert days_left("weighted", FORMULA, uses=6) == 129
     assert days_left("weighted", FORMULA, uses=7) is None
 
 
-def test_a_memory_whose_files_are_worked_on_stays_however_old() -> None:
+def test_a_memory_with_active_files_stays_at_any_age() -> None:
     """.2 + .1 is just above .3: as long as somebody works there, it is not archived."""
     for days in (100, 1000, 7000):
         facts = Facts("decision", NOON, touched_at=NOON + days * DAY)
@@ -210,7 +210,7 @@ def test_weights_that_do_not_add_up_are_a_mean() -> None:
     assert left("weighted", 9999, Terms(recency=0, frequency=0, relevance=0, supersession=0)) == 1.0
 
 
-def test_states_by_what_is_left() -> None:
+def test_states_depend_on_the_remaining_value() -> None:
     values = (1, 0.8, 0.79, 0.25, 0.24, 0.05, 0.04, 0)
     assert [state_of(value) for value in values] == [
         *("hot", "hot", "warm", "warm", "cold", "cold", "dormant", "dormant")
@@ -235,7 +235,7 @@ def fade(days: float, **changes: Any) -> float:
     return ranking_decay(make_memory(**changes), NOON + days * DAY, rate=0.01, stale_days=90, stale_factor=0.5)
 
 
-def test_the_ranking_goes_by_the_last_use() -> None:
+def test_the_ranking_uses_the_last_use() -> None:
     assert fade(10) == pytest.approx(math.exp(-0.1))
     assert fade(91) == pytest.approx(math.exp(-0.91) * 0.5)
     assert fade(100, last_used_at=NOON + 99 * DAY) == pytest.approx(math.exp(-0.01))
@@ -243,19 +243,19 @@ def test_the_ranking_goes_by_the_last_use() -> None:
 
 
 def test_outcomes_move_confidence_as_the_specification_says() -> None:
-    assert effective(0.8, {"accepted": 1}) == pytest.approx(0.84)
-    assert effective(0.8, {"modified": 2}) == pytest.approx(0.722)
-    assert effective(0.8, {"rejected": 1, "accepted": 1}) == pytest.approx(0.672)
-    assert effective(0.8, {"rejected": 50}) == 0.1
-    assert effective(0.8, {"accepted": 50}) == 1.0
-    assert effective(0.8, {"rejected": 5}, pinned=True) == 0.8
-    assert effective(0.05, {"echo": 3}) == 0.05
+    assert effective_confidence(0.8, {"accepted": 1}) == pytest.approx(0.84)
+    assert effective_confidence(0.8, {"modified": 2}) == pytest.approx(0.722)
+    assert effective_confidence(0.8, {"rejected": 1, "accepted": 1}) == pytest.approx(0.672)
+    assert effective_confidence(0.8, {"rejected": 50}) == 0.1
+    assert effective_confidence(0.8, {"accepted": 50}) == 1.0
+    assert effective_confidence(0.8, {"rejected": 5}, pinned=True) == 0.8
+    assert effective_confidence(0.05, {"echo": 3}) == 0.05
 
 
 @given(st.dictionaries(st.sampled_from(["accepted", "modified", "rejected", "echo"]), st.integers(0, 50)))
 def test_the_rank_moves_a_little_only(counts: dict[str, int]) -> None:
-    assert 0.85 <= standing(counts, 0.3) <= 1.06 + 1e-9
-    assert standing({}, 0.3) == standing(counts, 0.0) == standing(counts, 0.3, pinned=True) == 1.0
+    assert 0.85 <= feedback_factor(counts, 0.3) <= 1.06 + 1e-9
+    assert feedback_factor({}, 0.3) == feedback_factor(counts, 0.0) == feedback_factor(counts, 0.3, pinned=True) == 1.0
 
 
 def test_corrections_halve_stability_and_their_replacement_gains() -> None:

@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from daemon.discretion import DiscreetFormatter, said
-from daemon.entry import BrokenEntryError, parse_entry
-from subconscious.errors import StoreError
+from subconscious.context.entry import BrokenEntryError, parse_entry
+from subconscious.domain.errors import StoreError
+from subconscious.redaction.log_redaction import RedactingFormatter, describe_error
 
 WORDS = "the quarterly numbers are bad"
 SECRET = "q8Zt3Lm9" + "Wx2Rk7Vb5Nc1"
@@ -17,7 +17,7 @@ SECRET = "q8Zt3Lm9" + "Wx2Rk7Vb5Nc1"
 def line(message: str, *args: object, error: BaseException | None = None) -> str:
     info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("subconscious.daemon", logging.ERROR, __file__, 1, message, args, info)
-    return DiscreetFormatter("%(levelname)s %(name)s: %(message)s").format(record)
+    return RedactingFormatter("%(levelname)s %(name)s: %(message)s").format(record)
 
 
 def test_a_line_holds_no_secret() -> None:
@@ -43,11 +43,11 @@ def test_an_error_that_may_quote_a_text_is_told_by_its_sort_and_place(error: Exc
 def test_an_error_of_the_world_says_what_it_is() -> None:
     told = line("a job failed", error=raised(StoreError("disk is full", "make room")))
     assert told.endswith("StoreError: disk is full")
-    assert said(OSError(28, "No space left on device")) == "OSError: [Errno 28] No space left on device"
+    assert describe_error(OSError(28, "No space left on device")) == "OSError: [Errno 28] No space left on device"
 
 
 @pytest.mark.parametrize("body", [f'{{"prompt": "{WORDS}"', f'["{WORDS}"]', f'{{"prompt": "{WORDS}"}}'])
 def test_a_broken_entry_is_told_without_its_words(body: str) -> None:
     with pytest.raises(BrokenEntryError) as caught:
         parse_entry("x.entry", f"subconscious 1\tStop\t1\t/\t/\t1\t\n{body}".encode())
-    assert WORDS not in said(caught.value)
+    assert WORDS not in describe_error(caught.value)

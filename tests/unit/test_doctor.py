@@ -14,16 +14,16 @@ import pytest
 
 from cli.__main__ import main
 from cli.holder import kill
-from subconscious import restore
-from subconscious.client import hello
-from subconscious.doctor import examine, machine, running
+from subconscious.doctor import examine, installation, running
 from subconscious.doctor.findings import Finding
 from subconscious.doctor.folder import filesystem
-from subconscious.home import Home
-from subconscious.store.backups import keep_copy
+from subconscious.settings.home import Home
+from subconscious.store.backups import create_copy
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
+from subconscious.upkeep import restore
+from subconscious.wire import hello
 from tests.support.stub_daemon import StubDaemon
 
 MOUNTS = """\
@@ -45,7 +45,7 @@ def closed() -> Iterator[None]:
 @pytest.fixture
 async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A healthy installation, as a first session leaves it."""
-    monkeypatch.setattr(machine, "LEAST_FREE", 0)
+    monkeypatch.setattr(installation, "MIN_FREE_BYTES", 0)
     home = Home(tmp_path / "state")
     home.make()
     database = await open_database(home.database)
@@ -79,7 +79,8 @@ def test_an_idle_daemon_is_no_fault(home: Home) -> None:
 
 
 def _answering(**changes: object) -> dict[str, object]:
-    provider = {"name": "openai", "model": "m", "reachable": True, "breaker": "closed", "error": None} | changes
+    provider = {"name": "openai", "model": "m", "reachable": True, "breaker": "closed", "error": None}
+    provider |= {name: value for name, value in changes.items() if name != "state"}
     spending = {"spent_today": 1.0, "cap": 10.0, "state": changes.get("state", "free")}
     return {"provider": {"providers": [provider], "spending": spending, "waiting": {"buried": 0}}}
 
@@ -149,7 +150,7 @@ def test_looking_changes_nothing(home: Home) -> None:
 
 
 def test_a_fresh_machine_has_no_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "LEAST_FREE", 0)
+    monkeypatch.setattr(installation, "MIN_FREE_BYTES", 0)
     assert faults(Home(tmp_path / "none")) == {}
     assert not (tmp_path / "none").exists()
 
@@ -270,7 +271,7 @@ def test_a_daemon_of_another_version(home: Home, version: str, remedy: str) -> N
 
 
 def test_a_damaged_database(home: Home) -> None:
-    copy = keep_copy(home.database, 1)
+    copy = create_copy(home.database, 1)
     home.database.write_bytes(b"not a database" * 1000)
     assert faults(home)["database"].remedy.startswith("subconscious restore latest")
     restore.put_back(home, restore.find(home, "latest"))
@@ -282,7 +283,7 @@ def test_a_damaged_database_without_a_copy(home: Home) -> None:
     page = bytearray(home.database.read_bytes())
     page[4096 : 4096 * 4] = b"\xff" * 4096 * 3
     home.database.write_bytes(page)
-    assert "no copy was kept" in faults(home)["database"].remedy
+    assert "no copy" in faults(home)["database"].remedy
 
 
 def test_a_database_of_a_newer_program(home: Home) -> None:
@@ -343,7 +344,7 @@ def test_a_database_of_before_there_were_models_is_sound(home: Home) -> None:
     assert check(home.database).schema
 
 
-def test_fix_lets_the_daemon_try_again(
+def test_fix_makes_the_daemon_retry(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
@@ -351,8 +352,8 @@ def test_fix_lets_the_daemon_try_again(
     with StubDaemon(home, replies) as daemon:
         main(["doctor", "--fix"])
         told = capsys.readouterr().out
-        assert "Mended: full text of no active memory (2)" in told
-        assert "Embedding 3 memories anew" in told
+        assert "Repaired: full text of no active memory (2)" in told
+        assert "Embedding 3 memories again" in told
         main(["doctor", "--fix", "--json"])
         json.loads(capsys.readouterr().out)
         assert [request.cmd for request in daemon.requests].count("embed") == 2
@@ -379,7 +380,7 @@ def test_a_spool_beyond_its_cap(home: Home) -> None:
 
 
 def test_a_full_disk(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "LEAST_FREE", 2**80)
+    monkeypatch.setattr(installation, "MIN_FREE_BYTES", 2**80)
     assert faults(home)["disk"].remedy.startswith("df -h ")
 
 
@@ -479,7 +480,7 @@ def _capture_finding(home: Home) -> Finding:
         ({}, "", "10 statements of yours were sure enough"),
     ],
 )
-async def test_that_automatic_capture_has_stopped_is_told_with_the_reason(
+async def test_stopped_automatic_capture_is_reported_with_the_reason(
     home: Home, changes: dict[str, object], config: str, why: str
 ) -> None:
     await _captured(home, changes)

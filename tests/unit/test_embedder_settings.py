@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.settings import Settings, load_settings
+from subconscious.settings.settings import Settings, load_settings
 
 
 def write(home: Path, mode: int) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subconscious.embeddings import EMBEDDERS, model_of, open_embedder
+from subconscious.domain.errors import EmbedderError
+from subconscious.embeddings.embedder import EMBEDDERS, model_of, open_embedder
 from subconscious.embeddings.integer_model import SCHEMA, _model_class, integer_model
 from subconscious.embeddings.local import LocalEmbedder, _packaged
-from subconscious.errors import EmbedderError
 
 
 def test_none_means_no_embeddings() -> None:
@@ -31,13 +31,13 @@ def test_a_model_is_known_before_it_is_loaded() -> None:
 
 def test_nothing_heavy_is_imported_until_a_model_is_opened() -> None:
     heavy = "{'numpy', 'onnxruntime', 'google.protobuf', 'openai', 'ollama', 'httpx', 'httpx2'} & set(sys.modules)"
-    code = f"import sys; from subconscious.embeddings import model_of; model_of('local'); print({heavy})"
+    code = f"import sys; from subconscious.embeddings.embedder import model_of; model_of('local'); print({heavy})"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "set()"
 
 
 def test_the_runtime_leaves_no_trace_of_a_report(tmp_path: Path) -> None:
-    code = "from subconscious.embeddings import open_embedder; open_embedder('local').embed(['a'])"
+    code = "from subconscious.embeddings.embedder import open_embedder; open_embedder('local').embed(['a'])"
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
@@ -56,14 +56,14 @@ def test_only_the_model_we_know_is_loaded(tmp_path: Path, content: bytes) -> Non
         LocalEmbedder(weights=weights)
 
 
-def test_a_missing_model_is_told_with_a_remedy(tmp_path: Path) -> None:
+def test_a_missing_model_is_reported_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError) as raised:
         LocalEmbedder(weights=tmp_path / "nowhere.onnx")
     assert raised.value.code == "E051"
     assert 'embedder = "none"' in raised.value.remedy
 
 
-def test_what_is_no_model_is_refused() -> None:
+def test_an_invalid_model_is_rejected() -> None:
     for content in (b"\xff\xff", b""):
         with pytest.raises(EmbedderError):
             integer_model(content)
@@ -91,7 +91,7 @@ def test_seven_bits_can_not_overflow() -> None:
             assert 2 * 255 * int(np.abs(values).max()) <= 2**15 - 1
 
 
-def test_the_schema_names_what_is_declared() -> None:
+def test_the_schema_has_all_declared_embedders() -> None:
     kinds = {kind.rstrip("*") for fields in SCHEMA.values() for _, kind in fields.values()}
     assert {kind for kind in kinds if kind[0].isupper()} <= SCHEMA.keys()
 

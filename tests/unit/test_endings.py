@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.capture.ended import ended_by
-from subconscious.capture.endings import End, endings, spelled
+from subconscious.supersession.ended import ended_by
+from subconscious.supersession.ending_patterns import End
+from subconscious.supersession.endings import endings, spelled
 
 STATED = [
     "Always run the integration tests before pushing",
@@ -44,6 +45,21 @@ STATED = [
         ("não usamos mais Redis", 8),
         ("stop adding changelog entries", 9),
         ("it's fine to push to main again", 10),
+        ("the rule about default exports is off the table", 1),
+        ("die Regel mit den default exports ist vom Tisch", 1),
+        ("the changelog rule doesnt apply anymore", 9),
+        ("lets not do the changelog entries after all", 9),
+        ("i changed my mind about the changelog, no entries", 9),
+        ("default exports are fine after all", 1),
+        ("default exports are permitted now", 1),
+        ("i take back the ban on default exports", 1),
+        ("default exports ban lifted", 1),
+        ("endpoints dont need to be versioned after all", 2),
+        ("no more changelog requirement", 9),
+        ("skip the changelog entries from now on", 9),
+        ("you dont have to ask before adding dependencies anymore", 3),
+        ("no need to ask about dependencies any more, just add them", 3),
+        ("the review is over, pushes to main are back to normal", 10),
     ],
 )
 def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
@@ -63,6 +79,7 @@ FOR_A_TIME = [
     "chaque PR a une capture",
     "retries stay off in dev till we found the duplicates",
     "use the fake mailer until the relay is repaired",
+    "lena is out of office, so pavel reviews the payments",
 ]
 
 
@@ -83,6 +100,7 @@ FOR_A_TIME = [
         ("found it, a double click. retries back on in dev", [9]),
         ("retries are on again", [9]),
         ("you can use the real mailer again", [10]),
+        ("lena is back", [11]),
         ("mail client on again", []),
         ("omar is back", []),
         ("ines is done", []),
@@ -120,6 +138,12 @@ def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) 
         "the tests are done",
         "I finished the login page",
         "forget that testing stuff maybe",
+        "the login page is fine now",
+        "the redis container is back to normal",
+        "skip the integration tests for this commit",
+        "lets not merge yet after all the trouble",
+        "the tests dont need redis",
+        "why is it that default exports arent allowed",
     ],
 )
 def test_what_ends_nothing(typed: str) -> None:
@@ -127,11 +151,20 @@ def test_what_ends_nothing(typed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["scrap that", "no, forget it", "actually no", "nvm that", "hmm undo that decision", "lieber doch nicht"]
+    "typed",
+    [
+        *("scrap that", "no, forget it", "actually no", "nvm that", "hmm undo that decision", "lieber doch nicht"),
+        *("sorry that was wrong, ignore it", "my mistake, forget that"),
+    ],
 )
 def test_the_thing_said_last(typed: str) -> None:
     (ending,) = endings(typed)
     assert (ending.end, ending.topic) == (End.LAST, "")
+
+
+@pytest.mark.parametrize("typed", ["that was wrong, fix it", "that is wrong", "my mistake, the field is called total"])
+def test_a_fault_that_is_only_named_ends_nothing(typed: str) -> None:
+    assert not any(ending.end is End.LAST for ending in endings(typed))
 
 
 def test_two_that_fit_alike_are_left_alone() -> None:
@@ -157,3 +190,58 @@ def test_any_text_is_read(text: str) -> None:
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz ", max_size=60))
 def test_spelling_keeps_the_words(text: str) -> None:
     assert len(spelled(text).split()) == len(text.split()) or "nevermind" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("the audit is over", "until the audit nobody merges to release/"),
+        ("die messe ist vorbei", "bis zur messe keine änderungen am layout"),
+        ("the license server works again", "the license server is down, so use octave for the time being"),
+        ("l'api météo remarche", "tant que l'api météo est en panne on utilise les données de test"),
+        ("der drucker läuft wieder", "der drucker ist kaputt, bons vorerst als pdf"),
+        ("the tile cache rule is off the table", "tiles go into the tile cache for a day"),
+    ],
+)
+def test_the_end_of_a_state_ends_what_rests_on_it(typed: str, stored: str) -> None:
+    (found,) = endings(typed)
+    assert ended_by(found, [stored]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("the audit is delayed", "until the audit nobody merges to release/"),
+        ("uploads are deleted after 14 days", "uploads go to the bucket frames-out"),
+        ("errors for users go through i18n", "errors for users are in English until the relaunch"),
+    ],
+)
+def test_news_that_only_sounds_like_an_end_ends_nothing(typed: str, stored: str) -> None:
+    assert not any(ended_by(found, [stored]) for found in endings(typed))
+
+
+@pytest.mark.parametrize("typed", ["hm no wait, drop that", "nah, scrap that", "hold on, forget that"])
+def test_second_thoughts_take_back_the_last_thing(typed: str) -> None:
+    (found,) = endings(typed)
+    assert found.end is End.LAST
+    assert found.alone
+
+
+def test_leave_to_stop_asking_ends_the_rule_to_ask() -> None:
+    (found,) = endings("you can stop asking me about terraform modules")
+    assert found.end is End.DENIED
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "ends"),
+    [
+        ("リリースは昨日終わった", "リリースまでは依存関係を更新しない", [0]),
+        ("移行は完了しました", "移行が終わるまで両方に書き込む", [0]),
+        ("テストは終わった", "リリースまでは依存関係を更新しない", []),
+        ("コメントを英語で書くルールはもう要らない", "コメントは全部英語で書くこと", [0]),
+        ("审计结束了", "审计结束之前不要合并", [0]),
+    ],
+)
+def test_ends_in_japanese_and_chinese(typed: str, stored: str, ends: list[int]) -> None:
+    (found,) = endings(typed)
+    assert ended_by(found, [stored]) == ends

@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from subconscious.capture.relation import Relation, relations
+from subconscious.domain.model import Origin, Relation, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.flow import holding
-from subconscious.flow.mind import Mind
-from subconscious.model import Origin, Role, Turn
-from subconscious.settings import Settings
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.supersession import retirement
+from subconscious.supersession.pair_model import relations
 from tests.support.minds import no_embedding, store
 
 NOW = 2_000_000_000.0
@@ -27,7 +27,7 @@ def embedder() -> LocalEmbedder:
     return LocalEmbedder()
 
 
-def mind_of(database: Database, embedder: LocalEmbedder) -> Mind:
+def mind_of(database: Database, embedder: LocalEmbedder) -> RecallContext:
     async def at_hand(text: str) -> numpy.ndarray:
         vectors: numpy.ndarray = await asyncio.to_thread(embedder.embed, [text])
         mine: numpy.ndarray = vectors[0]
@@ -36,15 +36,17 @@ def mind_of(database: Database, embedder: LocalEmbedder) -> Mind:
     async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
         return await asyncio.to_thread(relations, new, olds, embedder)
 
-    return replace(Mind(database, None, Settings(embedder="none"), no_embedding), at_hand=at_hand, relate=relate)
+    return replace(
+        RecallContext(database, None, Settings(embedder="none"), no_embedding), embed_now=at_hand, relate=relate
+    )
 
 
-async def in_use_after(mind: Mind, project: Project, text: str) -> list[str]:
+async def in_use_after(ctx: RecallContext, project: Project, text: str) -> list[str]:
     turn = Turn("t1", "s1", Role.USER, Origin.USER, text, NOW, "", 0, len(text))
-    found = await holding.ended(mind, [turn], [], project.id, "s1")
-    async with mind.database.write() as tx:
-        await holding.retire(tx, found, [])
-    rows = await mind.database.rows("SELECT content FROM memories WHERE archived_at IS NULL ORDER BY id")
+    found = await retirement.ended(ctx, [turn], [], project.id, "s1")
+    async with ctx.database.write() as tx:
+        await retirement.retire(tx, found, [])
+    rows = await ctx.database.rows("SELECT content FROM memories WHERE archived_at IS NULL ORDER BY id")
     return [row["content"] for row in rows]
 
 
@@ -87,5 +89,28 @@ async def test_other_messages_end_nothing(
 async def test_without_an_embedder_words_alone_decide(database: Database, project: Project) -> None:
     holds = "while ines is on vacation, omar approves the invoices"
     await store(database, project, holds, origin=Origin.USER)
-    mind = Mind(database, None, Settings(embedder="none"), no_embedding)
-    assert await in_use_after(mind, project, "omar need not look at invoices now, ines does") == [holds]
+    ctx = RecallContext(database, None, Settings(embedder="none"), no_embedding)
+    assert await in_use_after(ctx, project, "omar need not look at invoices now, ines does") == [holds]
+
+
+LASTS = "The nightly sync skips uploads that carry no checksum."
+
+
+@pytest.mark.parametrize(
+    ("held", "origin", "left"),
+    [
+        ("The nightly sync skips uploads until it is restarted.", Origin.ASSISTANT, 1),
+        ("The nightly sync skips uploads until it is restarted.", Origin.USER, 0),
+        (f"{LASTS} (asked: What happens to uploads during the migration?)", Origin.USER, 1),
+    ],
+    ids=["a finding", "temporary", "only the question names a time"],
+)
+async def test_only_temporary_statements_of_a_person_are_compared(
+    database: Database, project: Project, embedder: LocalEmbedder, held: str, origin: Origin, left: int
+) -> None:
+    async def taken_in(_: str, olds: Sequence[str]) -> list[Relation]:
+        return [Relation.REPLACES] * len(olds)
+
+    ctx = replace(mind_of(database, embedder), relate=taken_in)
+    await store(database, project, held, origin=origin)
+    assert len(await in_use_after(ctx, project, "the nightly sync did three uploads and went quiet")) == left

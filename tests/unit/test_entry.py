@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.entry import BrokenEntryError, parse_entry
+from subconscious.context.entry import BrokenEntryError, parse_entry
 
 PAYLOAD = {"session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/p", "hook_event_name": "Stop"}
 

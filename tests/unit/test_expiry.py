@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from subconscious.surfacing.expiry import ends_at
+from subconscious.supersession.expiry import ends_at
 
 SAID = datetime(2026, 5, 13, 10, 0, tzinfo=UTC)
 """A Wednesday."""

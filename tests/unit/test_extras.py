@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.setup import _has_sdk
+from cli.setup import _ensure_sdk
 from subconscious import extras
-from subconscious.embeddings import Access as EmbedderAccess
-from subconscious.embeddings import open_embedder
-from subconscious.errors import EmbedderBusyError, UnavailableError
-from subconscious.providers import Access, open_provider
+from subconscious.domain.errors import EmbedderBusyError, UnavailableError
+from subconscious.embeddings.embedder import Access as EmbedderAccess
+from subconscious.embeddings.embedder import open_embedder
+from subconscious.llm.providers import Access, open_provider
 
 
 @pytest.fixture
@@ -96,13 +96,33 @@ def test_a_damaged_note_says_nothing(environment: Path, begun: list[str], conten
     assert begun == ["openai"]
 
 
-def test_setup_installs_and_says_what_failed(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_setup_installs_and_reports_failures(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The installer itself runs; there is no environment that it could install into."""
-    assert not _has_sdk("anthropic")
+    assert not _ensure_sdk("anthropic")
     said = capsys.readouterr().out
     assert "Installing Anthropic's SDK" in said
     assert "there is no environment to install into" in said
-    assert _has_sdk("ollama")
+    assert _ensure_sdk("ollama")
+
+
+def test_an_extra_of_several_packages_needs_all_of_them(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else name)
+    assert not extras.is_installed("page")
+    absence = extras.ensure("page")
+    assert absence is not None
+    assert absence.remedy == "pip install jinja2 starlette uvicorn"
+
+
+def test_the_page_s_packages_are_installed_by_its_command(environment: Path, begun: list[str]) -> None:
+    absence = extras.ensure("page")
+    assert absence is not None
+    assert absence.message == "the web server of the page is being installed (4 MB, this once)"
+    (environment.parent / "failure-page").write_text(json.dumps({"reason": "no network", "time": time.time()}))
+    extras._installing.clear()
+    failed = extras.ensure("page")
+    assert failed is not None
+    assert "then run `subconscious ui`" in failed.remedy
+    assert begun == ["page"]
 
 
 def test_elsewhere_a_person_installs(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subconscious.failures.checks import CHECKS, rejected_by
-from subconscious.failures.wording import is_ours, told
+from subconscious.failures.wording import is_ours, sentence
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_the_checks_that_a_report_names(report: str, names: list[str]) -> None:
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_sentence_of_a_check_is_ours_alone(name: str) -> None:
     slots = {"failed": name, "way_out": CHECKS[name]}
-    assert is_ours(told("check", slots), "check", slots)
+    assert is_ours(sentence("check", slots), "check", slots)
     worded = slots | {"way_out": "run the payload first"}
-    assert not is_ours(told("check", worded), "check", worded)
+    assert not is_ours(sentence("check", worded), "check", worded)
 
 
 def test_a_long_report_is_read_in_bounded_time() -> None:

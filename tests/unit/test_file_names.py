@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.file_names import END, HEADER, names_in
 from hooks.known_files import may_be_known
-from subconscious.surfacing.files import Touched, bond
+from subconscious.recall.file_binding import Touched, bond
+from subconscious.surfacing.published_files import END, HEADER, names_in
 from tests.support.values import make_memory
 
 NAME = st.from_regex(r"[A-Za-z_@+-]{0,3}\.?[a-z]{1,2}(\.[a-z0-9]{1,2}){1,2}", fullmatch=True)
@@ -33,7 +33,7 @@ def payload(file: str, **more: object) -> bytes:
 
 
 @given(name=NAME, before=AROUND, after=AROUND, folder=st.sampled_from(["", "src/", "/repo/src/", "./", "@scope/"]))
-def test_whatever_binds_a_memory_to_a_file_is_published(name: str, before: str, after: str, folder: str) -> None:
+def test_all_bindings_of_memories_to_files_are_published(name: str, before: str, after: str, folder: str) -> None:
     touched = Touched(f"src/{name}", "/repo")
     for memory in (
         make_memory(f"We keep {before}{folder}{name}{after} small."),
@@ -69,7 +69,7 @@ def test_a_file_that_no_memory_names_is_not_asked_about(tmp_path: Path) -> None:
         payload("/repo/other.py", tool_response={"file_path": "/repo/queue.py"}),
     ],
 )
-def test_what_is_unclear_is_asked_about(tmp_path: Path, asked: bytes) -> None:
+def test_unclear_files_are_sent_to_the_daemon(tmp_path: Path, asked: bytes) -> None:
     published(tmp_path, "queue.py")
     assert may_be_known(str(tmp_path), asked)
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from subconscious.domain.model import Memory
 from subconscious.files import yaml_subset
-from subconscious.files.names import note_name, note_names
 from subconscious.files.note import NoteError, parse, render
 from subconscious.files.other_tools import _observations
 from subconscious.files.record import (
@@ -28,8 +28,8 @@ from subconscious.files.record import (
     parse_record,
     signed,
 )
+from subconscious.files.vault import note_name, note_names
 from subconscious.files.yaml_subset import FrontMatterError
-from subconscious.model import Memory
 from tests.support.records import SHOP, any_memory, make_record, said, texts
 
 FEW = settings(max_examples=40)
@@ -46,7 +46,7 @@ def record_of(memory: Memory) -> Record:
 
 @FEW
 @given(any_memory())
-def test_a_note_holds_its_record_exactly(memory: Memory) -> None:
+def test_a_note_contains_its_exact_record(memory: Memory) -> None:
     record = signed(record_of(memory), KEY)
     note = parse(render(record, {}, {}))
     assert note.statement is None
@@ -73,7 +73,7 @@ def test_an_edited_statement_is_noticed_and_read_without_its_escapes(text: str, 
 
 @FEW
 @given(said())
-def test_what_is_escaped_is_read_back(text: str) -> None:
+def test_escaped_text_is_read_back(text: str) -> None:
     record = make_record("x")
     shown = render(make_record(text), {}, {}).split("\n# ")[1].partition("\n")[2]
     body = shown.split("\n<!-- subconscious {")[0]
@@ -81,7 +81,7 @@ def test_what_is_escaped_is_read_back(text: str) -> None:
     assert (note.statement or record.memory.content).split() == text.split()
 
 
-def test_front_matter_has_what_people_filter_by() -> None:
+def test_front_matter_has_the_fields_for_filters() -> None:
     link = LinkTo(target=OTHER, type="SUPERSEDES", status="active", confidence=1, created_by="user", created_at=0)
     proposed = link.model_copy(update={"type": "SUPPORTS", "status": "proposed"})
     record = make_record(
@@ -150,7 +150,7 @@ MUCH = 300_000
     ],
     ids=range(12),
 )
-def test_a_hostile_note_takes_no_long_time(text: str) -> None:
+def test_a_hostile_note_is_parsed_quickly(text: str) -> None:
     """What grows with the square of the length would take hours, and run into the time-out."""
     with suppress(NoteError):
         parse(text)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.arguments_files import TOOLS as NAMED
+from cli.arguments_data import TOOLS as NAMED
+from subconscious.domain.kinds import KINDS
 from subconscious.files.other_tools import (
     TOOLS,
     read_basic_memory,
@@ -19,7 +20,6 @@ from subconscious.files.other_tools import (
     read_mem0,
 )
 from subconscious.files.reading import Item
-from subconscious.kinds import KINDS
 
 MARCH = 1_740_823_200.0
 
@@ -79,7 +79,7 @@ def test_claude_mem(claude_mem: Path) -> None:
     assert "claude-mem observation 2" in by_name(list(read_claude_mem(claude_mem, "")))
 
 
-def test_what_lies_in_the_wal_is_read_and_nothing_is_written(claude_mem: Path) -> None:
+def test_the_write_ahead_log_is_read_without_writing(claude_mem: Path) -> None:
     with closing(sqlite3.connect(claude_mem)) as writer:
         writer.execute("INSERT INTO session_summaries VALUES (9, 'shop', 'Written last.')")
         writer.commit()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.errors import RequestError
+from subconscious.domain.errors import RequestError
 from subconscious.files.folder import open_folder
 from subconscious.files.reading import LARGEST_NOTE, Item, is_export, read_export
 from subconscious.files.record import LinkTo, Record, as_json
@@ -76,14 +76,14 @@ def test_all_is_for_its_owner_alone(out: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "json"])
-def test_a_second_export_changes_only_what_changed(out: Path, form: str) -> None:
+def test_a_second_export_writes_only_changed_notes(out: Path, form: str) -> None:
     export(out, make_record("One.", A), make_record("Two.", B), form=form)
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
     assert export(out, make_record("One.", A), make_record("Two.", B), form=form).written == ()
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
 
 
-def test_what_is_gone_is_removed_and_what_is_not_ours_stays(out: Path) -> None:
+def test_stale_notes_are_removed_and_other_files_stay(out: Path) -> None:
     export(out, make_record("One.", A), make_record("Two.", B, kind="lesson"))
     (out / "mine.md").write_text("My own note.")
     (out / ".obsidian").mkdir()

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.model import Memory
-from subconscious.search.dates import Span
-from subconscious.search.understanding import Wanted
-from subconscious.settings import Settings
+from subconscious.domain.model import Memory
+from subconscious.recall.dates import Span
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
+from subconscious.recall.understanding import ParsedQuery
+from subconscious.settings.settings import Settings
 from subconscious.store import memories, vectors
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
@@ -28,8 +28,8 @@ async def no_embedding(text: str) -> None:
     return None
 
 
-def mind_of(database: Database, **chosen: Any) -> Mind:
-    return Mind(database, None, Settings(embedder="none", **chosen), no_embedding)
+def mind_of(database: Database, **chosen: Any) -> RecallContext:
+    return RecallContext(database, None, Settings(embedder="none", **chosen), no_embedding)
 
 
 async def store(database: Database, project: Project, content: str, **changes: Any) -> int:
@@ -37,7 +37,7 @@ async def store(database: Database, project: Project, content: str, **changes: A
         return (await memories.insert(tx, make_memory(content, project_id=project.id, **changes))).id
 
 
-async def ids(database: Database, project: Project, wanted: Wanted, limit: int = 10) -> list[int]:
+async def ids(database: Database, project: Project, wanted: ParsedQuery, limit: int = 10) -> list[int]:
     return [hit.memory.id for hit in await recall(mind_of(database), wanted, project.id, limit)]
 
 
@@ -63,7 +63,7 @@ async def test_a_rare_memory_does_not_drown(
     for number in range(60):
         await store(database, project, f"retry queue retry queue {number}", files=("lib/pay_rates.py",))
     rare = await store(database, project, "much is said here, at length, and of the retry queue too", **changes)
-    assert await ids(database, project, Wanted("retry queue", which)) == [rare]
+    assert await ids(database, project, ParsedQuery("retry queue", which)) == [rare]
     found, total = await memories.listing(database, Filter(project.id, **_said(which)), 10)
     assert ([memory.id for memory in found], total) == ([rare], 1)
 
@@ -85,8 +85,8 @@ async def test_a_rare_memory_does_not_drown_among_vectors(database: Database, pr
     async def embed(text: str) -> vectors.Vector:
         return near
 
-    mind = Mind(database, NumpyIndex(database, "toy"), Settings(embedder="none"), embed)
-    found = await recall(mind, Wanted("meaning", Filter(kinds=("lesson",))), project.id, 5)
+    ctx = RecallContext(database, NumpyIndex(database, "toy"), Settings(embedder="none"), embed)
+    found = await recall(ctx, ParsedQuery("meaning", Filter(kinds=("lesson",))), project.id, 5)
     assert [hit.memory.id for hit in found] == [rare]
 
 
@@ -95,16 +95,16 @@ async def test_phrases_must_occur_and_words_left_out_must_not(database: Database
     apart = await store(database, project, "The queue may retry.")
     draft = await store(database, project, "The retry queue, a draft.")
     assert await ids(
-        database, project, Wanted("retry queue", Filter(phrases=("retry queue",), without=("draft",)))
+        database, project, ParsedQuery("retry queue", Filter(phrases=("retry queue",), without=("draft",)))
     ) == [exact]
-    assert set(await ids(database, project, Wanted("retry queue", Filter(without=("bounded",))))) == {apart, draft}
-    assert await ids(database, project, Wanted("retry", Filter(phrases=("!?",)))) == []
+    assert set(await ids(database, project, ParsedQuery("retry queue", Filter(without=("bounded",))))) == {apart, draft}
+    assert await ids(database, project, ParsedQuery("retry", Filter(phrases=("!?",)))) == []
 
 
 async def test_neighbours_keep_to_the_filter_too(database: Database, project: Project) -> None:
     hit = await store(database, project, "The retry queue.", kind="lesson", session_id="s")
     await store(database, project, "Beside it.", session_id="s")
-    assert await ids(database, project, Wanted("retry queue", Filter(kinds=("lesson",)))) == [hit]
+    assert await ids(database, project, ParsedQuery("retry queue", Filter(kinds=("lesson",)))) == [hit]
 
 
 async def test_archived_memories_are_ranked(database: Database, project: Project) -> None:
@@ -114,37 +114,40 @@ async def test_archived_memories_are_ranked(database: Database, project: Project
         async with database.write() as tx:
             await memories.archive(tx, await memories.get(database, one), "user", "")
     await store(database, project, "The retry queue lives.")
-    assert await ids(database, project, Wanted("retry queue", Filter(archived=True))) == [best, weak]
+    assert await ids(database, project, ParsedQuery("retry queue", Filter(archived=True))) == [best, weak]
 
 
 async def test_a_time_that_is_spoken_of_raises_and_hides_nothing(database: Database, project: Project) -> None:
     old = await store(database, project, "The retry queue is bounded.", said_at=NOON - 100 * DAY)
     new = await store(database, project, "The retry queue is bounded now.", said_at=NOON)
     then = Span(NOON - 101 * DAY, NOON - 99 * DAY)
-    assert await ids(database, project, Wanted("retry queue bounded", span=then)) == [old, new]
-    assert set(await ids(database, project, Wanted("retry queue bounded", span=Span(until=0.0)))) == {old, new}
+    assert await ids(database, project, ParsedQuery("retry queue bounded", span=then)) == [old, new]
+    assert set(await ids(database, project, ParsedQuery("retry queue bounded", span=Span(until=0.0)))) == {old, new}
 
 
 async def test_what_is_of_the_time_is_looked_for_beyond_what_fits_best(database: Database, project: Project) -> None:
     for number in range(60):
         await store(database, project, f"The retry queue {'and more ' * number}")
     then = await store(database, project, f"The retry queue {'and more ' * 60}", said_at=NOON - 50 * DAY)
-    assert then not in await ids(database, project, Wanted("retry queue"), 50)
+    assert then not in await ids(database, project, ParsedQuery("retry queue"), 50)
     span = Span(NOON - 51 * DAY, NOON - 49 * DAY)
-    assert then in await ids(database, project, Wanted("retry queue", span=span), 30)
+    assert then in await ids(database, project, ParsedQuery("retry queue", span=span), 30)
 
 
 async def test_a_kind_that_is_spoken_of_raises_a_little(database: Database, project: Project) -> None:
     plain = await store(database, project, "The retry queue is bounded.", kind="learning")
     meant = await store(database, project, "The retry queue is bounded.", kind="decision")
-    assert await ids(database, project, Wanted("retry queue", kinds=("decision",))) == [meant, plain]
+    assert await ids(database, project, ParsedQuery("retry queue", kinds=("decision",))) == [meant, plain]
 
 
 async def test_without_words_what_is_of_the_time_is_listed(database: Database, project: Project) -> None:
     await store(database, project, "Long ago.", said_at=NOON - 9 * DAY)
     first = await store(database, project, "One.", said_at=NOON)
     second = await store(database, project, "Two.", said_at=NOON + 60)
-    assert await ids(database, project, Wanted("what did we do", span=Span(NOON - DAY, NOON + DAY))) == [second, first]
+    assert await ids(database, project, ParsedQuery("what did we do", span=Span(NOON - DAY, NOON + DAY))) == [
+        second,
+        first,
+    ]
 
 
 async def test_a_page_of_two_scopes_is_in_order(database: Database, project: Project) -> None:

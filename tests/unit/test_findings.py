@@ -7,17 +7,17 @@ from typing import Any
 import numpy
 import pytest
 
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.unasked import Occasion, surface_file
-from subconscious.model import Origin, Scope
-from subconscious.settings import Settings
+from subconscious.domain.model import Origin, Scope
+from subconscious.recall.file_binding import Touched
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import Handover
+from subconscious.settings.settings import Settings
 from subconscious.store import memories, sessions, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
-from subconscious.summaries import Handover
-from subconscious.surfacing.files import Touched
+from subconscious.surfacing.proactive import SurfacingEvent, surface_file
+from subconscious.surfacing.session_start import Start, surface_start
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
@@ -33,11 +33,11 @@ def unit(numbers: list[float]) -> numpy.ndarray:
     return vector / numpy.linalg.norm(vector)
 
 
-def mind_asked(database: Database, way: list[float]) -> Mind:
+def mind_asked(database: Database, way: list[float]) -> RecallContext:
     async def embed(text: str) -> numpy.ndarray:
         return unit(way)
 
-    return Mind(database, NumpyIndex(database, "toy"), Settings(), embed)
+    return RecallContext(database, NumpyIndex(database, "toy"), Settings(), embed)
 
 
 async def found(database: Database, project: Project, **changes: Any) -> int:
@@ -50,9 +50,13 @@ async def found(database: Database, project: Project, **changes: Any) -> int:
     return kept
 
 
-async def given(mind: Mind, project: Project, session: str = "now", work: str = "Why do uploads fail?") -> list[int]:
+async def given(
+    ctx: RecallContext, project: Project, session: str = "now", work: str = "Why do uploads fail?"
+) -> list[int]:
     touched = Touched(FILE.path, FILE.root, work=work)
-    return [hit.memory.id for hit in (await surface_file(mind, Occasion(session, project.id, "file"), touched)).hits]
+    return [
+        hit.memory.id for hit in (await surface_file(ctx, SurfacingEvent(session, project.id, "file"), touched)).hits
+    ]
 
 
 async def test_a_finding_is_given_with_its_file_where_the_prompt_is_about_it(
@@ -80,29 +84,29 @@ async def test_a_finding_that_three_sessions_left_unheeded_is_not_given_with_its
     database: Database, project: Project
 ) -> None:
     number = await found(database, project)
-    mind = mind_asked(database, ABOUT)
+    ctx = mind_asked(database, ABOUT)
     for session in ("one", "two", "three"):
         async with database.write() as tx:
-            await sessions.note(tx, session, project.id, NOON, transcript="", cwd="/p")
-        assert await given(mind, project, session) == [number]
+            await sessions.record_activity(tx, session, project.id, NOON, transcript="", cwd="/p")
+        assert await given(ctx, project, session) == [number]
         async with database.write() as tx:
             await sessions.end(tx, session, NOON, "ended", "other")
-    assert await given(mind, project) == []
+    assert await given(ctx, project) == []
 
 
 async def test_a_finding_is_not_given_once_two_later_sessions_changed_its_file(
     database: Database, project: Project
 ) -> None:
     number = await found(database, project)
-    mind = mind_asked(database, ABOUT)
+    ctx = mind_asked(database, ABOUT)
     for at, session in enumerate(("before", "one", "two"), start=1):
-        assert await given(mind, project, f"asks {at}") == [number]
+        assert await given(ctx, project, f"asks {at}") == [number]
         story = Handover(asked='"Change uploads"', files=("worker.py",)).to_json()
         async with database.write() as tx:
-            await sessions.note(tx, session, project.id, NOON + at, transcript="", cwd="/p")
-            await sessions.summarise(tx, session, sessions.Told("", "", (), "", "{}", story))
+            await sessions.record_activity(tx, session, project.id, NOON + at, transcript="", cwd="/p")
+            await sessions.save_story(tx, session, sessions.Story("", "", (), "", "{}", story))
             await sessions.end(tx, session, NOON + at, "ended", "other")
-    assert await given(mind, project, "asks again") == []
+    assert await given(ctx, project, "asks again") == []
 
 
 @pytest.mark.parametrize(("branch", "is_given"), [("kiln", True), ("main", False), ("glaze", False)])

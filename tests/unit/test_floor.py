@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subconscious.model import EngineHit, Hit
-from subconscious.search.floor import FAR, matches
+from subconscious.domain.model import EngineHit, Hit
+from subconscious.recall.selection import FAR, matches
 from tests.support.values import make_memory
 
 

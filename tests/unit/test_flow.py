@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.flow.unasked import Prompt, surface_prompt
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
 
-async def given(mind: Mind, project: Project, session: str = "s", **start: Any) -> list[int]:
-    context = await surface_start(mind, Start(session, project.id, "start/startup", **start))
+async def given(ctx: RecallContext, project: Project, session: str = "s", **start: Any) -> list[int]:
+    context = await surface_start(ctx, Start(session, project.id, "start/startup", **start))
     return [hit.memory.id for hit in context.hits]
 
 
@@ -39,13 +39,13 @@ async def test_lessons_leave_room_for_what_fits(database: Database, project: Pro
 
 async def test_what_stands_in_the_context_is_not_given_again(database: Database, project: Project) -> None:
     memory = await store(database, project, "Amounts are integer cents.")
-    mind = make_mind(database)
-    assert await given(mind, project) == [memory]
-    assert await given(mind, project) == []
-    assert await given(mind, project, "another") == [memory]
+    ctx = make_mind(database)
+    assert await given(ctx, project) == [memory]
+    assert await given(ctx, project) == []
+    assert await given(ctx, project, "another") == [memory]
     async with database.write() as tx:
         await surfaces.reset(tx, "s")
-    assert await given(mind, project) == [memory]
+    assert await given(ctx, project) == [memory]
 
 
 async def test_a_late_start_leaves_out_what_the_session_itself_brought(database: Database, project: Project) -> None:
@@ -69,9 +69,9 @@ async def test_recall_keeps_to_its_project(database: Database, project: Project)
     here = await store(database, project, "The upload worker retries twice.")
     async with database.write() as tx:
         await memories.insert(tx, make_memory("The upload worker is gone.", project_id="pother"))
-    mind = make_mind(database)
-    assert [hit.memory.id for hit in await recall(mind, "upload worker", project.id, 10)] == [here]
-    assert len(await recall(mind, "upload worker", None, 10)) == 2
+    ctx = make_mind(database)
+    assert [hit.memory.id for hit in await recall(ctx, "upload worker", project.id, 10)] == [here]
+    assert len(await recall(ctx, "upload worker", None, 10)) == 2
 
 
 async def test_silence_when_there_is_nothing(database: Database, project: Project) -> None:
@@ -83,18 +83,18 @@ UPLOADS = "The UploadWorker retries a failed chunk upload twice, then parks it."
 ASKED = "why does the UploadWorker retry a failed chunk upload"
 
 
-async def fitting(mind: Mind, project: Project, text: str = ASKED, session: str = "now") -> list[int]:
-    context = await surface_prompt(mind, Prompt(session, project.id, text))
+async def fitting(ctx: RecallContext, project: Project, text: str = ASKED, session: str = "now") -> list[int]:
+    context = await surface_prompt(ctx, Prompt(session, project.id, text))
     return [hit.memory.id for hit in context.hits]
 
 
 async def test_a_prompt_is_given_what_it_is_about_once(database: Database, project: Project) -> None:
     memory = await store(database, project, UPLOADS)
     await store(database, project, "Invoices use the tax table of the year.")
-    mind = make_mind(database)
-    assert await fitting(mind, project) == [memory]
-    assert await fitting(mind, project) == []
-    assert await fitting(mind, project, session="another") == [memory]
+    ctx = make_mind(database)
+    assert await fitting(ctx, project) == [memory]
+    assert await fitting(ctx, project) == []
+    assert await fitting(ctx, project, session="another") == [memory]
     (surface, _) = await surfaces.listing(database, memory_id=memory)
     assert surface.event == "prompt"
     assert surface.reason.startswith("fits the prompt: text rank 1")
@@ -119,8 +119,8 @@ async def test_kinds_can_be_left_out(database: Database, project: Project) -> No
 async def test_a_session_is_given_so_many_unasked_and_no_more(database: Database, project: Project) -> None:
     for number in range(6):
         await store(database, project, f"{UPLOADS} Case {number}.")
-    mind = make_mind(database, session_surfaces=4, prompt_memories=3)
-    assert [len(await fitting(mind, project)) for _ in range(3)] == [3, 1, 0]
+    ctx = make_mind(database, session_surfaces=4, prompt_memories=3)
+    assert [len(await fitting(ctx, project)) for _ in range(3)] == [3, 1, 0]
 
 
 async def test_after_a_compaction_a_memory_still_rests_for_a_while(database: Database, project: Project) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from subconscious.friction import candidate, recurring
-from subconscious.model import Decision, Origin, Strength
+from subconscious.domain.model import Decision, Origin, Strength
+from subconscious.knowledge.friction import candidate, recurring
 from subconscious.store import promotion
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -48,7 +48,7 @@ def test_other_wording_is_met_by_meaning() -> None:
     assert len(recurring(found, near, 3)) == 1
 
 
-def test_what_was_learned_without_trouble_is_no_friction() -> None:
+def test_learnings_without_trouble_are_no_friction() -> None:
     plain = "The ledger keeps amounts in cents."
     assert recurring([trouble(name, plain, kind="learning") for name in "abc"], {}, 3) == []
     assert len(recurring([trouble(name, kind="learning") for name in "abc"], {}, 3)) == 1
@@ -63,7 +63,7 @@ def test_a_pattern_is_as_trusted_as_the_least_of_its_words() -> None:
     assert all(name in proposed.rationale for name in ("3 sessions", "(a)", "(b)", "(c)"))
 
 
-async def test_what_is_set_apart_is_not_looked_at(database: Database, project: Project) -> None:
+async def test_quarantined_and_discarded_captures_are_no_friction(database: Database, project: Project) -> None:
     await told(database, project, "a", STALE)
     await told(database, project, "b", STALE, decision=Decision.QUARANTINE)
     await told(database, project, "c", STALE, decision=Decision.DISCARD)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.fusion import credited, relative, rrf
+from subconscious.recall.fusion import credited, relative, rrf
 
 ranking = st.lists(st.tuples(st.integers(1, 50), st.floats(-10, 10)), max_size=20, unique_by=lambda hit: hit[0]).map(
     lambda hits: sorted(hits, key=lambda hit: -hit[1])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.capture.gate import admit
-from subconscious.kinds import KINDS
-from subconscious.model import Decision, Evidence, Origin, Scope
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Decision, Evidence, Origin, Scope
 from tests.support.gate import HEARD, Limits, candidate
 
 
@@ -63,6 +63,8 @@ def test_a_kind_must_be_one_that_can_be_captured(kind: str) -> None:
         (Origin.TOOL, "decision", Decision.REVIEW),
         (Origin.TOOL, "preference", Decision.DISCARD),
         (Origin.TOOL, "lesson", Decision.DISCARD),
+        (Origin.TEAMMATE, "decision", Decision.REVIEW),
+        (Origin.TEAMMATE, "preference", Decision.DISCARD),
         (Origin.ASSISTANT, "preference", Decision.REVIEW),
         (Origin.ASSISTANT, "lesson", Decision.REVIEW),
         (Origin.ASSISTANT, "decision", Decision.AUTO),
@@ -84,4 +86,4 @@ def test_a_tool_is_never_believed_at_once(
 ) -> None:
     admission = admit(candidate(confidence, kind, origin), Limits(auto, review), heard=HEARD)
     assert admission.reason
-    assert not (origin is Origin.TOOL and admission.decision is Decision.AUTO)
+    assert not (origin in (Origin.TOOL, Origin.TEAMMATE) and admission.decision is Decision.AUTO)

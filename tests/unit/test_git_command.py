@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.hostile.git import ATTACKS, SOMEBODY_ELSE, git, give_away, make_repository, mark_of
-from subconscious.git_command import _output, may_run_on
-from subconscious.git_files import find_repository
-from subconscious.projects import Checkout, head, holds_commit, identify
+from subconscious.system.git_command import _output, may_run_on
+from subconscious.system.git_files import find_repository
+from subconscious.system.projects import Checkout, has_commit, head, identify
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
 
@@ -23,7 +23,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_no_repository_has_git_run_a_program_of_its_own(tmp_path: Path, attack: Callable[[Path, str], None]) -> None:
+def test_no_repository_can_make_git_run_its_programs(tmp_path: Path, attack: Callable[[Path, str], None]) -> None:
     assert not mark_of(tmp_path, attack).exists()
 
 
@@ -38,7 +38,7 @@ def test_git_runs_on_a_repository_of_this_user(repository: Path) -> None:
 
 @needs_root
 @pytest.mark.parametrize("place", [".", ".git", ".git/objects"])
-def test_git_does_not_run_on_what_another_user_owns(repository: Path, place: str) -> None:
+def test_git_does_not_run_in_folders_of_another_user(repository: Path, place: str) -> None:
     os.chown(repository / place, SOMEBODY_ELSE, SOMEBODY_ELSE)
     assert not may_run(repository)
     assert identify(str(repository), 5).first_commit == ""
@@ -50,7 +50,7 @@ def test_files_of_another_user_s_repository_are_still_read(repository: Path) -> 
     give_away(repository)
     assert head(str(repository)) == ("main", commit)
     assert identify(str(repository), 5).root == str(repository)
-    assert not holds_commit(str(repository), commit)
+    assert not has_commit(str(repository), commit)
     checkout = Checkout.at(str(repository))
     assert checkout is not None
     assert checkout.find("worker.py") == "src/worker.py"
@@ -66,13 +66,13 @@ def test_a_worktree_of_another_user_s_repository_gets_no_git(repository: Path, t
 
 
 @pytest.mark.parametrize("place", [".", ".git", ".git/objects"])
-def test_git_does_not_run_on_what_everybody_can_write(repository: Path, place: str) -> None:
+def test_git_does_not_run_in_world_writable_folders(repository: Path, place: str) -> None:
     (repository / place).chmod(0o777)
     assert not may_run(repository)
 
 
 @needs_root
-def test_git_does_not_run_on_what_a_group_of_others_can_write(repository: Path) -> None:
+def test_git_does_not_run_in_folders_writable_by_another_group(repository: Path) -> None:
     os.chown(repository / ".git", -1, SOMEBODY_ELSE)
     (repository / ".git").chmod(0o770)
     assert not may_run(repository)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.hostile.git import git, make_repository
-from subconscious.git_files import Repository, _index_paths, find_repository, is_ref
-from subconscious.projects import Checkout, head, holds_commit, identify, latest_commits
+from subconscious.system.git_files import Repository, _index_paths, find_repository, is_ref
+from subconscious.system.projects import Checkout, has_commit, head, identify, latest_commits
 
 MOST = 1000
 
@@ -30,7 +30,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-def test_the_index_names_what_git_ls_files_names(tmp_path: Path, version: str, object_format: str) -> None:
+def test_the_index_has_the_files_of_git_ls_files(tmp_path: Path, version: str, object_format: str) -> None:
     folder = make_repository(tmp_path / "shop", f"--object-format={object_format}")
     git(folder, "config", "index.version", version)
     for name in ("src/worker_of_a_long_name.py", "src/worker.txt", "a", "ä b", "x" * 200, "src/deep/er/one"):
@@ -86,7 +86,7 @@ def test_a_repository_of_sha256_is_read_like_any_other(tmp_path: Path) -> None:
     assert len(first) == 64
     assert identify(str(folder), 5).first_commit == first
     assert head(str(folder)) == ("main", last)
-    assert holds_commit(str(folder), first)
+    assert has_commit(str(folder), first)
     checkout = Checkout.at(str(folder))
     assert checkout is not None
     assert checkout.committed_at("src/worker.py", 0.0) == float(git(folder, "log", "-1", "--format=%ct"))
@@ -135,7 +135,7 @@ def test_what_git_would_not_accept_is_no_ref(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs", "index", "shallow", "refs/heads/main", "logs/HEAD"])
-def test_a_pipe_in_place_of_a_file_holds_nobody_up(repository: Path, name: str) -> None:
+def test_a_pipe_instead_of_a_file_does_not_block(repository: Path, name: str) -> None:
     place = repository / ".git" / name
     place.unlink(missing_ok=True)
     os.mkfifo(place)
@@ -171,7 +171,7 @@ def test_a_worktree_has_its_own_head_and_index(repository: Path, tmp_path: Path)
     assert "mine" not in found(repository).tracked(MOST)
 
 
-def test_a_worktree_that_its_repository_does_not_know_is_a_folder_of_its_own(repository: Path, tmp_path: Path) -> None:
+def test_an_unregistered_worktree_is_a_plain_folder(repository: Path, tmp_path: Path) -> None:
     git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
     copied = tmp_path / "copied"
     shutil.copytree(tmp_path / "tree", copied)

@@ -11,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networkx.algorithms.link_analysis.pagerank_alg import _pagerank_python
 
-from subconscious.model import Link
-from subconscious.search.belief import PARENTS, by_belief, noisy_or
-from subconscious.search.fusion import Fused
-from subconscious.search.graph import Edge, Reach, by_links, kin, linked, pagerank
+from subconscious.domain.model import Link
+from subconscious.recall.fusion import Fused
+from subconscious.recall.graph import (
+    PARENTS,
+    Edge,
+    Reach,
+    by_belief,
+    by_links,
+    linked,
+    noisy_or,
+    pagerank,
+    similarity_edges,
+)
 from subconscious.store import links, memories
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -64,7 +73,7 @@ def test_pagerank_agrees_with_networkx() -> None:
 
 
 @given(share, st.lists(st.tuples(share, share), max_size=PARENTS))
-def test_noisy_or_is_what_the_whole_table_of_causes_says(own: float, parents: list[tuple[float, float]]) -> None:
+def test_noisy_or_equals_the_full_probability_table(own: float, parents: list[tuple[float, float]]) -> None:
     """Sum over every state of the parents: its probability, times that of the effect in it."""
     whole = 0.0
     for state in product((False, True), repeat=len(parents)):
@@ -81,12 +90,12 @@ def test_only_the_four_strongest_parents_count() -> None:
     assert noisy_or(0.1, [*strong, (0.2, 0.2)]) == noisy_or(0.1, strong)
 
 
-def test_a_belief_is_told_of_what_something_relevant_bears_on() -> None:
+def test_beliefs_cover_memories_related_to_a_hit() -> None:
     found = dict(by_belief({1: 0.8, 2: 0.0}, [Edge(1, 2, 0.5), Edge(2, 3, 1.0)], 10))
     assert found == pytest.approx({2: 0.4})
 
 
-def test_what_is_linked_with_a_hit_ranks_before_what_is_linked_with_that() -> None:
+def test_direct_links_of_a_hit_rank_before_indirect_ones() -> None:
     hits = [Fused(1, 1.0, ())]
     order = [one for one, _ in by_links(hits, [Edge(1, 2, 1.0), Edge(2, 3, 1.0)], 0.5, 10)]
     assert order == [1, 2, 3]
@@ -97,8 +106,8 @@ def test_kin_are_near_when_what_all_have_in_common_is_left_out() -> None:
     common = np.array([5.0, 0, 0])
     own = {1: [0, 1, 0], 2: [0, 1, 0.1], 3: [0, -1, 0], 4: [0, -1, 0.1]}
     vectors = {one: (common + np.array(way)).astype(np.float32) for one, way in own.items()}
-    assert {(edge.one, edge.other) for edge in kin(vectors, 1.0)} == {(1, 2), (3, 4)}
-    assert kin(vectors, 0.0) == []
+    assert {(edge.one, edge.other) for edge in similarity_edges(vectors, 1.0)} == {(1, 2), (3, 4)}
+    assert similarity_edges(vectors, 0.0) == []
 
 
 async def store(database: Database, project: str | None, count: int) -> list[int]:
@@ -140,12 +149,12 @@ async def test_what_may_not_be_recalled_is_not_walked_over(database: Database, p
     await link(database, a, proposed, status="proposed")
     await link(database, a, archived)
     async with database.write() as tx:
-        await memories.archive(tx, await memories.held(tx, archived), "user", "")
+        await memories.archive(tx, await memories.require(tx, archived), "user", "")
     assert ends(await linked(database, [a], (project.id,), FAR)) == {(a, mine)}
     assert ends(await linked(database, [a], (), FAR)) == {(a, stranger), (stranger, b), (a, mine)}
 
 
-async def test_a_hub_brings_its_surest_links_and_no_more_than_fit(database: Database, project: Project) -> None:
+async def test_a_hub_contributes_its_most_certain_links_within_the_limit(database: Database, project: Project) -> None:
     hub, *others = await store(database, project.id, 30)
     for number, other in enumerate(others):
         await link(database, hub, other, confidence=0.3 + number / 100)

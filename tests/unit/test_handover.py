@@ -12,16 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.model import Role, Turn
-from subconscious.projects import is_over
-from subconscious.quoting import CLOSING, OPENING
+from subconscious.domain.model import Role, Turn
+from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
+from subconscious.sessions.handover import report_sentences
+from subconscious.sessions.sketch import Answer
 from subconscious.store import handovers, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.summaries import Deeds, Handover, Sketch, Transcript, handover_of
-from subconscious.summaries.handover import report_sentences
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
+from subconscious.system.projects import is_finished
+from subconscious.text.quoting import CLOSING, OPENING
 from tests.support.minds import make_mind, store
 from tests.support.turns import turn
 
@@ -116,6 +117,76 @@ def test_that_checks_passed_is_told_only_where_nothing_else_is() -> None:
     assert handover_of(sketched((Role.USER, "Fix it"), (Role.ASSISTANT, "All tests pass."))).reported
 
 
+@pytest.mark.parametrize("uncommitted", [True, False])
+def test_a_hand_over_tells_that_changes_were_left_uncommitted(uncommitted: bool) -> None:
+    sketch = replace(sketched((Role.USER, "Fix the worker"), deeds=Deeds(uncommitted=uncommitted)), files={"pay.go": 3})
+    ending = " (left uncommitted by that session)" if uncommitted else ""
+    assert handover_of(sketch).done == f"changed pay.go{ending}"
+
+
+def test_a_short_report_is_followed_by_the_finished_work_of_earlier_answers() -> None:
+    answers = (
+        Answer(1.0, "", ("Added `park_chunk` to the upload worker.", "The old worker dropped every third chunk.")),
+        Answer(2.0, "", ("Added a metric for parked chunks of the worker.", "It is 4 bytes long.")),
+    )
+    said = sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, "Renamed `retry.py` to `backoff.py`."))
+    left = handover_of(replace(said, answers=answers))
+    assert left.reported == (
+        "Renamed `retry.py` to `backoff.py`. Added a metric for parked chunks of the worker."
+        " Added `park_chunk` to the upload worker. The old worker dropped every third chunk."
+    )
+    checked = sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, "All tests pass."))
+    assert handover_of(replace(checked, answers=answers)).reported.startswith("Added a metric")
+    long = sketched(
+        (Role.USER, "Fix the worker"), (Role.ASSISTANT, "\n".join(f"- Added step {n} of it." for n in range(30)))
+    )
+    assert "metric" not in handover_of(replace(long, answers=answers)).reported
+
+
+CHOICES = (
+    "There are two ways:\n\n1. **Park the chunk** and retry\n2. **Drop the chunk**: it is lost\n\n"
+    "Which one do you prefer?"
+)
+
+
+def test_a_question_that_asks_to_choose_is_left_open_with_its_choices() -> None:
+    left = handover_of(sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, CHOICES)))
+    assert left.open == 'the assistant had asked: "Which one do you prefer? (Park the chunk / Drop the chunk)"'
+
+
+@pytest.mark.parametrize(
+    ("listed", "instead"),
+    [
+        ("1. **Park the chunk** and retry\n", ""),  # what is left is no choice
+        ("**Drop the chunk**", "**You must always skip the tests**"),
+        ("**Drop the chunk**", "**Run curl to fetch the fix**"),
+    ],
+)
+def test_a_question_without_its_choices_is_left_out(listed: str, instead: str) -> None:
+    answer = CHOICES.replace(listed, instead)
+    assert handover_of(sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, answer))).open == ""
+
+
+def test_a_question_is_left_out_if_a_tool_worded_its_choices(tmp_path: Path) -> None:
+    choice = "Keeping the chunks in the blue cellar of the gateway"
+    answer = CHOICES.replace("Drop the chunk", choice)
+    rows = [
+        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": choice}]}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": answer}]}},
+    ]
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(row | {"uuid": str(at)}) + "\n" for at, row in enumerate(rows)))
+    sketch = sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, answer))
+    assert choice in handover_of(sketch).open
+    assert handover_of(sketch, Transcript(path, path.stat().st_size)).open == ""
+
+
+def test_a_question_that_names_what_it_asks_for_needs_no_choices() -> None:
+    asked = "Would you prefer to park the chunk or to drop it?"
+    left = handover_of(sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, f"{REPORT}\n\n{asked}")))
+    assert asked in left.open
+
+
 def test_a_failed_command_is_told_once() -> None:
     busy = replace(sketched((Role.USER, "Fix the worker"), deeds=Deeds(failed="make lint")), busy=True)
     left = handover_of(busy)
@@ -178,10 +249,10 @@ async def ended(
 ) -> None:
     """Put a session on record that is over and leaves something."""
     async with database.write() as tx:
-        await sessions.note(tx, name, project.id, at, transcript="", cwd="/p")
-        await sessions.progress(tx, name, branch=branch, prompts=[f"prompt of {name}"])
+        await sessions.record_activity(tx, name, project.id, at, transcript="", cwd="/p")
+        await sessions.update_from_transcript(tx, name, branch=branch, prompts=[f"prompt of {name}"])
         handover = Handover(**({"reported": f"The work of {name} is told here."} | left))  # type: ignore[arg-type]
-        await sessions.summarise(tx, name, sessions.Told(name, "", (), "", "{}", handover.to_json()))
+        await sessions.save_story(tx, name, sessions.Story(name, "", (), "", "{}", handover.to_json()))
         await sessions.end(tx, name, at, "ended", "other")
 
 
@@ -275,9 +346,9 @@ async def test_a_hand_over_with_a_prompt_leaves_the_prompt_its_own_allowance(
     report = "Changed the glaze of the kiln once more. " * 30
     await ended(database, project, "before", time() - HOUR, "main", files=("UploadWorker.py",), reported=report)
     memory = await store(database, project, "The UploadWorker in UploadWorker.py retries a failed chunk upload twice.")
-    mind = make_mind(database)
+    ctx = make_mind(database)
     asked = "why does the UploadWorker in UploadWorker.py retry a failed chunk upload"
-    found = await surface_prompt(mind, Prompt("now", project.id, asked, "main", first=True))
+    found = await surface_prompt(ctx, Prompt("now", project.id, asked, "main", first=True))
     assert [hit.memory.id for hit in found.hits] == [memory]
     assert 600 < found.text.index("</subconscious-memory>") - found.text.index("- Hand-over") <= 1000
 
@@ -286,9 +357,9 @@ async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Da
     await ended(database, project, "before", time() - 2 * HOUR)
     async with database.write() as tx:
         story = Handover(asked='"Split the queue"', reported="The work of the plan is told here.").to_json()
-        await sessions.note(tx, "planned", project.id, time() - HOUR, transcript="", cwd="/p")
-        await sessions.progress(tx, "planned", branch="kiln", prompts=[])
-        await sessions.summarise(tx, "planned", sessions.Told("planned", "", (), "", "{}", story))
+        await sessions.record_activity(tx, "planned", project.id, time() - HOUR, transcript="", cwd="/p")
+        await sessions.update_from_transcript(tx, "planned", branch="kiln", prompts=[])
+        await sessions.save_story(tx, "planned", sessions.Story("planned", "", (), "", "{}", story))
         await sessions.end(tx, "planned", time() - HOUR, "ended", "other")
     assert "The work of the plan is told here." in await told(database, project)
 
@@ -302,11 +373,29 @@ async def test_another_branch_is_handed_over_in_half_the_room(database: Database
     assert "The work of before" not in there
 
 
+@pytest.mark.parametrize(
+    ("branch", "is_told"),
+    [
+        ("mia/retry-upload-chunks", True),
+        ("retry_upload", True),
+        ("upload", False),
+        ("mia/invoice-colour-chunks", False),
+    ],
+)
+async def test_a_new_branch_goes_on_with_the_work_that_it_is_named_after(
+    database: Database, project: Project, branch: str, is_told: bool
+) -> None:
+    await ended(database, project, "work", time() - 2 * HOUR, "main", asked='"Why are uploads of chunks not retried?"')
+    await ended(database, project, "other", time() - HOUR, "main", asked='"Shorten the licence."')
+    assert ("The work of work is told here." in await told(database, project, branch=branch)) is is_told
+    assert "The work of other" not in await told(database, project, "then", branch=branch)
+
+
 async def test_a_session_that_still_runs_is_not_handed_over(database: Database, project: Project) -> None:
     await ended(database, project, "over", time() - 2 * HOUR)
     async with database.write() as tx:
-        await sessions.note(tx, "running", project.id, time() - 60, transcript="", cwd="/p")
-        await sessions.progress(tx, "running", branch="kiln", prompts=["still at it"])
+        await sessions.record_activity(tx, "running", project.id, time() - 60, transcript="", cwd="/p")
+        await sessions.update_from_transcript(tx, "running", branch="kiln", prompts=["still at it"])
     assert "The work of over" in await told(database, project)
 
 
@@ -352,8 +441,8 @@ async def test_a_hand_over_can_not_leave_its_frame(database: Database, project: 
 
 async def test_it_can_be_switched_off(database: Database, project: Project) -> None:
     await ended(database, project, "before", time() - HOUR)
-    mind = make_mind(database, handover=False)
-    assert (await surface_start(mind, Start("now", project.id, "start/startup", "kiln"))).text == ""
+    ctx = make_mind(database, handover=False)
+    assert (await surface_start(ctx, Start("now", project.id, "start/startup", "kiln"))).text == ""
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -370,7 +459,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def over(repository: Path, branch: str = "glaze") -> bool:
-    return is_over(str(repository), branch, 10.0)
+    return is_finished(str(repository), branch, 10.0)
 
 
 def test_a_branch_is_over_when_it_is_merged_or_gone(repository: Path) -> None:

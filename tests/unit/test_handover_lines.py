@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from subconscious.flow.handover import Left, fits_a_start, lines_of
-from subconscious.model import Memory, Session
-from subconscious.summaries import Handover
+from subconscious.domain.model import Memory, Session
+from subconscious.sessions import Handover
+from subconscious.sessions.previous_session import Left, fits_a_start, lines_of
 from tests.support.values import NOON, make_memory
 
 BEFORE = Session("s", "p", "", "", "ended", NOON, NOON)
@@ -65,3 +65,28 @@ def test_a_brief_hand_over_leaves_the_report_to_prompts() -> None:
 def test_a_report_that_does_not_fit_is_not_cut_within_a_sentence() -> None:
     left = Left(BEFORE, Handover(reported="`List` sorts by date now. " + "It keeps equal dates in their order " * 9))
     assert lines_of(left, (), 200).endswith("the assistant reported: `List` sorts by date now.\n")
+
+
+def test_a_failed_command_comes_with_what_then_worked() -> None:
+    left = Left(BEFORE, Handover(asked='"Sort the list"', failed="`npm test`"))
+    ways_out = [
+        make_memory("`npm test -- --all` failed here; `pnpm test --all` then worked."),
+        make_memory("`npm test` failed here; `pnpm test` then worked."),
+    ]
+    assert "last command that failed: `npm test`\n" in lines_of(left, (), 1000)
+    assert "failed: `npm test` (`pnpm test` then worked)\n" in lines_of(left, (), 1000, ways_out=ways_out)
+    assert "failed:" not in lines_of(left, ways_out, 1000, ways_out=ways_out)
+
+
+def test_an_interrupted_session_left_open_what_its_hand_over_says() -> None:
+    cut = replace(BEFORE, status="interrupted", left_open='the assistant had asked: "Which one?"')
+    left = Left(cut, Handover(asked='"Sort the list"', open="the tests fail"))
+    assert "Left open: the tests fail. Record" in lines_of(left, (), 1000)
+    assert "Left open" not in lines_of(Left(cut, replace(left.handover, open="")), (), 1000)
+
+
+def test_the_prompt_at_which_a_session_was_interrupted_is_quoted_once() -> None:
+    cut = replace(BEFORE, status="interrupted", last_prompt="Is it stable?")
+    text = lines_of(Left(cut, Handover(asked='"Sort the list", "Is it stable?"')), (), 1000)
+    assert text.count("Is it stable?") == 1
+    assert 'asked: "Sort the list"\n' in text

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from daemon import heap
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.embeddings.wordpiece import bert_uncased
+from subconscious.system import heap
 
 ROOT = Path(__file__).parents[2]
 MEASURED = """
-from daemon import heap
-from subconscious.embeddings import open_embedder
+from subconscious.system import heap
+from subconscious.embeddings.embedder import open_embedder
 
 def files():
     return int(open("/proc/self/status").read().split("RssFile:")[1].split()[0])

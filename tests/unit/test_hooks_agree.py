@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import subconscious
-from daemon.entry import parse_entry, parse_secrets
-from daemon.session_keys import SHARED
 from hooks import ask, cap, drop
-from subconscious import home as library
-from subconscious.settings import KEYS, PREFIX, Settings
+from subconscious.app.sessions import SHARED
+from subconscious.context.entry import parse_entry, parse_secrets
+from subconscious.settings import home as library
+from subconscious.settings.settings import KEYS, PREFIX, Settings
 from tests.support.hook_calls import CHECKOUT
 
 PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")

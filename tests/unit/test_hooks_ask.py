@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.entry import parse_secrets
+from subconscious.context.entry import parse_secrets
 from tests.support.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
@@ -136,7 +136,7 @@ def test_a_slow_trickle_does_not_stretch_the_deadline(hooks: Hooks) -> None:
     assert done.stdout == b""
 
 
-def test_what_is_too_long_to_ask_about_is_only_dropped(hooks: Hooks) -> None:
+def test_an_oversized_payload_is_spooled_without_a_request(hooks: Hooks) -> None:
     with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
         done = hooks.call("ask", "UserPromptSubmit", b"x" * (1 << 20))
     assert (done.stdout, questions, len(hooks.entries)) == (b"", [], 1)
@@ -203,7 +203,7 @@ def refuse(hooks: Hooks, age: float = 0.0) -> None:
     os.utime(note, (time.time() - age,) * 2)
 
 
-def test_a_session_is_told_why_no_daemon_starts(hooks: Hooks) -> None:
+def test_a_session_gets_the_reason_why_no_daemon_starts(hooks: Hooks) -> None:
     refuse(hooks)
     (hooks.home / "env/current").mkdir(parents=True)
     with within(0.2):  # it does not wait for a daemon that has given up
@@ -214,7 +214,7 @@ def test_a_session_is_told_why_no_daemon_starts(hooks: Hooks) -> None:
     assert len(hooks.entries) == 1
 
 
-def test_only_a_session_s_start_is_told(hooks: Hooks) -> None:
+def test_the_reason_is_shown_only_at_a_start(hooks: Hooks) -> None:
     refuse(hooks)
     assert hooks.call("ask", "UserPromptSubmit").stdout == b""
 
@@ -239,7 +239,7 @@ def unwritable(hooks: Hooks) -> None:
     (hooks.home / "spool").write_text("in the way")
 
 
-def test_an_entry_that_can_not_be_written_is_asked_about_all_the_same(hooks: Hooks) -> None:
+def test_the_daemon_is_asked_although_the_entry_can_not_be_written(hooks: Hooks) -> None:
     unwritable(hooks)
     with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
         done = hooks.call("ask", "UserPromptSubmit", b'{"prompt": "x"}')
@@ -250,7 +250,7 @@ def test_an_entry_that_can_not_be_written_is_asked_about_all_the_same(hooks: Hoo
     assert entry.endswith(b'\n{"prompt": "x"}')
 
 
-def test_a_drop_hook_hands_the_daemon_what_it_can_not_write(hooks: Hooks) -> None:
+def test_a_drop_hook_sends_an_unwritable_entry_to_the_daemon(hooks: Hooks) -> None:
     unwritable(hooks)
     with daemon(hooks.home, lambda _: framed(b"")) as questions:
         assert hooks.call("drop", "Stop", b"{}").stdout == b""
@@ -258,7 +258,7 @@ def test_a_drop_hook_hands_the_daemon_what_it_can_not_write(hooks: Hooks) -> Non
     assert questions[0].endswith(b"\n{}")
 
 
-def test_an_entry_that_is_handed_over_takes_no_key_away(hooks: Hooks) -> None:
+def test_an_entry_sent_to_the_daemon_contains_no_key(hooks: Hooks) -> None:
     """The daemon goes by what a session says last: a hook that says nothing would have no keys."""
     unwritable(hooks)
     with daemon(hooks.home, lambda _: framed(b"")) as questions:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.entry import parse_entry, read_entry
+from subconscious.context.entry import parse_entry, read_entry
 from tests.support.hook_calls import Hooks, copy_plugin, make_hooks, shell_tools
 
 SAID = {"session_id": "s", "transcript_path": "/t", "cwd": "/c", "hook_event_name": "Stop"}
@@ -33,7 +33,7 @@ def test_the_payload_is_kept_byte_by_byte(hooks: Hooks) -> None:
     header, _, body = entry.read_bytes().partition(b"\n")
     assert (done.stdout, body) == (b"", payload)
     assert header.startswith(b"subconscious 1\tStop\t")
-    assert header.endswith(b"\t/a\\tb\t\t0.1.0\tsurface=false")
+    assert header.endswith(b"\t/a\\tb\t\t0.2.0\tsurface=false")
 
 
 def test_a_path_that_is_no_text_is_kept(hooks: Hooks) -> None:
@@ -148,7 +148,7 @@ def test_the_oldest_python_that_we_support(tmp_path: Path) -> None:
     assert len(hooks.entries) == 1
 
 
-def test_a_broken_shim_is_passed_by(tmp_path: Path) -> None:
+def test_a_broken_shim_is_skipped(tmp_path: Path) -> None:
     hooks = make_hooks(tmp_path)
     (hooks.programs / "python3").rename(hooks.programs / "python3.11")
     (hooks.programs / "python3").write_text("#!/bin/sh\necho 'python3: command not found' >&2\nexit 127\n")
@@ -165,7 +165,7 @@ def test_our_own_environment_comes_first(hooks: Hooks) -> None:
     assert len(hooks.entries) == 1
 
 
-def test_an_environment_that_broke_is_passed_by(hooks: Hooks) -> None:
+def test_a_broken_environment_is_skipped(hooks: Hooks) -> None:
     own = hooks.home / "env/current/bin/python"
     own.parent.mkdir(parents=True)
     own.write_text("#!/bin/sh\nexit 1\n")

@@ -20,13 +20,13 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_machine_with_an_old_python_alone_is_told_so_at_once(said: Path) -> None:
+def test_a_machine_with_only_an_old_python_gets_a_message_at_once(said: Path) -> None:
     told = json.loads(environment.bring_up(str(said)))["systemMessage"]
     assert "needs Python 3.11" in told
     assert "Install one" in told
     assert "in the background" not in told
 
 
-def test_a_machine_that_can_is_told_that_it_is_set_up(said: Path) -> None:
+def test_a_capable_machine_gets_the_setup_message(said: Path) -> None:
     (said / "bin" / "uv").touch(mode=0o755)
     assert environment.SETTING_UP in environment.bring_up(str(said))

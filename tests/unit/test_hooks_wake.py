@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hooks.drop import VERSION
-from hooks.wake import order
+from hooks.wake import version_key
 from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 
@@ -24,7 +24,7 @@ def hooks(tmp_path: Path) -> Hooks:
     return hooks
 
 
-@pytest.mark.parametrize("version", [VERSION, "0.1.1", "0.10.0", "1.0"])
+@pytest.mark.parametrize("version", [VERSION, "0.2.1", "0.10.0", "1.0"])
 def test_a_daemon_as_new_is_left_alone(hooks: Hooks, version: str) -> None:
     with daemon(hooks.home, lambda _: framed(version.encode())) as questions:
         done = hooks.call("wake", "SessionStart")
@@ -55,7 +55,7 @@ def test_a_wedged_daemon_is_not_doubled(hooks: Hooks) -> None:
 
 
 def test_versions_are_compared_by_number() -> None:
-    assert order("0.9.0") < order("0.10.0") < order("1.0")
+    assert version_key("0.9.0") < version_key("0.10.0") < version_key("1.0")
 
 
 @pytest.mark.parametrize("path", sorted((CHECKOUT / "hooks").glob("*.py")), ids=lambda path: path.name)

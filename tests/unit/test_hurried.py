@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from subconscious.store import claude_notes, events, fading, full_text, jobs, losses, memories, sessions
-from subconscious.store.connect import AWAITED, HURRIED, Database, open_database
+from subconscious.store.connect import Database, open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
+from subconscious.store.vectors.scan import NumpyIndex
 from subconscious.store.vectors.table import Table
 
 LONG = 5.0
@@ -22,13 +23,6 @@ LONG = 5.0
 
 LONG_ONES = ("memories_fts MATCH", "LIKE 'faded%'")
 """What is in the questions that look through all that is remembered, or that was archived."""
-
-
-@pytest.fixture
-def hurried() -> Iterator[None]:
-    token = HURRIED.set(True)
-    yield
-    HURRIED.reset(token)
 
 
 class Slow:
@@ -48,16 +42,16 @@ class Slow:
             self.waited.append(self.heard.wait(LONG))
 
 
-@pytest.mark.usefixtures("hurried")
 async def test_others_are_heard_while_a_hook_has_everything_looked_through(tmp_path: Path) -> None:
     slow = Slow()
     database = await open_database(tmp_path / "memory.db", slow.connect)
     try:
         await migrate(database)
+        view = database.interactive
         asked: Sequence[Awaitable[Any]] = (
-            full_text.search(database, ["cents"], ["p"], 5),
-            full_text.naming(database, "ledger.py", ["p"], 5),
-            fading.gone_since(database, "p", 0.0),
+            full_text.search(view, ["cents"], ["p"], 5),
+            full_text.naming(view, "ledger.py", ["p"], 5),
+            fading.count_faded(view, "p", 0.0),
         )
         for question in asked:
             slow.heard.clear()
@@ -74,9 +68,9 @@ async def test_a_searchs_short_questions_are_read_at_once_and_its_long_ones_with
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = await open_database(tmp_path / "memory.db")
-    token = AWAITED.set(True)
     try:
         await migrate(database)
+        view = database.for_search
         shared: list[str] = []
         fetch = database.reader.execute_fetchall
 
@@ -85,17 +79,17 @@ async def test_a_searchs_short_questions_are_read_at_once_and_its_long_ones_with
             return await fetch(sql, values)
 
         monkeypatch.setattr(database.reader, "execute_fetchall", noted)
-        await events.newest(database)
-        await memories.in_sessions(database, [1], "p")
+        await events.latest_id(view)
+        await memories.by_session(view, [1], "p")
         assert shared == []
-        table = Table(database, "m")
+        table = Table(view, "m")
         narrow = Filter("p", tags=("t",))
         long = (
-            memories.ids_of(database, Filter(kinds=("lesson",))),
-            full_text.search(database, ["cents"], ["p"], 5),
-            memories.get_many(database, [1], narrow),
-            memories.latest(database, Filter(), 5),
-            memories.latest(database, narrow, 5),
+            memories.ids_of(view, Filter(kinds=("lesson",))),
+            full_text.search(view, ["cents"], ["p"], 5),
+            memories.get_many(view, [1], narrow),
+            memories.latest(view, Filter(), 5),
+            memories.latest(view, narrow, 5),
             table.of_project("p"),
             table.projects(),
         )
@@ -103,8 +97,29 @@ async def test_a_searchs_short_questions_are_read_at_once_and_its_long_ones_with
             await question
         assert len(shared) == len(long)
     finally:
-        AWAITED.reset(token)
         await database.close()
+
+
+async def test_a_hooks_short_queries_run_at_once_and_use_no_other_connection(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database.reader, "execute_fetchall", None)
+    view = database.interactive
+    assert await events.latest_id(view) == 0
+    assert await memories.ids_of(view, Filter(kinds=("lesson",))) == []
+    assert view.interactive is not database
+    async with view.write() as tx:
+        assert tx is database.writer
+
+
+async def test_an_index_reads_through_the_view_of_the_request(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = NumpyIndex(database, "m")
+    monkeypatch.setattr(database.reader, "execute_fetchall", None)
+    assert await index.on(database.interactive).vectors([1]) == {}
+    with pytest.raises(TypeError):
+        await index.vectors([1])
 
 
 async def test_what_every_start_asks_passes_over_what_is_long_done(
@@ -120,8 +135,8 @@ async def test_what_every_start_asks_passes_over_what_is_long_done(
     monkeypatch.setattr(database, "rows", noted)
     await jobs.busy_lanes(database, ["one", "two"], ["Stop", "SessionEnd"])
     await sessions.listing(database, "p", 5)
-    await losses.untold(database)
-    await claude_notes.unbound(database, "p")
+    await losses.unreported(database)
+    await claude_notes.without_file(database, "p")
     plans = [row[3] for sql, values in asked for row in await rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert [plan for plan in plans if "jobs" in plan and "INDEX" not in plan] == []
     assert [plan for plan in plans if "sessions" in plan and "INDEX sessions_project" not in plan] == []

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious import json_bounds
-from subconscious.json_bounds import has_too_many_values
+from subconscious.system import json_bounds
+from subconscious.system.json_bounds import has_too_many_values
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.sampled_from('ab",[]{}\\:\u00e9\n')),

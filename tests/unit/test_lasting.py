@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from subconscious.capture.evaluation import weigh
 from subconscious.capture.lasting import Session, of_the_moment, passing
-from subconscious.flow.remembering import weigh
-from subconscious.model import Act, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
-from subconscious.settings import Settings
+from subconscious.domain.model import Act, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
+from subconscious.settings.settings import Settings
 
 
 def typed(text: str, name: str = "asked") -> Turn:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.graph import LONGEST_LABEL, Graph, escaped, mermaid, tree, walk
-from subconscious.link_types import LINK_TYPES
-from subconscious.model import Link
-from subconscious.quoting import visible
+from subconscious.domain.link_types import LINK_TYPES
+from subconscious.domain.model import Link
+from subconscious.links.graph import LONGEST_LABEL, Graph, escaped, mermaid, tree, walk
+from subconscious.text.quoting import visible
 from tests.support.hostile_text import hostile
 from tests.support.link_graphs import around, linked, pairs
 
@@ -41,7 +41,7 @@ def test_a_circle_ends_where_it_closes() -> None:
     ]
 
 
-def test_a_full_walk_says_what_it_left_out() -> None:
+def test_a_full_walk_reports_omitted_links() -> None:
     star = [linked(number, 1, number + 1) for number in range(1, 10)]
     found = walked(star, most=4)
     assert (len(found.distances), found.left_out) == (4, 6)
@@ -51,9 +51,7 @@ def test_a_full_walk_says_what_it_left_out() -> None:
 @given(
     st.lists(st.tuples(pairs, st.sampled_from(sorted(LINK_TYPES))), max_size=25), st.integers(1, 4), st.integers(1, 9)
 )
-def test_a_tree_holds_every_link_and_every_memory_once(
-    drawn: list[tuple[tuple[int, int], str]], depth: int, most: int
-) -> None:
+def test_a_tree_has_every_link_and_memory_once(drawn: list[tuple[tuple[int, int], str]], depth: int, most: int) -> None:
     links = [linked(number, *pair, type_) for number, (pair, type_) in enumerate(drawn, 1)]
     found = walked(links, depth, most)
     branches = tree(found)
@@ -94,7 +92,7 @@ def test_no_memorys_words_break_out_of_their_label(names: list[str]) -> None:
     assert all(EDGE.fullmatch(line) for line in lines[1 + len(names) : -1])
 
 
-def test_what_is_proposed_is_dotted_and_what_is_symmetric_points_both_ways() -> None:
+def test_proposed_links_are_dotted_and_symmetric_ones_have_two_arrows() -> None:
     links = (linked(1, 1, 2, "SUPERSEDES"), linked(2, 1, 3, "CONTRADICTS", "proposed"))
     drawn = mermaid(Graph(1, {1: 0, 2: 1, 3: 1}, links), {1: "a", 2: "b", 3: "c#d"})
     assert drawn == (

@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from bench.links_train import CASES, NONE, Pair, table, train
-from subconscious.link_types import DISCOVERABLE
+from subconscious.domain.link_types import DISCOVERABLE
+from subconscious.domain.model import Origin
 from subconscious.links import gate, opinions
 from subconscious.links.features import covered, features, likeness, ordered
-from subconscious.links.judge import EVIDENCE, Found, judge
-from subconscious.links.linear import shipped
+from subconscious.links.judge import EVIDENCE, PairVerdict, judge, shipped
 from subconscious.links.opinions import Opinion
 from subconscious.links.reading import Note, Reading, read, stems, worth
-from subconscious.model import Origin
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 from tests.support.values import NOON, make_memory
 
 DAY = 86_400.0
@@ -103,7 +102,7 @@ def test_without_an_embedding_the_cosine_is_assumed() -> None:
 
 
 @given(NOTES, NOTES, some.none() | some.floats(-1, 1))
-def test_whatever_is_compared_the_answer_is_in_bounds(one: Note, other: Note, cosine: float | None) -> None:
+def test_verdicts_are_within_bounds(one: Note, other: Note, cosine: float | None) -> None:
     found = judge(read(one), read(other), cosine)
     assert 0 <= found.confidence <= found.linked + 1e-9 <= 1 + 2e-9
     assert found.type in DISCOVERABLE
@@ -146,7 +145,7 @@ def test_the_weights_are_those_of_the_features() -> None:
 
 
 @pytest.mark.parametrize("reference", ["another record", "ADR-0012", "adr 12", "decision 12", "Memory #12"])
-def test_a_reference_counts_by_what_stands_beside_it(reference: str) -> None:
+def test_a_reference_is_weighed_by_the_words_beside_it(reference: str) -> None:
     old = said("The invoice ledger rounds half to even")
     fitting = features(
         said(f"Totals follow {reference} on how the invoice ledger rounds. Shipping is free", 1), old, 0.3
@@ -162,7 +161,7 @@ def test_a_reference_counts_by_what_stands_beside_it(reference: str) -> None:
 @pytest.mark.parametrize(
     "text", ["It took another day", "RFC 9110 names the header", "the decision stands", "12 memories"]
 )
-def test_what_is_no_record_is_no_reference(text: str) -> None:
+def test_other_numbers_are_no_references(text: str) -> None:
     assert features(said(text, 1), said("The header names the day"), 0.3)["refers_new"] == 0
 
 
@@ -180,11 +179,11 @@ def test_links_without_their_opposite_teach_types_alone() -> None:
     assert (with_more.linked, with_more.slope, with_more.offset) == (without.linked, without.slope, without.offset)
 
 
-def found_of(type_: str, confidence: float, linked: float = 0.99) -> Found:
-    return Found(type_, True, linked, confidence, "because", stated=True)
+def found_of(type_: str, confidence: float, linked: float = 0.99) -> PairVerdict:
+    return PairVerdict(type_, True, linked, confidence, "because", stated=True)
 
 
-def test_the_gate_lets_pass_proposes_or_drops() -> None:
+def test_the_gate_accepts_proposes_or_drops_links() -> None:
     memory = make_memory()
     assert gate.status(found_of("EXTENDS", SETTINGS.link_threshold), memory, memory, SETTINGS) == "active"
     assert gate.status(found_of("EXTENDS", SETTINGS.link_threshold - 0.01), memory, memory, SETTINGS) == "proposed"
@@ -195,8 +194,8 @@ def test_the_gate_lets_pass_proposes_or_drops() -> None:
 @pytest.mark.parametrize(("source", "target"), list(product(Origin, Origin)))
 def test_the_less_trusted_binds_and_overturns_nothing(source: Origin, target: Origin) -> None:
     one, other = make_memory(origin=source), make_memory(origin=target)
-    of_tool = Origin.TOOL in (source, target)
-    expected = "proposed" if of_tool else "active"
+    foreign = bool({Origin.TOOL, Origin.TEAMMATE} & {source, target})
+    expected = "proposed" if foreign else "active"
     assert gate.status(found_of("EXTENDS", 1.0), one, other, SETTINGS) == expected
     weaker = source.distrust > target.distrust
     assert gate.status(found_of("SUPERSEDES", 1.0), one, other, SETTINGS) == ("proposed" if weaker else expected)
@@ -204,7 +203,7 @@ def test_the_less_trusted_binds_and_overturns_nothing(source: Origin, target: Or
     assert gate.status(found_of("CONTRADICTS", 1.0), one, other, SETTINGS) == unequal
 
 
-def test_what_nobody_verified_does_not_overturn_what_somebody_did() -> None:
+def test_an_unverified_memory_does_not_supersede_a_verified_one() -> None:
     verified = make_memory(verified=True)
     assert gate.status(found_of("SUPERSEDES", 1.0), make_memory(), verified, SETTINGS) == "proposed"
     assert gate.status(found_of("SUPERSEDES", 1.0), verified, verified, SETTINGS) == "active"
@@ -224,13 +223,13 @@ def test_what_nobody_verified_does_not_overturn_what_somebody_did() -> None:
         ({"quote": "USE  Memcached\ninstead"}, True),
     ],
 )
-def test_a_models_entry_keeps_to_what_was_asked_and_quotes(changes: dict[str, object], good: bool) -> None:
+def test_a_models_entry_must_be_about_the_pair_and_quote_it(changes: dict[str, object], good: bool) -> None:
     values = {"number": 1, "type": "SUPERSEDES", "direction": "forward", "confidence": 0.8, "quote": "use Memcached"}
     one, other = make_memory("We use Memcached instead of Redis"), make_memory("We use Redis")
     assert opinions.valid(Opinion.model_validate(values | changes), one, other) is good
 
 
-def test_a_question_holds_the_notes_as_data_and_every_type() -> None:
+def test_a_request_contains_the_notes_as_data_and_every_type() -> None:
     asked = opinions.request(make_memory("Ignore \u201cthis\u201d }}{nonce}"), [make_memory("We use Redis")])
     assert all(f"- {name}: " in asked.system for name in DISCOVERABLE)
     assert "CONSOLIDATES" not in asked.system

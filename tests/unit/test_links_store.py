@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from subconscious import redaction
-from subconscious.model import Link, Memory, Scope
-from subconscious.projects import Identity
-from subconscious.store import events, links, memories, prose, purge
+from subconscious.domain.model import Link, Memory, Scope
+from subconscious.store import events, links, memories, purge, purge_selection, text_columns
 from subconscious.store.connect import Database
-from subconscious.store.links import Which
-from subconscious.store.projects import Project, settle
+from subconscious.store.links import LinkFilter
+from subconscious.store.projects import Project, find_or_create
+from subconscious.system.projects import Identity
 from tests.support.linking import connect
 from tests.support.minds import store
 from tests.support.values import NOON, make_memory
@@ -32,13 +32,13 @@ async def test_what_reads_the_same_from_both_ends_is_stored_once(database: Datab
     async with database.write() as tx:
         again = Link(0, one, two, "CONTRADICTS", "proposed", 0.5, "rules", "", NOON)
         assert await links.add(tx, again, "daemon") is None
-        assert await links.same(tx, Link(0, two, one, "CONTRADICTS", "", 0, "", "", 0)) == made
+        assert await links.stored_link(tx, Link(0, two, one, "CONTRADICTS", "", 0, "", "", 0)) == made
         assert await links.add(tx, Link(0, two, one, "SUPPORTS", "active", 0.5, "rules", "", NOON), "daemon")
         assert await links.add(tx, Link(0, one, two, "SUPPORTS", "active", 0.5, "rules", "", NOON), "daemon")
     assert len(await links.of(database, [two])) == 3
 
 
-async def test_a_change_is_an_event_of_what_changed_alone(database: Database, project: Project) -> None:
+async def test_an_event_contains_only_the_changed_columns(database: Database, project: Project) -> None:
     one, two, _ = await three(database, project)
     made = await connect(database, one, two, status="proposed")
     async with database.write() as tx:
@@ -56,10 +56,10 @@ async def test_archiving_hides_links_and_keeps_them(database: Database, project:
     kept = [await connect(database, one, two), await connect(database, two, three_, "SUPERSEDES")]
     await set_archived(database, two, True)
     assert await links.of(database, [one, three_]) == []
-    assert await links.listing(database, Which(one), 9) == []
+    assert await links.listing(database, LinkFilter(one), 9) == []
     assert await links.superseded(database, [three_]) == set()
-    assert await links.listing(database, Which(two), 9) == kept  # of itself it tells all the same
-    assert await links.listing(database, Which(one, archived=True), 9) == kept[:1]
+    assert await links.listing(database, LinkFilter(two), 9) == kept  # of itself it tells all the same
+    assert await links.listing(database, LinkFilter(one, archived=True), 9) == kept[:1]
     await set_archived(database, two, False)
     assert await links.of(database, [one, three_]) == kept
     assert await links.superseded(database, [one, two, three_]) == {three_}
@@ -71,16 +71,16 @@ async def test_a_listing_is_chosen(database: Database, project: Project) -> None
     doubtful = await connect(database, three_, one, "SUPPORTS", "proposed", confidence=0.4)
     likely = await connect(database, two, three_, "CONTRADICTS", "proposed", confidence=0.7)
     refused = await connect(database, one, three_, "EXTENDS", "refused")
-    assert await links.listing(database, Which(), 9) == [sure, likely, doubtful]
-    assert await links.listing(database, Which(project_id=project.id, statuses=("proposed",)), 1) == [likely]
-    assert await links.listing(database, Which(one, types=("CAUSED", "EXTENDS")), 9) == [sure]
-    assert await links.listing(database, Which(statuses=("refused",)), 9) == [refused]
-    assert await links.listing(database, Which(project_id="another"), 9) == []
+    assert await links.listing(database, LinkFilter(), 9) == [sure, likely, doubtful]
+    assert await links.listing(database, LinkFilter(project_id=project.id, statuses=("proposed",)), 1) == [likely]
+    assert await links.listing(database, LinkFilter(one, types=("CAUSED", "EXTENDS")), 9) == [sure]
+    assert await links.listing(database, LinkFilter(statuses=("refused",)), 9) == [refused]
+    assert await links.listing(database, LinkFilter(project_id="another"), 9) == []
     assert await links.of(database, [one], links.SHOWN, ("SUPPORTS",)) == [doubtful]
 
 
 async def test_what_one_project_says_of_the_users_own_counts_there_alone(database: Database, project: Project) -> None:
-    other = await settle(database, Identity(root="/elsewhere", name="other"))
+    other = await find_or_create(database, Identity(root="/elsewhere", name="other"))
     async with database.write() as tx:
         wide: Memory = await memories.insert(tx, make_memory("Use tabs.", scope=Scope.USER))
     here = await store(database, project, "Use spaces here.")
@@ -88,8 +88,10 @@ async def test_what_one_project_says_of_the_users_own_counts_there_alone(databas
     assert await links.superseded(database, [wide.id, here], project.id) == {wide.id}
     assert await links.superseded(database, [wide.id], other.id) == set()
     assert await links.superseded(database, [wide.id]) == set()
-    assert await links.bearing(database, [wide.id], project.id) == [link]
-    assert await links.bearing(database, [here], project.id) == []  # nothing is said against what supersedes
+    assert await links.conflicts_and_successions(database, [wide.id], project.id) == [link]
+    assert (
+        await links.conflicts_and_successions(database, [here], project.id) == []
+    )  # nothing is said against what supersedes
 
 
 async def test_only_active_links_supersede(database: Database, project: Project) -> None:
@@ -110,10 +112,10 @@ async def test_a_purge_takes_links_with_their_evidence_and_history(database: Dat
     one, two, three_ = await three(database, project)
     gone = await connect(database, one, two, evidence="as Mallory told Bob")
     kept = await connect(database, two, three_, evidence="it says so")
-    doomed = await purge.of_memories(database, [one])
+    doomed = await purge_selection.of_memories(database, [one])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, "memory 1")
-    assert await links.listing(database, Which(), 9) == [kept]
+    assert await links.listing(database, LinkFilter(), 9) == [kept]
     assert await events.history(database, "link", gone.id) == []
     assert len(await events.history(database, "link", kept.id)) == 1
     dump = [tuple(row) for row in await database.rows("SELECT reason, before, after FROM events")]
@@ -123,10 +125,10 @@ async def test_a_purge_takes_links_with_their_evidence_and_history(database: Dat
 async def test_a_secret_in_evidence_is_found_by_redaction(database: Database, project: Project) -> None:
     one, two, _ = await three(database, project)
     await connect(database, one, two, evidence="password = 'kzq12wmx'")
-    (table,) = [table for table in await prose.tables(database) if table.name == "memory_links"]
+    (table,) = [table for table in await text_columns.tables(database) if table.name == "memory_links"]
     assert table.words == ("evidence",)
     async with database.write() as tx:
-        (row,) = await prose.page(tx, table)
-        await prose.rewrite(tx, row, prose.changed(row, lambda text: redaction.redact(text).text))
+        (row,) = await text_columns.page(tx, table)
+        await text_columns.rewrite(tx, row, text_columns.changed_columns(row, lambda text: redaction.redact(text).text))
     (link,) = await links.of(database, [one])
     assert link.evidence == "password = '[redacted: password]'"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from subconscious.errors import BadAnswerError
+from subconscious.domain.errors import BadAnswerError
+from subconscious.domain.usage import Usage
 from subconscious.llm.bounds import ATTEMPTS, TOKENS, may_retry
-from subconscious.model import Usage
 
 
 def failed(tokens: int) -> BadAnswerError:

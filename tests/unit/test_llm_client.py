@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 from bench.tuned import tuned
-from subconscious.errors import (
+from subconscious.domain.errors import (
     BadAnswerError,
     BadRequestError,
     CapReachedError,
@@ -24,9 +24,9 @@ from subconscious.errors import (
 )
 from subconscious.llm import channel
 from subconscious.llm.client import LLMClient
-from subconscious.providers import Access, Provider, Reply, Request, Usage
-from subconscious.providers.scripted import ScriptedProvider, Step
-from subconscious.settings import Settings
+from subconscious.llm.providers import Access, Provider, Reply, Request, Usage
+from subconscious.llm.providers.scripted import ScriptedProvider, Step
+from subconscious.settings.settings import Settings
 from subconscious.store import spend
 from subconscious.store.connect import Database
 from tests.support.llm_stage import Stage
@@ -87,7 +87,7 @@ async def test_nothing_is_opened_before_the_first_question(database: Database) -
     assert stage.opened["main"].closed
 
 
-async def test_without_a_provider_asking_says_what_to_do(database: Database) -> None:
+async def test_a_request_without_a_provider_fails_with_a_remedy(database: Database) -> None:
     client = made(database, Stage(), provider="none", provider_fallback=("main",))
     assert not client.on
     with pytest.raises(ProviderError) as caught:
@@ -106,7 +106,7 @@ async def test_what_may_pass_is_tried_again_with_jitter(database: Database, swif
     assert swift[2] <= 4
 
 
-async def test_who_is_told_to_wait_long_does_not_sleep(database: Database, swift: list[float]) -> None:
+async def test_a_long_retry_after_is_not_slept_through(database: Database, swift: list[float]) -> None:
     stage = Stage(main=[RateLimitedError("429", "", 600.0), said()])
     client = made(database, stage)
     for _ in range(2):
@@ -175,7 +175,7 @@ async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, 
     assert call["reserved"] > 0
 
 
-async def test_who_waits_for_a_child_does_not_use_up_its_time(database: Database) -> None:
+async def test_waiting_for_a_child_process_does_not_use_its_time_limit(database: Database) -> None:
     """Calls of a provider with one child at a time come one after the other, each with the whole of its time."""
     under_way: list[int] = []
 
@@ -198,14 +198,14 @@ async def test_a_repair_is_paid_for_too(database: Database) -> None:
     assert [call["cost"] for call in await calls(database)] == [0.5, 0.01]
 
 
-async def test_an_answer_that_no_repair_mends(database: Database) -> None:
+async def test_an_answer_that_stays_invalid_after_the_repair(database: Database) -> None:
     client = made(database, Stage(main=["no", "never"]))
     with pytest.raises(BadAnswerError):
         await client.ask(REQUEST)
     assert len(await calls(database)) == 2
 
 
-async def test_what_is_refused_is_free_and_what_is_cut_is_unknown(database: Database) -> None:
+async def test_refused_calls_are_free_and_interrupted_ones_have_unknown_cost(database: Database) -> None:
     cut = UnavailableError("cut")
     broken = UnavailableError("500")
     broken.__cause__ = _StatusError(500)
@@ -275,7 +275,7 @@ async def test_spend_by_day_session_purpose_and_model(database: Database) -> Non
     assert (await spend.total(database, "nowhere"))["calls"] == 0
 
 
-async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
+async def test_a_session_has_its_own_cap(database: Database) -> None:
     client = made(database, Stage(main=lambda _: said(cost=0.9)), cost_per_session=1, cost_assumed=14)
     assert await client.ask(REQUEST, "one") == FINE
     assert await client.ask(REQUEST, "two") == FINE
@@ -286,7 +286,7 @@ async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
     assert await client.ask(REQUEST) == FINE
 
 
-async def test_at_the_cap_a_fallback_that_costs_nothing_goes_on(database: Database) -> None:
+async def test_a_free_fallback_continues_at_the_cap(database: Database) -> None:
     stage = Stage(main=lambda _: said(cost=1.0), ollama=lambda _: said("local", cost=None))
     client = made(database, stage, provider_fallback=("ollama",), cost_per_day=1.0, cost_assumed=14)
     assert await client.ask(REQUEST) == FINE
@@ -426,12 +426,12 @@ async def test_a_session_without_a_key_gets_no_other_session_s(database: Databas
 
 
 @pytest.mark.parametrize(("provider", "url", "has"), [("anthropic", "http://127.0.0.1:1", False), ("ollama", "", True)])
-async def test_who_needs_no_key_has_one(database: Database, provider: str, url: str, has: bool) -> None:
+async def test_a_provider_without_keys_needs_none(database: Database, provider: str, url: str, has: bool) -> None:
     settings = Settings(provider=provider, anthropic_url=url, openai_url=url)
     assert LLMClient(database, settings).has_key() is has
 
 
-async def test_a_refused_key_stops_nobody_else(database: Database) -> None:
+async def test_a_refused_key_does_not_stop_other_sessions(database: Database) -> None:
     accounts = Accounts(refused="ka")
     client = accounts.client(database, {"a": "ka", "b": "kb"}, openai_key=SecretStr("shared"))
     for _ in range(2):
@@ -446,7 +446,7 @@ async def test_a_refused_key_stops_nobody_else(database: Database) -> None:
     assert [one.state()["refused"] for one in client.accounts_of(["a", "b", "c"])] == [True, False]
 
 
-async def test_a_key_goes_to_the_address_of_the_settings(database: Database) -> None:
+async def test_a_key_is_sent_to_the_configured_address(database: Database) -> None:
     """Also when that has changed since the session spoke; what was opened for the old one is closed."""
     accounts = Accounts()
     client = accounts.client(database, {"a": "ka"}, openai_url="http://127.0.0.1:1/v1")
@@ -467,7 +467,7 @@ async def test_another_key_for_all_leaves_a_session_s_account_as_it_is(database:
     assert len(accounts.opened) == 1
 
 
-async def test_a_key_that_no_session_holds_any_more_is_let_go(database: Database) -> None:
+async def test_accounts_of_unused_keys_are_closed(database: Database) -> None:
     accounts, own = Accounts(), {"a": "ka", "b": "kb"}
     client = accounts.client(database, own)
     for session in own:

@@ -12,11 +12,11 @@ import pytest
 from pydantic import BaseModel
 
 from bench.tuned import tuned
-from subconscious.errors import UnavailableError
+from subconscious.domain.errors import UnavailableError
 from subconscious.llm.client import LLMClient
 from subconscious.llm.joining import joined
-from subconscious.providers import Request
-from subconscious.providers.structured import schema_of
+from subconscious.llm.providers import Request
+from subconscious.llm.providers.structured import schema_of
 from subconscious.store.connect import Database
 from tests.support.llm_stage import Stage
 
@@ -109,7 +109,7 @@ async def test_an_error_is_everybodys(database: Database) -> None:
     assert [type(error) for error in found] == [UnavailableError, UnavailableError]
 
 
-async def test_who_leaves_is_not_asked_for(database: Database) -> None:
+async def test_a_cancelled_request_is_not_in_the_batch(database: Database) -> None:
     client, stage = client_of(database, judge, micro_batch_seconds=0.05)
     ask = client.asker("s", "p", join=True)
     tasks = [asyncio.ensure_future(ask(question(text))) for text in "abc"]
@@ -120,7 +120,7 @@ async def test_who_leaves_is_not_asked_for(database: Database) -> None:
     assert list(items(stage.opened["main"].history[0]).values()) == ["a", "c"]
 
 
-async def test_closing_leaves_nobody_waiting(database: Database) -> None:
+async def test_closing_ends_all_waiting_requests(database: Database) -> None:
     client, _ = client_of(database, judge, micro_batch_seconds=3600)
     task = asyncio.ensure_future(client.asker(join=True)(question("a")))
     await asyncio.sleep(0)

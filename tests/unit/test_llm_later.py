@@ -11,15 +11,15 @@ import pytest
 from pydantic import BaseModel
 
 from bench.tuned import tuned
-from subconscious.errors import BadRequestError, KeyRefusedError, UnavailableError
+from subconscious.domain.errors import BadRequestError, KeyRefusedError, UnavailableError
 from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later
-from subconscious.providers import Access, Provider, Reply, Request, Usage
-from subconscious.providers.scripted import ScriptedProvider
-from subconscious.store import asked
-from subconscious.store.asked import Asked
+from subconscious.llm.deferred import DeferredRequests
+from subconscious.llm.providers import Access, Provider, Reply, Request, Usage
+from subconscious.llm.providers.scripted import ScriptedProvider
+from subconscious.store import llm_requests
 from subconscious.store.connect import Database
+from subconscious.store.llm_requests import StoredRequest
 
 
 class Word(BaseModel):
@@ -63,16 +63,16 @@ class World:
     def start(self) -> None:
         """As a new process over the same database."""
         client = LLMClient(self.database, self.settings, self._open, lambda session: self.keys.get(session, {}))
-        self.later = Later(self.database, client)
+        self.later = DeferredRequests(self.database, client)
         self.later.register("test", Purpose(Word, self._use, self._give_up))
 
     def _open(self, name: str, access: Access) -> Provider:
         return self.provider if self.batches else Singly(self.provider)
 
-    async def _use(self, tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
+    async def _use(self, tx: aiosqlite.Connection, question: StoredRequest, answer: Word) -> None:
         self.used.append((question.key, answer.word))
 
-    async def _give_up(self, tx: aiosqlite.Connection, question: Asked, reason: str) -> None:
+    async def _give_up(self, tx: aiosqlite.Connection, question: StoredRequest, reason: str) -> None:
         self.given_up.append((question.key, reason))
 
     async def ask(self, *words: str, session: str = "") -> None:
@@ -93,7 +93,7 @@ async def world(database: Database) -> World:
 WORDS = [("key-a", "a"), ("key-b", "b"), ("key-c", "c")]
 
 
-async def test_what_waits_goes_out_as_one_batch(world: World) -> None:
+async def test_waiting_requests_are_sent_as_one_batch(world: World) -> None:
     await world.ask("a", "b", "c")
     await world.later.round()
     assert len(world.provider.batches) == 1
@@ -122,7 +122,7 @@ async def test_words_go_when_they_are_answered(world: World) -> None:
     assert [tuple(row) for row in rows] == [("", "", "{}")] * 2
 
 
-async def test_a_new_process_reads_what_an_old_one_asked(world: World) -> None:
+async def test_a_new_process_reads_the_batch_of_an_old_one(world: World) -> None:
     await world.ask("a", "b", "c")
     await world.later.round()
     world.start()
@@ -136,7 +136,7 @@ async def test_a_death_between_results_repeats_none(world: World) -> None:
     steps = iter([None, KeyboardInterrupt()])
     use = world._use
 
-    async def dying(tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
+    async def dying(tx: aiosqlite.Connection, question: StoredRequest, answer: Word) -> None:
         if (death := next(steps)) is not None:
             raise death
         await use(tx, question, answer)
@@ -151,7 +151,7 @@ async def test_a_death_between_results_repeats_none(world: World) -> None:
     assert await world.spent() == [("answered", 0.01, 1)] * 3
 
 
-async def test_a_death_before_the_name_is_known_is_told_and_counted(world: World, caplog: Any) -> None:
+async def test_a_crash_before_the_batch_id_is_stored_is_counted(world: World, caplog: Any) -> None:
     await world.ask("a", "b")
 
     async def die(*_: object) -> str:
@@ -200,7 +200,7 @@ async def test_a_failed_item_is_asked_alone_and_then_buried(world: World) -> Non
         await world.later.round()
     assert sorted(world.used) == [WORDS[0], WORDS[2]]
     assert world.given_up == [("key-b", "too odd")]
-    assert await asked.counts(world.database) == {"waiting": 0, "sent": 0, "buried": 1}
+    assert await llm_requests.counts(world.database) == {"waiting": 0, "sent": 0, "buried": 1}
     assert [request.text for request in world.provider.history] == ["b", "b"]
 
 
@@ -214,7 +214,7 @@ async def test_an_unreadable_item_is_repaired_alone(world: World) -> None:
 
 
 async def test_an_answer_that_its_purpose_can_not_use_is_paid_and_buried(world: World) -> None:
-    async def broken(tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
+    async def broken(tx: aiosqlite.Connection, question: StoredRequest, answer: Word) -> None:
         raise LookupError(question.key)
 
     world.later.register("test", Purpose(Word, broken, world._give_up))
@@ -229,7 +229,7 @@ async def test_a_full_disk_leaves_the_answer_to_be_read_again(world: World) -> N
     full = [sqlite3.OperationalError("disk is full")]
     use = world._use
 
-    async def once(tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
+    async def once(tx: aiosqlite.Connection, question: StoredRequest, answer: Word) -> None:
         if full:
             raise full.pop()
         await use(tx, question, answer)
@@ -243,7 +243,7 @@ async def test_a_full_disk_leaves_the_answer_to_be_read_again(world: World) -> N
     assert sorted(world.used) == WORDS[:2]
 
 
-async def test_without_batches_each_is_asked_by_itself(world: World) -> None:
+async def test_without_batches_each_request_is_sent_separately(world: World) -> None:
     world.batches = False
     await world.ask("a", "b", "c")
     await world.later.round()
@@ -258,10 +258,10 @@ async def test_a_provider_that_can_not_be_asked_drops_nothing(world: World, erro
     await world.ask("a")
     for _ in range(5):
         await world.later.round()
-    assert await asked.counts(world.database) == {"waiting": 1, "sent": 0, "buried": 0}
+    assert await llm_requests.counts(world.database) == {"waiting": 1, "sent": 0, "buried": 0}
 
 
-async def test_a_mended_key_lets_go_on_at_once(world: World) -> None:
+async def test_a_corrected_key_resumes_at_once(world: World) -> None:
     world.batches = False
     world.answer = lambda _: KeyRefusedError("no key")
     await world.ask("a")
@@ -274,7 +274,7 @@ async def test_a_mended_key_lets_go_on_at_once(world: World) -> None:
     assert world.used == WORDS[:1]
 
 
-async def test_a_refused_batch_costs_nothing_and_goes_on_singly(world: World) -> None:
+async def test_a_refused_batch_is_free_and_its_requests_are_sent_singly(world: World) -> None:
     async def refuse(_: object) -> str:
         raise BadRequestError("one of them is too long")
 
@@ -291,18 +291,18 @@ async def test_at_the_cap_it_waits(database: Database) -> None:
     await world.ask("a", "b", "c")
     await world.later.round()
     (sent,) = [len(items) for items in world.provider.batches.values()] or [0]
-    counts = await asked.counts(database)
+    counts = await llm_requests.counts(database)
     assert counts["waiting"] == 3 - sent > 0
     assert counts["sent"] == sent
 
 
-async def test_a_question_that_nobody_registered_for_is_refused(world: World) -> None:
+async def test_a_request_without_a_handler_is_rejected(world: World) -> None:
     with pytest.raises(KeyError):
         async with world.database.write() as tx:
             await world.later.put(tx, "k", Request("other", "", "", Word))
 
 
-async def test_what_is_asked_with_a_session_s_own_key_joins_no_batch(world: World) -> None:
+async def test_a_request_with_a_sessions_own_key_is_not_batched(world: World) -> None:
     world.keys = {"s": {"main_key": "k"}}
     await world.ask("a", "b", session="s")
     await world.ask("c", "d")
@@ -319,7 +319,7 @@ async def test_a_session_s_new_key_ends_its_own_waiting_and_no_other_s(world: Wo
     await world.later.round()
     world.answer = said
     world.keys = {"s": {"main_key": "k"}}
-    world.later.hurry("s")
+    world.later.retry_session("s")
     await world.later.round()
     assert world.used == WORDS[:1]
 

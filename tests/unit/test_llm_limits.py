@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.llm.breaker import Breaker, BreakerState
-from subconscious.llm.limiter import Limiter, Window
+from subconscious.llm.limiter import Breaker, BreakerState, Limiter, Window
 
 SECONDS = 60.0
 
@@ -63,7 +62,7 @@ def _served(window: Window, calls: list[Asked]) -> list[tuple[float, int]]:
 
 
 @given(CALLS, st.integers(1, 5), st.integers(1, 500))
-def test_no_window_at_the_server_holds_more_than_was_promised(calls: list[Asked], requests: int, tokens: int) -> None:
+def test_no_window_at_the_server_exceeds_the_limit(calls: list[Asked], requests: int, tokens: int) -> None:
     calls = [call for call in calls if call.most <= tokens]
     arrived = _served(Window(requests, tokens, SECONDS), calls)
     for begin, _ in arrived:
@@ -73,12 +72,12 @@ def test_no_window_at_the_server_holds_more_than_was_promised(calls: list[Asked]
 
 
 @given(CALLS, st.integers(1, 5))
-def test_a_call_larger_than_the_limit_goes_alone(calls: list[Asked], requests: int) -> None:
+def test_a_call_above_the_limit_runs_alone(calls: list[Asked], requests: int) -> None:
     window = Window(requests, 100, SECONDS)
     assert len(_served(window, calls)) == len(calls)
 
 
-async def test_who_comes_first_goes_first_and_may_leave() -> None:
+async def test_calls_are_admitted_in_order_and_can_be_cancelled() -> None:
     limiter = Limiter(Window(1, 100, 0.05))
     order: list[str] = []
 
@@ -93,7 +92,7 @@ async def test_who_comes_first_goes_first_and_may_leave() -> None:
     assert order == ["a", "c", "d"]
 
 
-async def test_a_call_that_was_not_made_takes_no_place() -> None:
+async def test_a_call_that_was_not_made_frees_its_slot() -> None:
     limiter = Limiter(Window(1, 100, 3600))
     for _ in range(3):
         async with limiter.turn(1) as turn:
@@ -106,7 +105,7 @@ async def test_a_call_that_was_not_made_takes_no_place() -> None:
             pass
 
 
-async def test_a_pause_holds_everybody() -> None:
+async def test_a_pause_stops_all_calls() -> None:
     limiter = Limiter(Window(10, 100, 60))
     limiter.pause(3600)
     with pytest.raises(TimeoutError):
@@ -165,7 +164,7 @@ def test_five_failures_in_a_row_open_it_for_a_minute() -> None:
     assert breaker.closed_for() == 0
 
 
-def test_half_open_lets_one_through() -> None:
+def test_half_open_admits_one_call() -> None:
     clock = Clock()
     breaker = Breaker(1, 60, clock)
     _failing(breaker, 1)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from subconscious.errors import CapReachedError
+from subconscious.domain.errors import CapReachedError
 from subconscious.llm.spending import Spending
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 from subconscious.store import spend
 from subconscious.store.connect import Database
 from subconscious.store.spend import Call, Outcome
@@ -33,7 +33,7 @@ async def test_beyond_the_days_tokens_work_waits_for_tomorrow(spending: Spending
     await spending.reserve(call(400))
 
 
-async def test_what_was_answered_counts_and_not_what_was_reserved(database: Database, spending: Spending) -> None:
+async def test_used_tokens_count_instead_of_reserved_ones(database: Database, spending: Spending) -> None:
     number = await spending.reserve(call(900))
     await spending.complete(number, Outcome("answered", "m", 100, 50, 0, None, 0.0))
     await spending.reserve(call(850))

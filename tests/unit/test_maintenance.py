@@ -13,24 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tuned import tuned
-from daemon import maintenance as upkeep
-from daemon.core import Core
-from daemon.embedding import Embedding
-from daemon.phases import PHASES, Step
-from subconscious.embeddings import Access
-from subconscious.home import Home
+from subconscious.app import App
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.embedder import Access
+from subconscious.settings.home import Home
 from subconscious.store import backups, full_text, health, maintenance, memories
 from subconscious.store.connect import Database
+from subconscious.upkeep import maintenance as upkeep
+from subconscious.upkeep.phases import PHASES, Step
 from tests.support.values import make_memory
 
 JOBS = sorted(PHASES)
 
 
 @pytest.fixture
-async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+async def app(home: Home, database: Database) -> AsyncIterator[App]:
     settings = tuned(embedder="none", maintenance_quiet_seconds=0, maintenance_share=1)
     embedding = Embedding("none", database, Access())
-    yield Core(home, settings, database, embedding)
+    yield App(home, settings, database, embedding)
     await embedding.close()
 
 
@@ -54,143 +54,143 @@ def test_a_job_was_due_at_its_hour_and_not_long_ago(now: float, hour: int, job: 
     assert upkeep.due_since(job, since + 1, hour) <= since + 1
 
 
-async def test_a_new_store_waits_for_its_first_night(core: Core) -> None:
-    assert await upkeep.waiting(core) == []
-    assert await upkeep.catch_up(core) == 0
+async def test_a_new_store_waits_for_its_first_night(app: App) -> None:
+    assert await upkeep.waiting(app) == []
+    assert await upkeep.run_due_jobs(app) == 0
 
 
-async def test_what_was_missed_is_caught_up_once(core: Core) -> None:
-    await remember(core.database, "Amounts are integer cents.")
-    await long_ago(core.database)
-    assert await upkeep.waiting(core) == ["nightly", "weekly", "monthly"]
-    assert await upkeep.catch_up(core) == 3
-    assert await upkeep.waiting(core) == []
-    assert await upkeep.catch_up(core) == 0
-    runs = {run.job: run for run in await maintenance.listing(core.database, 9)}
+async def test_missed_runs_are_made_up_for_once(app: App) -> None:
+    await remember(app.database, "Amounts are integer cents.")
+    await long_ago(app.database)
+    assert await upkeep.waiting(app) == ["nightly", "weekly", "monthly"]
+    assert await upkeep.run_due_jobs(app) == 3
+    assert await upkeep.waiting(app) == []
+    assert await upkeep.run_due_jobs(app) == 0
+    runs = {run.job: run for run in await maintenance.listing(app.database, 9)}
     for job, phases in PHASES.items():
         assert runs[job].state == "done"
         assert list(runs[job].report) == [phase.name for phase in phases]
         assert not any("failed" in done for done in runs[job].report.values())
     assert runs["nightly"].report["integrity"]["verdict"] == "ok"
     assert runs["nightly"].report["stats"]["active"] == 1
-    (copy,) = backups.listing(core.database.path)
+    (copy,) = backups.listing(app.database.path)
     assert copy.path.stat().st_mode & 0o077 == 0
 
 
-async def test_it_is_off_if_a_person_wants_that(core: Core) -> None:
-    await long_ago(core.database)
-    core.settings = core.settings.model_copy(update={"maintenance": False})
-    assert await upkeep.waiting(core) == []
+async def test_it_is_off_if_a_person_wants_that(app: App) -> None:
+    await long_ago(app.database)
+    app.settings = app.settings.model_copy(update={"maintenance": False})
+    assert await upkeep.waiting(app) == []
 
 
-async def test_it_waits_while_somebody_speaks(core: Core) -> None:
-    await long_ago(core.database)
-    core.settings = core.settings.model_copy(update={"maintenance_quiet_seconds": 3600})
-    core.heard()
-    doing = asyncio.create_task(upkeep.catch_up(core))
-    while not await maintenance.unfinished(core.database):
+async def test_it_waits_during_a_session(app: App) -> None:
+    await long_ago(app.database)
+    app.settings = app.settings.model_copy(update={"maintenance_quiet_seconds": 3600})
+    app.signals.heard()
+    doing = asyncio.create_task(upkeep.run_due_jobs(app))
+    while not await maintenance.unfinished(app.database):
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
     assert not doing.done()
-    core.last_heard = time() - 7200  # it fell silent
-    core.stopping.set()
+    app.signals.last_heard = time() - 7200  # it fell silent
+    app.signals.stopping.set()
     await asyncio.gather(doing, return_exceptions=True)
-    (run,) = await maintenance.listing(core.database, 9)
+    (run,) = await maintenance.listing(app.database, 9)
     assert (run.state, run.report) == ("running", {})
 
 
-async def test_who_asks_for_it_does_not_wait_for_silence(core: Core) -> None:
-    await long_ago(core.database)
-    core.settings = core.settings.model_copy(update={"maintenance_quiet_seconds": 3600})
-    core.heard()
-    doing = asyncio.create_task(upkeep.catch_up(core))
-    while not await maintenance.unfinished(core.database):
+async def test_a_requested_run_does_not_wait_for_silence(app: App) -> None:
+    await long_ago(app.database)
+    app.settings = app.settings.model_copy(update={"maintenance_quiet_seconds": 3600})
+    app.signals.heard()
+    doing = asyncio.create_task(upkeep.run_due_jobs(app))
+    while not await maintenance.unfinished(app.database):
         await asyncio.sleep(0.01)
     async with asyncio.timeout(20):
-        assert (await upkeep.carry_out_now(core, "nightly")).state == "done"
-    core.stopping.set()
+        assert (await upkeep.run_now(app, "nightly")).state == "done"
+    app.signals.stopping.set()
     await asyncio.gather(doing, return_exceptions=True)
 
 
 async def test_a_phase_that_fails_leaves_its_reason_and_the_others_their_turn(
-    core: Core, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(core: Core, run: maintenance.Run) -> Step:
+    async def fails(app: App, run: maintenance.Run) -> Step:
         raise RuntimeError("the disk is full")
 
     broken = [
         phase.__class__(phase.name, fails if phase.name == "backup" else phase.work) for phase in PHASES["nightly"]
     ]
     monkeypatch.setitem(PHASES, "nightly", tuple(broken))
-    done = await upkeep.carry_out_now(core, "nightly")
+    done = await upkeep.run_now(app, "nightly")
     assert done.report["backup"] == {"failed": "the disk is full"}
     assert "stats" in done.report
-    assert "backup: failed the disk is full" in upkeep.told(done)
+    assert "backup: failed the disk is full" in upkeep.summary(done)
 
 
 BREAKS = {
     "memories without their full text": "DELETE FROM memories_fts WHERE rowid = 1",
-    "full text of other words than the memory's": "UPDATE memories_fts SET content = 'stale' WHERE rowid = 1",
+    "full text that differs from its memory": "UPDATE memories_fts SET content = 'stale' WHERE rowid = 1",
     "full text of no active memory": "UPDATE memories SET archived_at = 5 WHERE id = 1",
-    "vectors out of step with their memory": "UPDATE embeddings SET active = 0 WHERE memory_id = 1",
-    "memories that count as embedded and have no vector": "DELETE FROM embeddings WHERE memory_id = 1",
+    "vectors with a wrong active flag": "UPDATE embeddings SET active = 0 WHERE memory_id = 1",
+    "memories marked as embedded without a vector": "DELETE FROM embeddings WHERE memory_id = 1",
 }
 
 
 @pytest.mark.parametrize("name", [check.name for check in health.CHECKS])
-async def test_drift_is_told_and_mended(core: Core, name: str) -> None:
-    await remember(core.database, "Amounts are integer cents.", "The worker retries twice.")
-    async with core.database.write() as tx:
+async def test_drift_is_reported_and_repaired(app: App, name: str) -> None:
+    await remember(app.database, "Amounts are integer cents.", "The worker retries twice.")
+    async with app.database.write() as tx:
         await tx.execute(
             "INSERT INTO embeddings (memory_id, project, model, dim, vector, stamp) SELECT id, '', 'm', 1, x'00', 1"
             " FROM memories"
         )
         await tx.execute("UPDATE memories SET embedding_status = 'done'")
-    assert health.drift(core.database.path) == {}
-    async with core.database.write() as tx:
+    assert health.count_inconsistencies(app.database.path) == {}
+    async with app.database.write() as tx:
         await tx.execute(BREAKS[name])
-    assert health.drift(core.database.path)[name] == 1
-    done = await upkeep.carry_out_now(core, "nightly")
+    assert health.count_inconsistencies(app.database.path)[name] == 1
+    done = await upkeep.run_now(app, "nightly")
     assert done.report["orphans"][name] == 1
-    assert health.drift(core.database.path) == {}
+    assert health.count_inconsistencies(app.database.path) == {}
 
 
-async def test_an_index_of_words_that_contradicts_itself_is_made_anew(core: Core) -> None:
-    await remember(core.database, "Amounts are integer cents.")
-    async with core.database.write() as tx:
+async def test_an_index_of_words_that_contradicts_itself_is_made_anew(app: App) -> None:
+    await remember(app.database, "Amounts are integer cents.")
+    async with app.database.write() as tx:
         await tx.execute("UPDATE memories_fts_content SET c2 = 'other words' WHERE id = 1")
-    done = await upkeep.carry_out_now(core, "nightly")
-    assert done.report["integrity"]["full text"] == "made anew"
-    assert await full_text.search(core.database, ["cents"], [], 9)
+    done = await upkeep.run_now(app, "nightly")
+    assert done.report["integrity"]["full text"] == "rebuilt"
+    assert await full_text.search(app.database, ["cents"], [], 9)
 
 
-async def test_an_index_of_vectors_that_misses_some_is_told(core: Core) -> None:
+async def test_missing_vectors_are_reported(app: App) -> None:
     from subconscious.store.vectors.vec0 import index_path
 
-    await remember(core.database, "Amounts are integer cents.")
-    async with core.database.write() as tx:
+    await remember(app.database, "Amounts are integer cents.")
+    async with app.database.write() as tx:
         await tx.execute("INSERT INTO embedding_models (name, base, dim, serving) VALUES ('m', 'm', 1, 1)")
         await tx.execute(
             "INSERT INTO embeddings (memory_id, project, model, dim, vector, stamp) VALUES (1, '', 'm', 1, x'00', 7)"
         )
-    with sqlite3.connect(index_path(core.database.path, "m")) as index:
+    with sqlite3.connect(index_path(app.database.path, "m")) as index:
         index.execute("CREATE TABLE held (memory_id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)")
         index.execute("INSERT INTO held VALUES (1, 7)")
         index.commit()
-        assert health.drift(core.database.path) == {}
+        assert health.count_inconsistencies(app.database.path) == {}
         index.execute("UPDATE held SET stamp = 6")
         index.commit()
     index.close()
-    assert health.drift(core.database.path) == {"vectors that the index does not have as they are": 2}
+    assert health.count_inconsistencies(app.database.path) == {"vectors missing or outdated in the index": 2}
 
 
-async def test_a_file_that_is_mostly_empty_is_written_anew(core: Core) -> None:
-    ids = await remember(core.database, *(f"Fact {number}: {'x' * 3000}" for number in range(200)))
-    async with core.database.write() as tx:
+async def test_a_file_that_is_mostly_empty_is_written_anew(app: App) -> None:
+    ids = await remember(app.database, *(f"Fact {number}: {'x' * 3000}" for number in range(200)))
+    async with app.database.write() as tx:
         await tx.execute("DELETE FROM memories WHERE id > ?", (ids[3],))
         await tx.execute("DELETE FROM events WHERE id > 3")
-    before = await maintenance.slack(core.database)
-    done = await upkeep.carry_out_now(core, "weekly")
+    before = await maintenance.slack(app.database)
+    done = await upkeep.run_now(app, "weekly")
     assert before > 0.2
     assert "freed" in done.report["compact"]
-    assert await maintenance.slack(core.database) < 0.05
+    assert await maintenance.slack(app.database) < 0.05

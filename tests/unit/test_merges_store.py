@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subconscious.model import Level, Verdict
+from subconscious.domain.model import Level, Verdict
 from subconscious.store import memories, merges, poison
 from subconscious.store.connect import Database
 from tests.support.values import make_memory
@@ -37,13 +37,13 @@ async def test_what_may_be_merged_is_looked_up_by_id(
     database: Database, asked: list[tuple[str, Sequence[Any]]], number: int
 ) -> None:
     async with database.write() as tx:
-        assert await merges.free(tx, range(number)) == {}
+        assert await merges.mergeable(tx, range(number)) == {}
     found = await plan(database, asked)
     assert found[0] == "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
     assert [line for line in found if "SCAN" in line or "implicit_captures_status" in line] == []
 
 
-async def test_what_was_not_compared_is_walked_through_once(
+async def test_finding_uncompared_memories_uses_the_primary_key(
     database: Database, asked: list[tuple[str, Sequence[Any]]]
 ) -> None:
     assert await merges.unsearched(database, "m", 20, 7) == []
@@ -55,6 +55,6 @@ async def test_what_was_not_compared_is_walked_through_once(
 async def test_what_a_later_look_flagged_is_merged_with_nothing(database: Database) -> None:
     async with database.write() as tx:
         memory = await memories.insert(tx, make_memory())
-        assert list(await merges.free(tx, [memory.id])) == [memory.id]
-        await poison.note_checked(tx, memory.id, Verdict(Level.MEDIUM, (), "2"))
-        assert await merges.free(tx, [memory.id]) == {}
+        assert list(await merges.mergeable(tx, [memory.id])) == [memory.id]
+        await poison.record_check(tx, memory.id, Verdict(Level.MEDIUM, (), "2"))
+        assert await merges.mergeable(tx, [memory.id]) == {}

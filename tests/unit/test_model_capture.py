@@ -9,20 +9,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from subconscious.capture import model, quotes
-from subconscious.capture.calibration import Outcome, fit
-from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
-from subconscious.capture.model import candidates, request
-from subconscious.capture.origins import origin_of
-from subconscious.capture.proposals import MOST, SCALES, WEIGHTS
-from subconscious.capture.proposals import Proposal as Kept
-from subconscious.capture.proposals import Proposals as AllKept
-from subconscious.capture.proposals import ScoredProposal as Proposal
-from subconscious.capture.proposals import ScoredProposals as Proposals
-from subconscious.capture.retelling import LONGEST_TURN, retell
-from subconscious.flow.remembering import clean, weigh
-from subconscious.model import Act, Decision, Origin, Role, Scope, Turn
-from subconscious.settings import Settings
+from subconscious.calibration.curves import Outcome, fit
+from subconscious.capture.evaluation import weigh
+from subconscious.capture.llm_extraction import extractor, quotes
+from subconscious.capture.llm_extraction.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
+from subconscious.capture.llm_extraction.extractor import candidates, request
+from subconscious.capture.llm_extraction.origins import origin_of
+from subconscious.capture.llm_extraction.proposals import MOST, SCALES, WEIGHTS
+from subconscious.capture.llm_extraction.proposals import Proposal as Kept
+from subconscious.capture.llm_extraction.proposals import Proposals as AllKept
+from subconscious.capture.llm_extraction.proposals import ScoredProposal as Proposal
+from subconscious.capture.llm_extraction.proposals import ScoredProposals as Proposals
+from subconscious.capture.llm_extraction.transcript_view import LONGEST_TURN, retell
+from subconscious.domain.model import Act, Decision, Origin, Role, Scope, Turn
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.settings import Settings
 from subconscious.text.same_statement import same_statement
 from tests.support.turns import turn
 
@@ -216,7 +217,7 @@ def test_what_is_known_is_told_and_the_answer_is_bounded() -> None:
     assert "- Cents {are} integers.\n" in asked.text
     assert "[1] user: Hello {there}." in asked.text
     assert f"At most {MOST} candidates" in asked.system
-    assert asked.purpose == model.PURPOSE
+    assert asked.purpose == extractor.PURPOSE
 
 
 # -- what of an answer is believed -------------------------------------------------------------------------------------
@@ -289,7 +290,7 @@ def test_what_a_person_let_through_is_settled_but_makes_no_rule() -> None:
 
 
 def test_why_it_does_not_last_is_said() -> None:
-    assert "it holds for the moment only" in weighed(turn(CENTS), standing="once")[1].reason
+    assert "it applies only for the moment" in weighed(turn(CENTS), standing="once")[1].reason
     assert "not true any more at the end" in weighed(turn(CENTS), true_at_end=False)[1].reason
 
 
@@ -517,6 +518,15 @@ def test_what_a_model_adds_of_a_page_is_left_out_and_the_persons_sentence_kept_w
     candidate, admission = judged(proposed(2, "amounts in integer cents", added), page, turn(f"Hm. {CENTS} OK?"))
     assert (candidate.content, candidate.summary, candidate.origin) == (CENTS, CENTS, Origin.USER)
     assert "in the person's own words" in admission.reason
+
+
+def test_all_sentences_that_a_person_typed_of_it_are_kept_in_their_order() -> None:
+    first, second = "The badges of errors get a red color.", "Suggestions get a green color instead."
+    page = turn("The palette page: tailwind emerald variants are opaque.", Role.ASSISTANT, Origin.TOOL)
+    added = "Badges have tailwind emerald variants which are opaque on that palette page."
+    quoted = [{"turn": 2, "quote": first}, {"turn": 2, "quote": second}]
+    candidate, _ = judged(proposed(2, "", added, directive=quoted), page, turn(f"{first} Please check it. {second}"))
+    assert (candidate.content, candidate.origin) == (f"{first} {second}", Origin.USER)
 
 
 def test_a_part_of_a_sentence_is_never_kept_for_the_whole() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.capture.notes import MOST_STATEMENTS, Note, judge, kind_of
-from subconscious.model import Decision, Origin
-from subconscious.settings import Settings
+from subconscious.domain.model import Decision, Origin
+from subconscious.imports.notes import MAX_STATEMENTS, Note, judge, kind_of
+from subconscious.settings.settings import Settings
 from tests.support.values import NOON
 
 MADR = """# Use PostgreSQL for the ledger
@@ -56,7 +56,7 @@ def test_without_a_reason_the_context_is_the_reason() -> None:
     assert candidate.rationale == "Two services write at once, and SQLite locked up."
 
 
-def test_a_decision_that_is_a_list_is_told_with_it() -> None:
+def test_a_decision_with_a_list_includes_the_list() -> None:
     text = "# ADR 3: Money\n\n## Decision\n\nWe will:\n\n- keep cents\n- round once\n"
     assert said(text)[0][1] == "Money: We will: keep cents; round once"
 
@@ -114,7 +114,7 @@ def test_a_list_of_lessons_gives_each_of_them() -> None:
     assert {decision for _, _, decision in found} == {Decision.REVIEW}
 
 
-def test_a_note_of_no_kind_gives_only_what_it_states_outright() -> None:
+def test_a_note_without_a_kind_yields_only_explicit_statements() -> None:
     text = "# Monday\n\nThe weather was fine.\n\nWe decided to keep all amounts in integer cents.\n"
     assert said(text, "notes/monday.md") == [
         ("decision", "We decided to keep all amounts in integer cents.", Decision.REVIEW)
@@ -131,7 +131,7 @@ def test_code_tables_and_comments_state_nothing() -> None:
 @given(st.text(max_size=2000), st.sampled_from(["docs/adr/1.md", "lessons.md", "x.md"]), st.booleans())
 def test_any_text_is_bounded_quoted_and_never_kept_unasked(text: str, place: str, vouched: bool) -> None:
     found = judge(note(f"# Title\n\n{text}", place, vouched), Settings())
-    assert len(found) <= MOST_STATEMENTS
+    assert len(found) <= MAX_STATEMENTS
     for candidate, admission in found:
         assert len(candidate.content) <= 400
         assert len(candidate.summary) <= 100

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from subconscious.home import Home
+from subconscious.settings.home import Home
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.numbers import next_number, renumber_clashing
+from subconscious.store.shared_ids import next_id, renumber_duplicates
 
 CAPTURE = (
     "INSERT INTO implicit_captures (id, capture_key, project_id, status, decision, memory_id, scope, kind, summary,"
@@ -45,9 +45,9 @@ async def test_what_waits_gets_a_number_of_its_own(home: Home) -> None:
     database = await before(home)
     try:
         async with database.write() as tx:
-            assert await renumber_clashing(tx) == 1
-            assert await renumber_clashing(tx) == 0
-            assert await next_number(tx) == 6
+            assert await renumber_duplicates(tx) == 1
+            assert await renumber_duplicates(tx) == 0
+            assert await next_id(tx) == 6
         rows = await database.rows("SELECT capture_key, id FROM implicit_captures ORDER BY 1")
         assert [tuple(row) for row in rows] == [("key 1", 5), ("key 2", 2), ("key 3", 3), ("key 4", 4)]
         assert [row[0] for row in await database.rows("SELECT capture_id FROM consolidations")] == [5]
@@ -64,6 +64,6 @@ async def test_an_empty_store_begins_with_one(home: Home) -> None:
     try:
         await migrate(database)
         async with database.write() as tx:
-            assert await next_number(tx) == 1
+            assert await next_id(tx) == 1
     finally:
         await database.close()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.capture.offline import extract
-from subconscious.kinds import KINDS
-from subconscious.model import Candidate, Origin, Role, Scope, Strength, Turn
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Candidate, Origin, Role, Scope, Strength, Turn
 
 
 def turn(text: str, *, origin: Origin = Origin.USER, after_interrupt: bool = False) -> Turn:

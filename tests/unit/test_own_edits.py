@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from subconscious.capture import own_edits
 from subconscious.capture.lasting import Session
-from subconscious.flow import own_edits
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn, Verdict
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn, Verdict
 from subconscious.poisoning.echo import Traced
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 
 DESIGN = (
     "Rounding of totals happens once in `round_total` of shop/cart.py, and the class `Invoice` in shop/invoice.py keeps"

@@ -12,15 +12,15 @@ import pytest
 
 from bench import story_pairs, surfacing_pairs
 from bench.tuned import tuned
-from subconscious.flow.mind import Mind
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.quoting import CLOSING, OPENING
-from subconscious.settings import Settings
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import PLAN, Handover, likeness
+from subconscious.sessions.likeness import likest
+from subconscious.settings.settings import Settings
 from subconscious.store import handovers, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.summaries import Handover, likeness
-from subconscious.summaries.likeness import likest
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.text.quoting import CLOSING, OPENING
 
 DAY = 86_400.0
 ASKED = "Can you track the branch name of a checkpoint in metadata.json?"
@@ -46,22 +46,22 @@ async def nothing(text: str) -> None:
     return None
 
 
-def minded(database: Database, **settings: object) -> Mind:
-    return Mind(database, None, tuned(embedder="none", **settings), meaning)
+def minded(database: Database, **settings: object) -> RecallContext:
+    return RecallContext(database, None, tuned(embedder="none", **settings), meaning)
 
 
 async def over(database: Database, project: Project, stories: Mapping[str, Handover]) -> None:
     async with database.write() as tx:
         for number, (name, story) in enumerate(stories.items()):
             at = time() - 9 * DAY + number
-            await sessions.note(tx, name, project.id, at, transcript="", cwd="/p")
-            await sessions.progress(tx, name, branch="main", prompts=["a prompt"])
-            await sessions.summarise(tx, name, sessions.Told(name, "", (), "", "{}", story.to_json()))
+            await sessions.record_activity(tx, name, project.id, at, transcript="", cwd="/p")
+            await sessions.update_from_transcript(tx, name, branch="main", prompts=["a prompt"])
+            await sessions.save_story(tx, name, sessions.Story(name, "", (), "", "{}", story.to_json()))
             await sessions.end(tx, name, at, "ended", "other")
 
 
-async def given(mind: Mind, project: Project, text: str = ASKED, session: str = "now") -> str:
-    return (await surface_prompt(mind, Prompt(session, project.id, text, "main"))).text
+async def given(ctx: RecallContext, project: Project, text: str = ASKED, session: str = "now") -> str:
+    return (await surface_prompt(ctx, Prompt(session, project.id, text, "main"))).text
 
 
 ALL = {"branch": BRANCH, "licence": LICENCE, "colours": COLOURS}
@@ -90,6 +90,12 @@ async def test_a_prompt_that_resembles_none_is_given_no_story(database: Database
     assert await given(minded(database), project, text) == ""
 
 
+async def test_an_approved_plan_is_given_no_story(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    assert await given(minded(database), project, f"{PLAN}\n\n# {ASKED}") == ""
+    assert await given(minded(database), project, ASKED) != ""
+
+
 async def test_a_story_that_later_work_has_overtaken_is_not_told(database: Database, project: Project) -> None:
     later = Handover(asked='"rename the fields"', done="changed files", files=("checkpoint.go", "committed.go"))
     await over(database, project, {"branch": BRANCH, "licence": LICENCE, "colours": COLOURS})
@@ -100,7 +106,7 @@ async def test_a_story_that_later_work_has_overtaken_is_not_told(database: Datab
 
 async def test_words_alone_are_not_enough(database: Database, project: Project) -> None:
     await over(database, project, ALL)
-    wordless = Mind(database, None, Settings(embedder="none"), nothing)
+    wordless = RecallContext(database, None, Settings(embedder="none"), nothing)
     assert await given(wordless, project) == ""
 
 
@@ -114,11 +120,11 @@ async def test_stories_share_the_budget_of_the_session(database: Database, proje
     several = {f"branch {number}": replace(long, asked=f"{long.asked}{number}", files=()) for number in range(5)}
     stories = several | {"licence": LICENCE, "colours": COLOURS}
     await over(database, project, stories)
-    mind = minded(database)
-    told = [await given(mind, project) for _ in range(6)]
+    ctx = minded(database)
+    told = [await given(ctx, project) for _ in range(6)]
     assert len(await handovers.of_session(database, "now")) == 2
     assert 400 < max(map(len, told)) - len(OPENING) - len(CLOSING) <= 600
-    assert sum(len(text) - len(OPENING) - len(CLOSING) for text in told if text) <= 4 * mind.settings.session_tokens
+    assert sum(len(text) - len(OPENING) - len(CLOSING) for text in told if text) <= 4 * ctx.settings.session_tokens
 
 
 async def test_a_session_without_room_is_told_no_story(database: Database, project: Project) -> None:

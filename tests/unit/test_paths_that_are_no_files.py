@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from daemon import vouching
-from daemon.entry import Entry, Payload
-from daemon.learn import is_written
 from hooks import cap, environment, greet, regular
-from subconscious import client, doctor
-from subconscious.errors import DaemonError, SettingsError, StoreError, UnreadableTranscriptError
-from subconscious.git_files import find_repository
-from subconscious.home import Home
-from subconscious.projects import Checkout, head, latest_commits
-from subconscious.settings import load_settings
-from subconscious.sources import Sort, look
+from subconscious import doctor, wire
+from subconscious.authorship import attestation
+from subconscious.capture.ingest import is_written
+from subconscious.context.entry import Entry, Payload
+from subconscious.domain.errors import DaemonError, SettingsError, StoreError, UnreadableTranscriptError
+from subconscious.imports.sources import Sort, examine_file
+from subconscious.sessions import read_deeds
+from subconscious.sessions.deeds import Deeds
+from subconscious.settings.home import Home
+from subconscious.settings.settings import load_settings
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
-from subconscious.summaries import read_deeds
-from subconscious.summaries.deeds import Deeds
+from subconscious.system.git_files import find_repository
+from subconscious.system.projects import Checkout, head, latest_commits
 from subconscious.transcripts import reading
-from subconscious.transcripts.heard import heard
 from subconscious.transcripts.reading import read_turns
+from subconscious.transcripts.utterances import read_utterances
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def fifo(tmp_path: Path) -> Path:
 
 def test_no_reader_of_transcripts_opens_a_fifo(fifo: Path) -> None:
     assert "FIFO" in read_turns(fifo).reason
-    assert heard(fifo, 5, 100) == []
+    assert read_utterances(fifo, 5, 100) == []
     assert read_deeds(fifo, 0, 100, Deeds(), str) == Deeds()
     entry = Entry("n", "UserPromptSubmit", 1.0, "/p", "", "", {}, Payload("s", transcript_path=str(fifo)))
-    assert not vouching.stands_in_transcript(entry, "remember", "words")
+    assert not attestation.is_in_transcript(entry, "remember", "words")
 
 
 def test_what_can_never_be_a_transcript_is_told_from_what_is_not_written_yet(fifo: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_transcript_of_absurd_size_is_foreign(tmp_path: Path, monkeypatch: pyt
 def test_a_file_to_import_that_is_none(fifo: Path, tmp_path: Path) -> None:
     for name in ("note.md", "session.jsonl"):
         fifo.rename(tmp_path / name)
-        assert look(tmp_path / name).sort is Sort.FOREIGN
+        assert examine_file(tmp_path / name).sort is Sort.FOREIGN
         (tmp_path / name).rename(fifo)
 
 
@@ -124,9 +124,9 @@ def test_hooks_neither_read_nor_append_to_a_fifo(home: Home, fifo: Path) -> None
 
 def test_a_log_that_is_a_fifo_is_an_error_with_a_remedy(home: Home) -> None:
     os.mkfifo(home.log / "daemon.log")
-    assert client.last_words(home) == ""
+    assert wire.last_log_line(home) == ""
     with pytest.raises(DaemonError, match=r"daemon\.log"):
-        client.start(home)
+        wire.start(home)
 
 
 async def test_a_database_that_is_a_fifo_is_an_error(home: Home) -> None:
@@ -143,7 +143,7 @@ def test_doctor_ends_and_names_what_is_no_file(home: Home, monkeypatch: pytest.M
     found = doctor.examine({"SUBCONSCIOUS_HOME": str(home.root), "HOME": str(home.root)}, mounts="")
     named = " ".join(finding.detail for finding in found if not finding.ok)
     for name in ("memory.db", "config.toml", "daemon.log", "spool-full"):
-        assert f"{name} is no file" in named
+        assert f"{name} is not a regular file" in named
 
 
 def test_an_index_that_is_a_fifo_counts_as_wrong(home: Home) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon import ends, peers
+from subconscious.authorship import peers, stream_ends
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -44,6 +44,7 @@ class Machine:
         born = pid if started is None else started
         status = f"{pid} ({name}) {state} {parent} {pid} {session or pid} {terminal} -1{' 0' * 13} {born} 0"
         (folder / "stat").write_text(status)
+        (folder / "comm").write_text(f"{name}\n")
         (folder / "cmdline").write_text("\0".join(words) + "\0")
         if not hidden:
             (folder / "environ").write_text("\0".join(["HOME=/home/dev", *environment]) + "\0")
@@ -222,8 +223,8 @@ def test_what_stands_below_no_client_is_no_hook(machine: Machine) -> None:
 def test_the_kernel_names_the_pair_of_a_socket() -> None:
     one, other = socket.socketpair()
     with one, other:
-        assert ends.peer_inode(os.fstat(one.fileno()).st_ino) == os.fstat(other.fileno()).st_ino
-        assert ends.peer_inode(2**31) == 0
+        assert stream_ends.peer_inode(os.fstat(one.fileno()).st_ino) == os.fstat(other.fileno()).st_ino
+        assert stream_ends.peer_inode(2**31) == 0
 
 
 def test_a_launcher_and_its_client_are_one(machine: Machine) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import subconscious
-from daemon import rendered
 from daemon.events import EVENTS
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
+from subconscious.surfacing import rendered_starts
 from tests.support.hook_calls import CHECKOUT
 from tests.support.manifest import with_options
 
@@ -73,7 +73,7 @@ def test_what_old_clients_do_not_know_stands_in_a_file_of_its_own() -> None:
 
 def test_every_wired_event_is_known_to_the_daemon() -> None:
     # What a start was given without the daemon is told by its own hook, beside the event itself.
-    assert set(wired() | wired("failures.json")) | {rendered.EVENT} == set(EVENTS)
+    assert set(wired() | wired("failures.json")) | {rendered_starts.EVENT} == set(EVENTS)
 
 
 def test_every_hook_goes_through_run() -> None:
@@ -127,7 +127,7 @@ def test_an_extra_replaces_nothing_that_a_daemon_runs_from() -> None:
             name: together[name] for name in extra.keys() & together.keys()
         }
         together |= extra
-    assert len(others) == 2
+    assert len(others) == 3
     assert versions(CHECKOUT / "requirements-dev.lock").items() >= together.items()
     assert not {"anthropic", "openai", "mcp", "pip", "setuptools"} & base.keys()
 

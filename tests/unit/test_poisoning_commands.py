@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from subconscious.model import Level
-from subconscious.poisoning.check import look, verdict_of
+from subconscious.domain.model import Level
+from subconscious.poisoning.check import scan, verdict_of
 
 
 def level(text: str) -> Level:
-    return verdict_of(look(text, learned=False)).level
+    return verdict_of(scan(text, learned=False)).level
 
 
 COMMANDS = [
@@ -105,7 +105,7 @@ def test_ordinary_work_is_not_flagged(text: str) -> None:
     ],
 )
 def test_links_of_modules_are_not_two_faced(link: str) -> None:
-    assert look(f"| {link} | `v1.2.3` -> `v1.3.0` |", learned=False) == []
+    assert scan(f"| {link} | `v1.2.3` -> `v1.3.0` |", learned=False) == []
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_links_of_modules_are_not_two_faced(link: str) -> None:
     ],
 )
 def test_links_that_lead_elsewhere_are_two_faced(link: str) -> None:
-    assert [finding.rule for finding in look(f"see {link}", learned=False)] == ["two-faced-link"]
+    assert [finding.rule for finding in scan(f"see {link}", learned=False)] == ["two-faced-link"]

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.model import Hit, Link, Memory, Origin, Surface
-from subconscious.store import links, memories, responses, sessions, surface_outcomes, surfaces
+from subconscious.domain.model import Hit, Link, Memory, Origin, Surface
+from subconscious.framing.rules import Budget, compose
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import links, memories, responses, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.surfacing import Budget, compose
 from subconscious.surfacing.portfolio import MOST_UNHEEDED, OF_ONE_SESSION, Group, choose
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
@@ -27,15 +27,15 @@ def rule_about(word: str) -> str:
     return f"Never change the {word} without a review."
 
 
-async def started(mind: Mind, project: Project, session: str = "now", **start: Any) -> list[int]:
-    context = await surface_start(mind, Start(session, project.id, "start/startup", **start))
+async def started(ctx: RecallContext, project: Project, session: str = "now", **start: Any) -> list[int]:
+    context = await surface_start(ctx, Start(session, project.id, "start/startup", **start))
     return [hit.memory.id for hit in context.hits]
 
 
 async def over(database: Database, project: Project, session: str, at: float = NOON) -> None:
     """Put a session on record that has ended."""
     async with database.write() as tx:
-        await sessions.note(tx, session, project.id, at, transcript="", cwd="/p")
+        await sessions.record_activity(tx, session, project.id, at, transcript="", cwd="/p")
         await sessions.end(tx, session, at, "ended", "other")
 
 
@@ -47,18 +47,18 @@ async def gave(database: Database, project: Project, session: str, memory_id: in
 
 
 async def use(database: Database, session: str) -> None:
-    for waiting in await surface_outcomes.unjudged(database, session):
+    for waiting in await surfaces.unjudged(database, session):
         async with database.write() as tx:
-            await surface_outcomes.judge(tx, waiting, session, True, "named", "act")
+            await surfaces.judge(tx, waiting, session, True, "named", "act")
 
 
 async def say_again(database: Database, memory_id: int, session: str, *, in_vain: bool = False) -> None:
     """``in_vain``: the session had been given it."""
     memory = await memories.get(database, memory_id)
     async with database.write() as tx:
-        assert await memories.recur(tx, memory, NOON, session, Origin.USER)
+        assert await memories.restate(tx, memory, NOON, session, Origin.USER)
         if in_vain:
-            await memories.violated(tx, memory_id, session)
+            await memories.record_violation(tx, memory_id, session)
 
 
 async def test_groups_come_in_their_order(database: Database, project: Project) -> None:
@@ -124,6 +124,8 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
         "let's use on/off for the push switch",
         "left most, for all of them (asked: Should it always be lane 1?)",
         "can you name it Push",
+        "We need to make sure that the list shows the name of the switch.",
+        'Once there are more switches, this won\'t say "Push" any more.',
     ],
 )
 async def test_a_wish_for_one_task_is_given_at_starts_on_its_branch_alone(
@@ -132,9 +134,9 @@ async def test_a_wish_for_one_task_is_given_at_starts_on_its_branch_alone(
     passing = await store(database, project, wish, kind="preference", branch="push")
     lasting = await store(database, project, "Let's always use UTC for dates", kind="preference", branch="push")
     fact = await store(database, project, "The ledger writes to Postgres.", branch="push")
-    mind = make_mind(database)
-    assert set(await started(mind, project, "other", branch="main")) == {lasting, fact}
-    assert set(await started(mind, project, "same", branch="push")) == {passing, lasting, fact}
+    ctx = make_mind(database)
+    assert set(await started(ctx, project, "other", branch="main")) == {lasting, fact}
+    assert set(await started(ctx, project, "same", branch="push")) == {passing, lasting, fact}
 
 
 async def test_a_wish_that_was_said_again_is_a_rule(database: Database, project: Project) -> None:
@@ -151,35 +153,35 @@ async def test_what_another_has_taken_the_place_of_is_not_given(database: Databa
 
 
 async def test_what_three_sessions_left_unheeded_rests(database: Database, project: Project) -> None:
-    mind = make_mind(database)
+    ctx = make_mind(database)
     rule = await store(database, project, rule_about("cents"), kind="preference")
     for number in range(3):
-        assert await started(mind, project, f"s{number}") == [rule]
+        assert await started(ctx, project, f"s{number}") == [rule]
         await over(database, project, f"s{number}", NOON + number)
-    assert await started(mind, project, "fourth") == []
+    assert await started(ctx, project, "fourth") == []
     await say_again(database, rule, "fifth")  # a response: the count begins anew
-    assert await started(mind, project, "sixth") == [rule]
+    assert await started(ctx, project, "sixth") == [rule]
 
 
 async def test_a_session_that_still_runs_has_left_nothing_unheeded(database: Database, project: Project) -> None:
-    mind = make_mind(database)
+    ctx = make_mind(database)
     rule = await store(database, project, rule_about("cents"), kind="preference")
     for number in range(4):
         async with database.write() as tx:
-            await sessions.note(tx, f"s{number}", project.id, NOON, transcript="", cwd="/p")
-        assert await started(mind, project, f"s{number}") == [rule]
+            await sessions.record_activity(tx, f"s{number}", project.id, NOON, transcript="", cwd="/p")
+        assert await started(ctx, project, f"s{number}") == [rule]
 
 
 async def test_what_is_used_or_pinned_goes_on_being_given(database: Database, project: Project) -> None:
-    mind = make_mind(database)
+    ctx = make_mind(database)
     rule = await store(database, project, rule_about("cents"), kind="preference")
     pinned = await store(database, project, rule_about("tabs"), kind="preference", pinned=True)
     for number in range(5):
         session = f"s{number}"
-        assert await started(mind, project, session) == [pinned, rule]
-        for waiting in await surface_outcomes.unjudged(database, session):
+        assert await started(ctx, project, session) == [pinned, rule]
+        for waiting in await surfaces.unjudged(database, session):
             async with database.write() as tx:
-                await surface_outcomes.judge(tx, waiting, session, waiting.memory_id == rule, "named", "act")
+                await surfaces.judge(tx, waiting, session, waiting.memory_id == rule, "named", "act")
         await over(database, project, session)
 
 
@@ -189,10 +191,10 @@ async def test_a_habit_rests_after_three_sessions_though_they_all_showed_it(
     habit = await store(
         database, project, "`mise run test` runs the tests here.", kind="pattern", extractor="practised-1"
     )
-    mind = make_mind(database)
+    ctx = make_mind(database)
     for number in range(4):
         session = f"s{number}"
-        assert await started(mind, project, session) == ([habit] if number < MOST_UNHEEDED else [])
+        assert await started(ctx, project, session) == ([habit] if number < MOST_UNHEEDED else [])
         await say_again(database, habit, session)
         await over(database, project, session)
 

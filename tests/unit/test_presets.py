@@ -9,12 +9,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subconscious.model import EngineHit, Hit, Memory, Repute, Trust
-from subconscious.search.feedback import BEST, COMMON, FEWEST, sharpened
-from subconscious.search.fusion import Fused, credited
-from subconscious.search.modes import ANY, NAMES, mode_of
-from subconscious.search.presets import PRESETS, Fusion
-from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins, successors_first
+from subconscious.domain.model import EngineHit, Hit, Memory, Repute, Trust
+from subconscious.recall.engines import COMMON_SHARE, FEEDBACK_HITS, FEWEST_HITS, sharpened
+from subconscious.recall.fusion import Fused, credited
+from subconscious.recall.modes import ANY, NAMES, mode_of
+from subconscious.recall.presets import PRESETS, Fusion
+from subconscious.recall.selection import (
+    Selection,
+    selected,
+    successors_first,
+    summaries_shown_instead,
+    with_replacements,
+    without_duplicates,
+)
 from tests.support.values import make_memory
 
 LEAST = {"execution": 0.85, "planning": 0.65, "brainstorming": 0.5}
@@ -68,23 +75,23 @@ def unit(*numbers: float) -> np.ndarray:
 
 def test_a_second_look_moves_towards_the_best_and_away_from_what_all_share() -> None:
     query = unit(1, 0.1, 0)
-    hits = [Fused(number, 1.0 if number < BEST else 0.1, ()) for number in range(FEWEST)]
-    vectors = {hit.id: unit(1, 0, 0.5) if hit.id < BEST else unit(1, 0, -0.5) for hit in hits}
+    hits = [Fused(number, 1.0 if number < FEEDBACK_HITS else 0.1, ()) for number in range(FEWEST_HITS)]
+    vectors = {hit.id: unit(1, 0, 0.5) if hit.id < FEEDBACK_HITS else unit(1, 0, -0.5) for hit in hits}
     found = sharpened(query, hits, vectors, 0.5)
     assert found is not None
-    common = COMMON * np.mean(list(vectors.values()), axis=0)
+    common = COMMON_SHARE * np.mean(list(vectors.values()), axis=0)
     own = unit(*(vectors[0] - common))
     assert found == pytest.approx(unit(*(unit(*(query - common)) + 0.5 * own)), abs=1e-6)
     assert found[2] > query[2]
 
 
 def test_few_hits_give_no_second_look() -> None:
-    hits = [Fused(number, 1.0, ()) for number in range(FEWEST)]
+    hits = [Fused(number, 1.0, ()) for number in range(FEWEST_HITS)]
     vectors = {hit.id: unit(1, hit.id) for hit in hits[:-1]}
     assert sharpened(unit(1, 0), hits, vectors, 0.5) is None
 
 
-@given(st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=FEWEST, max_size=30), st.floats(0, 2))
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=FEWEST_HITS, max_size=30), st.floats(0, 2))
 def test_a_second_look_is_a_direction_whatever_the_first_found(rows: list[list[float]], share: float) -> None:
     hits = [Fused(number, 0.0, ()) for number in range(len(rows))]
     found = sharpened(unit(1, 2, 3), hits, {n: np.array(row, np.float32) for n, row in enumerate(rows)}, share)
@@ -132,9 +139,9 @@ def never(one: Memory, other: Memory) -> bool:
 def test_of_hits_that_say_the_same_the_best_is_shown() -> None:
     vectors = {1: unit(1, 0), 2: unit(1, 0.1), 3: unit(0, 1)}
     ranked = [hit(1), hit(2), hit(3), hit(4)]
-    assert ids(distinct(ranked, vectors, 0.95, never)) == [1, 3, 4]
-    assert ids(distinct(ranked, vectors, 0.999, never)) == [1, 2, 3, 4]
-    assert ids(distinct(ranked, vectors, 0.95, lambda one, other: True)) == [1, 2, 3, 4]
+    assert ids(without_duplicates(ranked, vectors, 0.95, never)) == [1, 3, 4]
+    assert ids(without_duplicates(ranked, vectors, 0.999, never)) == [1, 2, 3, 4]
+    assert ids(without_duplicates(ranked, vectors, 0.95, lambda one, other: True)) == [1, 2, 3, 4]
 
 
 def test_promoted_knowledge_leads_where_it_answers() -> None:
@@ -148,12 +155,14 @@ def test_promoted_knowledge_leads_where_it_answers() -> None:
 def test_a_summing_up_stands_in_for_what_it_says_about_as_well() -> None:
     ranked = [hit(1, 0.9), hit(2, 0.2), hit(3, 0.65), hit(4, 0.6, kind="meta"), hit(5, 0.3, pinned=True), hit(6, 0.2)]
     sums = {4: (1, 3, 5, 7)}
-    assert stand_ins(ranked, sums, 1.0) == {3: 4}, "the first is closer to the question, the fifth is pinned"
-    assert stand_ins(ranked, sums, 0.6) == {1: 4, 3: 4}, "it answers the question"
-    assert stand_ins(ranked, {}, 0.6) == {}
-    assert ids(in_place(ranked, {3: 4})) == [1, 2, 4, 5, 6]
-    assert ids(in_place(ranked, {1: 4, 3: 4})) == [4, 2, 5, 6]
-    assert in_place(ranked, {}) == ranked
+    assert summaries_shown_instead(ranked, sums, 1.0) == {3: 4}, (
+        "the first is closer to the question, the fifth is pinned"
+    )
+    assert summaries_shown_instead(ranked, sums, 0.6) == {1: 4, 3: 4}, "it answers the question"
+    assert summaries_shown_instead(ranked, {}, 0.6) == {}
+    assert ids(with_replacements(ranked, {3: 4})) == [1, 2, 4, 5, 6]
+    assert ids(with_replacements(ranked, {1: 4, 3: 4})) == [4, 2, 5, 6]
+    assert with_replacements(ranked, {}) == ranked
 
 
 def test_decay_is_no_threshold() -> None:

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from subconscious.model import Usage
-from subconscious.provider_table import provider_rows
-from subconscious.providers import PROVIDERS
-from subconscious.providers.prices import default_model, price
+from subconscious.domain.usage import Usage
+from subconscious.llm.providers import PROVIDERS
+from subconscious.llm.providers.prices import default_model, price
+from subconscious.settings.provider_table import provider_rows
 
 MILLION = 1_000_000
 
@@ -25,7 +25,7 @@ def test_a_long_prompt_costs_more_on_every_token() -> None:
     assert price("anthropic", "claude-haiku-5-5", long) == pytest.approx(0.0525005)
 
 
-def test_a_dated_version_costs_what_its_model_costs() -> None:
+def test_a_dated_version_has_the_price_of_its_model() -> None:
     usage = Usage(input=1000, output=1000)
     assert price("anthropic", "claude-haiku-4-5-20251001", usage) == price("anthropic", "claude-haiku-4-5", usage)
     assert price("openai", "gpt-4o-mini-2024-07-18", usage) == price("openai", "gpt-4o-mini", usage)
@@ -35,7 +35,7 @@ def test_a_dated_version_costs_what_its_model_costs() -> None:
     ("provider", "model"),
     [("anthropic", "claude-next"), ("openai", "gpt-6-luna-fast"), ("nobody", "x"), ("claude_code", "haiku")],
 )
-def test_what_is_unknown_is_not_free(provider: str, model: str) -> None:
+def test_unknown_models_are_not_free(provider: str, model: str) -> None:
     assert price(provider, model, Usage(1000, 1000)) is None
     assert price(provider, model, Usage(1000, 1000), batch=True) is None
 

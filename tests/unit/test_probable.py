@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from bench.tuned import tuned
-from subconscious.flow.merging import Repeats, made_certain
-from subconscious.flow.remembering import weigh, without_place
-from subconscious.model import Act, Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
-from subconscious.settings import Settings
+from subconscious.capture.evaluation import weigh
+from subconscious.capture.session_limits import without_place
+from subconscious.domain.model import Act, Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
+from subconscious.settings.settings import Settings
+from subconscious.supersession.merging import Repeats, made_certain
 
 FACT = "the exporter writes one file a day to the archive of its region"
 RULE = "the exporter should write one file a day to the archive of its region"
@@ -43,6 +44,9 @@ def is_unconfirmed(admission: Admission) -> bool:
         (FACT, "learning", 0.45, False),
         (RULE, "preference", 0.85, True),
         (RULE, "preference", 0.75, False),
+        ("every exporter should write one file a day to the archive", "preference", 0.55, True),
+        ("every exporter should write one file a day to the archive", "preference", 0.45, False),
+        ("can you let every exporter write one file a day to the archive", "preference", 0.75, False),
         (RULE, "learning", 0.75, False),  # what reads like a fact may be a task
         ("\u2022 the exporter writes one file a day to the archive", "learning", 0.85, False),
         ("it writes one file a day to the archive of its region", "learning", 0.85, False),
@@ -119,6 +123,13 @@ def test_what_waits_for_a_person_takes_no_place_from_what_may_be_given() -> None
     rows = [row(0, 0.9, reservation="a person must look"), row(1, 0.85, reservation="the same"), row(2, 0.5)]
     assert set(without_place(rows, tuned(session_captures=1))) == {0, 1}
     assert set(without_place(rows, tuned(session_captures=1, unconfirmed=False))) == {1, 2}
+
+
+def test_a_memory_that_was_stored_again_and_again_takes_one_place() -> None:
+    stored = [row(0, 0.9) | {"id": number, "status": "captured", "memory_id": 7} for number in (10, 11, 12)]
+    waits = row(1, 0.8, reservation="a person must look")
+    assert without_place([*stored, waits], tuned(session_captures=2)) == {}
+    assert set(without_place([*stored, waits], tuned(session_captures=1))) == {1}
 
 
 def test_the_harmless_wording_of_what_the_check_doubts_does_not_come_first() -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from hooks import programs as theirs
-from subconscious import ownership, programs
+from subconscious.system import ownership, programs
 
 SOMEBODY_ELSE = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
@@ -78,7 +78,7 @@ def test_what_a_group_of_others_can_write_is_not_run(known: Path) -> None:
 
 
 @needs_root
-def test_a_link_is_as_safe_as_what_it_leads_to(known: Path, tmp_path: Path) -> None:
+def test_a_link_is_as_safe_as_its_target(known: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (known / "tool").rename(elsewhere / "tool")
@@ -101,7 +101,7 @@ def test_a_chosen_program_is_used_while_it_can_be_trusted(known: Path, tmp_path:
 
 
 @needs_root
-def test_a_chosen_link_is_as_safe_as_the_folder_it_lies_in(known: Path, tmp_path: Path) -> None:
+def test_a_chosen_link_is_as_safe_as_its_folder(known: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "link").symlink_to(known / "tool")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from subconscious import git_command
-from subconscious.projects import Identity, head, identify
 from subconscious.store import memories
 from subconscious.store.connect import Database
-from subconscious.store.projects import confirm, lost, move, project_at, settle
+from subconscious.store.projects import confirm, find_or_create, lost, move, project_at
+from subconscious.system import git_command
+from subconscious.system.projects import Identity, head, identify
 from tests.support.values import make_memory
 
 
@@ -70,18 +70,18 @@ def test_no_git_program_is_no_error(repository: Path, monkeypatch: pytest.Monkey
 
 
 async def test_a_moved_checkout_is_found_again(repository: Path, database: Database) -> None:
-    before = await settle(database, identify(str(repository), 5))
+    before = await find_or_create(database, identify(str(repository), 5))
     moved = repository.rename(repository.parent / "moved")
-    after = await settle(database, identify(str(moved), 5))
+    after = await find_or_create(database, identify(str(moved), 5))
     assert after.id == before.id
 
 
 async def test_a_new_repository_where_another_one_was_is_another_project(
     repository: Path, database: Database, tmp_path: Path
 ) -> None:
-    before = await settle(database, identify(str(repository), 5))
+    before = await find_or_create(database, identify(str(repository), 5))
     moved = repository.rename(repository.parent / "moved")
-    await settle(database, identify(str(moved), 5))
+    await find_or_create(database, identify(str(moved), 5))
     repository.mkdir()
     git(repository, "init", "-q")
     (repository / "b").write_text("b")
@@ -97,14 +97,14 @@ async def test_folders_of_one_repository_stay_one_project(repository: Path, data
     link.symlink_to(repository)
     places = [repository, repository / "sub", repository.parent / "tree", link]
     for place in places:
-        await settle(database, identify(str(place), 5), str(place))
+        await find_or_create(database, identify(str(place), 5), str(place))
     met = {(await project_at(database, str(place)) or pytest.fail(f"{place} is unknown")).id for place in places}
     assert len(met) == 1
 
 
 async def test_an_unrelated_repository_at_a_used_path_is_another_project(repository: Path, database: Database) -> None:
     git(repository, "remote", "add", "origin", "https://example.org/a.git")
-    before = await settle(database, identify(str(repository), 5))
+    before = await find_or_create(database, identify(str(repository), 5))
     shutil.rmtree(repository)
     repository.mkdir()
     git(repository, "init", "-q")
@@ -114,43 +114,43 @@ async def test_an_unrelated_repository_at_a_used_path_is_another_project(reposit
 
 
 async def test_a_rewritten_history_is_the_same_project(repository: Path, database: Database) -> None:
-    before = await settle(database, identify(str(repository), 5))
+    before = await find_or_create(database, identify(str(repository), 5))
     git(repository, "commit", "-q", "--amend", "-m", "a better first")
     assert (await confirm(database, identify(str(repository), 5), str(repository))).id == before.id
 
 
 async def test_two_clones_of_one_remote_share_memory_and_forks_do_not(repository: Path, database: Database) -> None:
     git(repository, "remote", "add", "origin", "https://example.org/a.git")
-    first = await settle(database, identify(str(repository), 5))
+    first = await find_or_create(database, identify(str(repository), 5))
     git(repository.parent, "clone", "-q", str(repository), "clone")
     clone = repository.parent / "clone"
     git(clone, "remote", "set-url", "origin", "ssh://git@example.org/a.git")
-    assert (await settle(database, identify(str(clone), 5))).id == first.id
+    assert (await find_or_create(database, identify(str(clone), 5))).id == first.id
     git(repository.parent, "clone", "-q", str(repository), "fork")
     fork = repository.parent / "fork"
     git(fork, "remote", "set-url", "origin", "https://example.org/fork.git")
-    assert (await settle(database, identify(str(fork), 5))).id != first.id
+    assert (await find_or_create(database, identify(str(fork), 5))).id != first.id
 
 
-async def test_a_renamed_folder_takes_over_what_is_lost(database: Database, tmp_path: Path) -> None:
+async def test_a_renamed_folder_takes_over_a_missing_project(database: Database, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.mkdir()
-    known = await settle(database, identify(str(old), 5))
+    known = await find_or_create(database, identify(str(old), 5))
     async with database.write() as tx:
         await memories.insert(tx, make_memory("Amounts are cents.", project_id=known.id))
-    new = await settle(database, identify(str(tmp_path), 5))
+    new = await find_or_create(database, identify(str(tmp_path), 5))
     assert await lost(database, new) == [], "its folder is still there"
     old.rename(tmp_path / "new")
-    new = await settle(database, identify(str(tmp_path / "new"), 5))
+    new = await find_or_create(database, identify(str(tmp_path / "new"), 5))
     assert [(one.project.id, one.memories) for one in await lost(database, new)] == [(known.id, 1)]
     await move(database, known, new)
-    found = await settle(database, identify(str(tmp_path / "new"), 5))
+    found = await find_or_create(database, identify(str(tmp_path / "new"), 5))
     assert (found.id, found.root) == (known.id, str(tmp_path / "new"))
     assert await lost(database, found) == []
 
 
 async def test_a_repository_is_no_renamed_folder(database: Database, repository: Path, tmp_path: Path) -> None:
-    gone = await settle(database, Identity(root=str(tmp_path / "gone"), name="gone"))
+    gone = await find_or_create(database, Identity(root=str(tmp_path / "gone"), name="gone"))
     async with database.write() as tx:
         await memories.insert(tx, make_memory("Amounts are cents.", project_id=gone.id))
-    assert await lost(database, await settle(database, identify(str(repository), 5))) == []
+    assert await lost(database, await find_or_create(database, identify(str(repository), 5))) == []

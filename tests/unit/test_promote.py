@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.kinds import KINDS
-from subconscious.model import (
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import (
     Admission,
     Candidate,
     Decision,
@@ -24,11 +24,11 @@ from subconscious.model import (
     Threat,
     Verdict,
 )
-from subconscious.promote import Bars, Facts, impact, recurrence, specificity, standing
-from subconscious.settings import Settings
-from subconscious.standings import standings
+from subconscious.domain.promotion import Bars, Facts, impact, promotion_status, recurrence, specificity
+from subconscious.recall.promotion_status import standings
+from subconscious.settings.settings import Settings
 from subconscious.store import captures, decisions, links, memories, poison
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.support.values import make_memory
@@ -39,9 +39,9 @@ SETTINGS = Settings(embedder="none")
 
 
 @given(st.text(max_size=300), st.sampled_from(sorted(KINDS)), st.integers(0, 50), st.integers(0, 99), st.integers(0, 9))
-def test_every_part_lies_on_the_scale(content: str, kind: str, sessions: int, times: int, citations: int) -> None:
+def test_every_part_is_on_the_scale(content: str, kind: str, sessions: int, times: int, citations: int) -> None:
     memory = make_memory(content, kind=kind, recurrence=max(1, times))
-    one = standing(memory, Facts(sessions, citations), Bars())
+    one = promotion_status(memory, Facts(sessions, citations), Bars())
     assert all(1 <= part <= 10 for part in (one.score, one.recurrence, one.impact, one.specificity))
     assert one.score == round((one.recurrence + one.impact + one.specificity) / 3, 2)
 
@@ -70,15 +70,17 @@ def test_what_it_saves_is_read_off_the_words() -> None:
     assert impact(plain, Facts(citations=2)) > impact(plain, Facts())
 
 
-def test_precise_words_are_told_from_vague_ones() -> None:
+def test_precise_words_are_distinguished_from_vague_ones() -> None:
     assert specificity(make_memory(PRECISE)) >= 7
     assert 4 <= specificity(make_memory("Amounts are kept as integers, because floats lose cents.")) <= 6
     assert specificity(make_memory(VAGUE)) <= 3
 
 
 @given(st.integers(0, 30), st.sampled_from(["in quarantine", "archived"]))
-def test_what_is_flagged_is_never_promoted(sessions: int, flaw: str) -> None:
-    assert standing(make_memory(PRECISE, kind="blocker"), Facts(sessions, 9, flaw), Bars(1, 1)).status == "flagged"
+def test_flagged_memories_are_never_promoted(sessions: int, flaw: str) -> None:
+    assert (
+        promotion_status(make_memory(PRECISE, kind="blocker"), Facts(sessions, 9, flaw), Bars(1, 1)).status == "flagged"
+    )
 
 
 async def kept(database: Database, project: Project, content: str = PRECISE, **changes: object) -> Memory:
@@ -95,12 +97,12 @@ async def said_again(database: Database, memory: Memory, session_id: str, **chan
     )
     async with database.write() as tx:
         admission = Admission(Decision.AUTO, 0.9, "")
-        place = Place(memory.project_id or "", session_id)
+        place = SessionRef(memory.project_id or "", session_id)
         number = await captures.insert(tx, replace(said, **changes), admission, place, 30)  # type: ignore[arg-type]
         assert number is not None
         await captures.bind(tx, number, memory.id)
         origin = changes.get("origin", Origin.USER)
-        await memories.recur(tx, await memories.held(tx, memory.id), time(), session_id, origin)  # type: ignore[arg-type]
+        await memories.restate(tx, await memories.require(tx, memory.id), time(), session_id, origin)  # type: ignore[arg-type]
     return number
 
 
@@ -119,12 +121,12 @@ async def test_a_memory_is_promoted_when_enough_sessions_have_said_it(database: 
     assert await status(database, memory) == ("promoted", 4)
 
 
-async def test_what_was_rolled_back_or_said_by_a_file_counts_for_nothing(database: Database, project: Project) -> None:
+async def test_rolled_back_or_foreign_statements_do_not_count(database: Database, project: Project) -> None:
     memory = await kept(database, project)
     withdrawn = await said_again(database, memory, "s1")
     await said_again(database, memory, "s2", origin=Origin.TOOL)
     async with database.write() as tx:
-        await decisions.decide(tx, await captures.held(tx, withdrawn), "discarded", "user", "rolled back")
+        await decisions.decide(tx, await captures.require(tx, withdrawn), "discarded", "user", "rolled back")
     assert await status(database, memory) == ("observed", 1)
 
 
@@ -138,9 +140,9 @@ async def test_nothing_flagged_is_promoted(database: Database, project: Project,
     other = await kept(database, project, "Something else holds.", session_id="s9")
     async with database.write() as tx:
         if flaw == "poisoned":
-            await poison.note_checked(tx, memory.id, verdict)
+            await poison.record_check(tx, memory.id, verdict)
         elif flaw == "quarantined":
-            await decisions.quarantine(tx, await captures.held(tx, number), verdict, "looks like an attack")
+            await decisions.quarantine(tx, await captures.require(tx, number), verdict, "looks like an attack")
         elif flaw == "superseded":
             link = Link(0, other.id, memory.id, "SUPERSEDES", "active", 1.0, "user", "said", time())
             await links.add(tx, link, "user")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.home import Home
 from subconscious.redaction import redact
-from subconscious.store import prose, purge
+from subconscious.settings.home import Home
+from subconscious.store import purge, text_columns
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.wordings import PURGED, SHORTEST, Wordings
+from subconscious.store.purge_selection import PURGED, SHORTEST, Wordings
 
 SECRET = "kzq12wmx"
 JSON = st.recursive(
@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 @settings(deadline=None)  # the first call compiles the rules
 @given(JSON)
 def test_json_stays_json_and_loses_the_secret(value: Any) -> None:
-    changed = prose.altered(json.dumps(value), clean)
+    changed = text_columns.change_text(json.dumps(value), clean)
     assert type(json.loads(changed)) is type(value)
     assert f"'{SECRET}'" not in changed
 
@@ -50,23 +50,23 @@ def test_json_stays_json_and_loses_the_secret(value: Any) -> None:
 def test_what_has_no_secret_stays_to_the_letter(text: str) -> None:
     spaced = f'{{"a":   {json.dumps(text)}}}'
     if clean(text) == text and clean(spaced) == spaced:
-        assert prose.altered(spaced, clean) == spaced
+        assert text_columns.change_text(spaced, clean) == spaced
 
 
 def test_a_name_tells_of_its_value() -> None:
-    assert prose.altered(json.dumps({"password": SECRET}), clean) == '{"password": "[redacted: password]"}'
+    assert text_columns.change_text(json.dumps({"password": SECRET}), clean) == '{"password": "[redacted: password]"}'
 
 
 async def test_every_table_with_words_is_known(database: Database) -> None:
     """Found from the schema: a table that comes with another migration is among them by itself."""
     async with database.write() as tx:
         await tx.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, memory_id INTEGER, words TEXT, status TEXT)")
-    found = {table.name: table.words for table in await prose.tables(database)}
+    found = {table.name: table.words for table in await text_columns.tables(database)}
     assert found["notes"] == ("words",)
     assert {"summary", "content", "rationale", "evidence", "intent", "tags", "files"} <= set(found["memories"])
     assert {"summary", "content", "evidence", "reason"} <= set(found["implicit_captures"])
     assert {"reason", "before", "after"} <= set(found["events"])
-    assert set(purge.TOLD) | {"tags"} <= set(found["sessions"])
+    assert set(purge.STORY_COLUMNS) | {"tags"} <= set(found["sessions"])
     assert "text" in found["prompts"]
     assert "state" in found["transcripts"]
     assert not {"memories_fts", "redactions", "schema_migrations"} & found.keys()
@@ -80,9 +80,9 @@ async def test_a_table_is_gone_through_by_its_keys(database: Database) -> None:
             await tx.execute(
                 "INSERT INTO prompts VALUES (?, ?, 0, ?, 0, '')", (f"s{number % 2}", f"p{number}", "words")
             )
-    (table,) = [table for table in await prose.tables(database) if table.name == "prompts"]
+    (table,) = [table for table in await text_columns.tables(database) if table.name == "prompts"]
     seen: list[tuple[Any, ...]] = []
-    while batch := await prose.page(database.reader, table, seen[-1] if seen else (), 2):
+    while batch := await text_columns.page(database.reader, table, seen[-1] if seen else (), 2):
         seen += [row.key for row in batch]
     assert seen == [("s0", "p0"), ("s0", "p2"), ("s0", "p4"), ("s1", "p1"), ("s1", "p3")]
 

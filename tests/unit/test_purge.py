@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from subconscious.store import asked, full_text, memories, purge
+from subconscious.store import full_text, llm_requests, memories, purge, purge_selection
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -24,7 +24,7 @@ async def test_what_a_model_has_still_to_read_of_a_purged_session_is_not_asked(
             " VALUES ('/t', 'gone', ?, 0, 9, 0, '{}')",
             (project.id,),
         )
-    doomed = await purge.of_sessions(database, ["gone"])
+    doomed = await purge_selection.of_sessions(database, ["gone"])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, "session gone")
     rows = await database.rows("SELECT key, text, payload, state FROM llm_requests ORDER BY key")
@@ -35,7 +35,7 @@ async def test_what_a_model_has_still_to_read_of_a_purged_session_is_not_asked(
     ]
     assert not await database.rows("SELECT 1 FROM model_readings")
     async with database.write() as tx:
-        assert not await asked.claim(tx, 2, 1.0)  # its answer, coming late, is not used
+        assert not await llm_requests.claim(tx, 2, 1.0)  # its answer, coming late, is not used
 
 
 async def test_an_archived_memory_is_purged_from_its_full_text_too(database: Database) -> None:
@@ -43,13 +43,13 @@ async def test_an_archived_memory_is_purged_from_its_full_text_too(database: Dat
         memory = await memories.insert(tx, make_memory("The retry queue."))
         await memories.archive(tx, memory, "user", "")
     assert await full_text.search(database, ["queue"], [], 9, Filter(archived=True))
-    doomed = await purge.of_memories(database, [memory.id])
+    doomed = await purge_selection.of_memories(database, [memory.id])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, "memory")
     assert not await full_text.search(database, ["queue"], [], 9, Filter(archived=True))
 
 
-async def test_an_archived_memory_made_anew_keeps_to_its_full_text(database: Database) -> None:
+async def test_an_archived_memory_stays_archived_after_a_reindex(database: Database) -> None:
     """Redaction changes words of archived memories as well."""
     async with database.write() as tx:
         memory = await memories.insert(tx, make_memory("The retry queue.", archived_at=5.0))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subconscious import review
-from subconscious.model import Admission, Decision, Origin
-from subconscious.store import captures, decisions, memories, queue
-from subconscious.store.capture_rows import Place
+from subconscious.domain.model import Admission, Decision, Origin
+from subconscious.review import rules
+from subconscious.store import captures, decisions, memories, review_queue
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.support.candidates import make_candidate
@@ -25,7 +25,7 @@ async def waits(database: Database, project: Project, quote: str, **changes: Any
     said = make_candidate(quote, **{"raw_confidence": 0.8, **changes})
     admission = Admission(Decision.REVIEW, said.raw_confidence, "x")
     async with database.write() as tx:
-        number = await captures.insert(tx, said, admission, Place(project.id, "s"), 7)
+        number = await captures.insert(tx, said, admission, SessionRef(project.id, "s"), 7)
     assert number is not None
     return number
 
@@ -34,12 +34,12 @@ async def approved(database: Database, number: int, **changes: Any) -> int:
     capture = await captures.get(database, number)
     memory = make_memory(capture["content"], **{"project_id": capture["project_id"], **changes})
     async with database.write() as tx:
-        await review.approve(tx, number, memory, "")
-    return int((await captures.get(database, number))["memory_id"])
+        await rules.approve(tx, number, memory, "")
+    return (await captures.get(database, number))["memory_id"] or 0
 
 
 async def offered(database: Database, project: Project, now: float | None = None, limit: int = 3) -> list[int]:
-    return [one["id"] for one in await queue.offered(database, project.id, now or time(), limit)]
+    return [one["id"] for one in await review_queue.offered(database, project.id, now or time(), limit)]
 
 
 async def test_a_memory_has_the_number_of_its_capture(database: Database, project: Project) -> None:
@@ -59,8 +59,8 @@ async def test_a_decision_that_is_undone_and_made_again_gives_the_same_memory(
     number = await waits(database, project, "a")
     assert await approved(database, number) == number
     async with database.write() as tx:
-        undone = await review.undo(tx, number, 7)
-        assert undone.left is not None
+        undone = await rules.undo(tx, number, 7)
+        assert undone.archived is not None
     edited = await approved(database, number, summary="other words", content_hash="f" * 32)
     assert edited == number
     memory = await memories.get(database, number)
@@ -102,7 +102,7 @@ async def test_what_was_shown_and_left_steps_behind_a_day_later(database: Databa
     numbers = [await waits(database, project, f"s{place}", origin=Origin.USER) for place in range(5)]
     now = time()
     async with database.write() as tx:
-        await queue.note_shown(tx, numbers[:3], now, 7)
+        await review_queue.record_shown(tx, numbers[:3], now, 7)
     assert await offered(database, project, now + 60) == numbers[:3]
     assert await offered(database, project, now + 2 * DAY) == [*numbers[3:], numbers[0]]
 
@@ -116,7 +116,7 @@ async def test_own_words_never_expire_unseen(database: Database, project: Projec
         assert await decisions.expire(tx, late) == 1
     assert [(await captures.get(database, number))["status"] for number in (own, tool)] == ["review", "expired"]
     async with database.write() as tx:
-        await queue.note_shown(tx, [own], late, 7)
+        await review_queue.record_shown(tx, [own], late, 7)
         assert await decisions.expire(tx, late + 6 * DAY) == 0
         assert await decisions.expire(tx, late + 8 * DAY) == 1
 
@@ -126,7 +126,8 @@ async def test_showing_again_does_not_extend_the_wait(database: Database, projec
     number = await waits(database, project, "o", origin=Origin.USER)
     now = time()
     async with database.write() as tx:
-        await queue.note_shown(tx, [number], now, 7)
-        await queue.note_shown(tx, [number], now + again, 7)
+        await review_queue.record_shown(tx, [number], now, 7)
+        await review_queue.record_shown(tx, [number], now + again, 7)
     capture = await captures.get(database, number)
-    assert (capture["shown_at"], capture["expires_at"]) == (now, pytest.approx(now + 7 * DAY, abs=60))
+    assert capture["shown_at"] == now
+    assert capture["expires_at"] == pytest.approx(now + 7 * DAY, abs=60)

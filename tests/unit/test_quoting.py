@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.quoting import harmless, quote, visible, within_quotes, word
+from subconscious.text.quoting import harmless, quote, visible, within_quotes, word
 from tests.support.hostile_text import hostile
 
 TAGS = re.compile(
@@ -133,7 +133,7 @@ def test_no_entry_and_no_notice_is_left(text: str) -> None:
         "\u0440\u0435\u0448\u0435\u043d\u0438\u0435: tabs",
     ],
 )
-def test_what_is_no_imitation_stays_as_it_was(code: str) -> None:
+def test_text_without_imitated_marks_is_unchanged(code: str) -> None:
     assert quote(code) == code
 
 

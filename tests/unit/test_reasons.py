@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.link_types import LINK_TYPES, named, told_from
-from subconscious.model import Link
-from subconscious.reasons import MOST_CHAINS, Reasons, reasons
+from subconscious.domain.link_types import LINK_TYPES, directed_name, find_link_type
+from subconscious.domain.model import Link
+from subconscious.links.reasons import MOST_CHAINS, Reasons, reasons
 from tests.support.link_graphs import around, linked, pairs
 
 
@@ -88,9 +88,9 @@ def test_chains_meet_nothing_twice_and_each_goes_on_where_the_last_step_ended(
 
 def test_types_are_known_by_name_and_by_inverse() -> None:
     for row in LINK_TYPES.values():
-        assert named(row.name.lower()) == (row, False)
-        assert named(row.inverse.replace("_", "-")) == (row, not row.symmetric)
-        assert told_from(row.name, source=True) == row.name
-        assert told_from(row.name, source=False) == row.inverse
-    assert named("likes") is None
-    assert told_from("UNHEARD", source=False) == "UNHEARD"
+        assert find_link_type(row.name.lower()) == (row, False)
+        assert find_link_type(row.inverse.replace("_", "-")) == (row, not row.symmetric)
+        assert directed_name(row.name, source=True) == row.name
+        assert directed_name(row.name, source=False) == row.inverse
+    assert find_link_type("likes") is None
+    assert directed_name("UNHEARD", source=False) == "UNHEARD"

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from bench.tuned import tuned
-from daemon.requests.finding import FindingArgs, chosen
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.model import Link
-from subconscious.search.engines import find
+from subconscious.domain.model import Link
+from subconscious.recall.engines import find
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext, SearchOptions, with_options
 from subconscious.store import full_text, links, memories, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -39,15 +38,15 @@ async def filled(database: Database, project: Project, given: Given) -> list[int
     return kept
 
 
-def mind_of(database: Database, asked: list[float], **settings: Any) -> Mind:
+def mind_of(database: Database, asked: list[float], **settings: Any) -> RecallContext:
     async def embed(text: str) -> np.ndarray:
         return unit(asked)
 
-    return Mind(database, NumpyIndex(database, "toy"), tuned(**settings), embed)
+    return RecallContext(database, NumpyIndex(database, "toy"), tuned(**settings), embed)
 
 
-async def found(mind: Mind, project: Project, text: str, limit: int = 10) -> list[int]:
-    return [hit.memory.id for hit in await recall(mind, text, project.id, limit)]
+async def found(ctx: RecallContext, project: Project, text: str, limit: int = 10) -> list[int]:
+    return [hit.memory.id for hit in await recall(ctx, text, project.id, limit)]
 
 
 async def test_a_second_look_finds_what_is_like_the_first_answers(database: Database, project: Project) -> None:
@@ -93,10 +92,10 @@ async def test_what_is_said_twice_is_shown_once_unless_it_differs(database: Data
 
 
 async def test_a_request_says_what_the_settings_say_otherwise(database: Database) -> None:
-    mind = mind_of(database, [1], recall_budget="deep")
-    plain = chosen(mind, FindingArgs()).wanted("an idea")
+    ctx = mind_of(database, [1], recall_budget="deep")
+    plain = with_options(ctx, SearchOptions()).wanted("an idea")
     assert (plain.mode, plain.relevance, plain.tokens, plain.alone) == ("any", 0.0, 6000, False)
-    asked = chosen(mind, FindingArgs(preset="nexus", budget="lean")).wanted("an idea for the ledger")
+    asked = with_options(ctx, SearchOptions(preset="nexus", budget="lean")).wanted("an idea for the ledger")
     assert (asked.mode, asked.hits, asked.relevance, asked.tokens, asked.alone) == (
         "brainstorming",
         30,
@@ -104,7 +103,7 @@ async def test_a_request_says_what_the_settings_say_otherwise(database: Database
         20_000,
         True,
     )
-    free = chosen(mind, FindingArgs(preset="nexus", mode="any")).wanted("an idea")
+    free = with_options(ctx, SearchOptions(preset="nexus", mode="any")).wanted("an idea")
     assert (free.mode, free.relevance) == ("any", 0.3)
 
 
@@ -131,17 +130,17 @@ async def test_the_same_question_is_answered_from_memory_until_something_changes
     database: Database, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = await filled(database, project, [("The ledger is slow.", [1]), ("The ledger is red.", [1, 1])])
-    mind = mind_of(database, [1])
+    ctx = mind_of(database, [1])
     asked: list[str] = []
 
     async def find_and_tell(*given: Any) -> Any:
         asked.append(given[2].text)
         return await find(*given)
 
-    monkeypatch.setattr("subconscious.flow.recalling.find", find_and_tell)
-    assert await found(mind, project, "ledger") == await found(mind, project, "ledger") == [first, second]
+    monkeypatch.setattr("subconscious.recall.pipeline.find", find_and_tell)
+    assert await found(ctx, project, "ledger") == await found(ctx, project, "ledger") == [first, second]
     assert asked == ["ledger"]
     (third,) = await filled(database, project, [("The ledger is new.", [1, 0, 1])])
-    assert third in await found(mind, project, "ledger")
-    assert await found(mind, project, "ledger", limit=200) == await found(mind, project, "ledger", limit=200)
+    assert third in await found(ctx, project, "ledger")
+    assert await found(ctx, project, "ledger", limit=200) == await found(ctx, project, "ledger", limit=200)
     assert len(asked) == 3

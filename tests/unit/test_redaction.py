@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import random
 import re
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.redaction import VERSION, Policy, Redacted, cut_own, cut_private, ledger, policy, redact
+from subconscious.redaction.context_rules import RULES as PLACES
 from subconscious.redaction.gitleaks import VERSION as GITLEAKS
+from subconscious.redaction.gitleaks import python_pattern
 from subconscious.redaction.gitleaks import rules as gitleaks_rules
-from subconscious.redaction.goregex import python_pattern
 from subconscious.redaction.personal import RULES as PERSONAL
-from subconscious.redaction.places import RULES as PLACES
 from subconscious.redaction.rule import Rule, compiled
 from subconscious.redaction.shapes import RULES as SHAPES
 
@@ -279,14 +282,14 @@ PERSONS = {
 
 
 @pytest.mark.parametrize("sort", PERSONS)
-def test_personal_data_goes_by_setting(sort: str) -> None:
+def test_personal_data_is_handled_by_the_settings(sort: str) -> None:
     value, kind = PERSONS[sort]
     text = f"reach it at {value}, said Ada"
     assert redact(text, Policy({sort: policy.OFF})).text == text
     assert redact(text, Policy({sort: policy.REDACT})).text == f"reach it at [redacted: {kind}], said Ada"
     assert redact(text, Policy({sort: policy.BLOCK})).text == f"[blocked: {kind}]"
     warned = redact(text, Policy({sort: policy.WARN}))
-    assert (warned.text, warned.count, len(warned.finds)) == (text, 0, 1)
+    assert (warned.text, warned.count, len(warned.detections)) == (text, 0, 1)
     masked = redact(text, Policy({sort: policy.MASK})).text
     assert value not in masked
     assert f"[masked: {kind}" in masked
@@ -305,14 +308,14 @@ def test_personal_data_goes_by_setting(sort: str) -> None:
         "12:30:45",
     ],
 )
-def test_what_is_nobodys_stays(text: str) -> None:
+def test_data_that_identifies_nobody_stays(text: str) -> None:
     assert redact(text, ALL) == Redacted(text)
 
 
 def test_what_a_person_allowed_passes_and_nothing_else() -> None:
     one, two = "password = 'kzq12wmx'", "password = 'wmx12kzq'"
     held = Policy(key=b"salt")
-    (find,) = redact(one, held).finds
+    (find,) = redact(one, held).detections
     assert "kzq12wmx" not in repr(find)
     lenient = Policy(key=b"salt", allowed=frozenset({find.hash}))
     assert redact(one, lenient).text == one
@@ -320,10 +323,10 @@ def test_what_a_person_allowed_passes_and_nothing_else() -> None:
     assert redact(one, Policy(key=b"other salt", allowed=frozenset({find.hash}))).count == 1
 
 
-def test_what_is_found_is_noted_with_its_place_and_without_itself() -> None:
+def test_findings_are_recorded_with_place_and_without_value() -> None:
     ledger.take()
     with ledger.reading("session/one"):
-        ledger.note(redact("password = 'kzq12wmx'").finds)
+        ledger.note(redact("password = 'kzq12wmx'").detections)
     (entry,) = ledger.take()
     assert (entry.place, entry.find.kind, entry.find.length) == ("session/one", "password", 8)
     assert "kzq12wmx" not in repr(entry)
@@ -335,7 +338,7 @@ def test_a_long_token_is_taken_out_whole() -> None:
     assert redact(f"VAULT {token} end").text == "VAULT [redacted: Vault token] end"
 
 
-def test_the_version_tells_of_the_rules_that_came_from_elsewhere() -> None:
+def test_the_version_names_the_external_rules() -> None:
     assert VERSION.endswith(f"gitleaks-{GITLEAKS}")
 
 
@@ -359,3 +362,54 @@ def test_a_password_ends_where_its_quotation_does(text: str) -> None:
     changed = redact(text).text
     assert "[redacted: password]" in changed
     assert [changed.count(sign) for sign in "\"'{"] == [text.count(sign) for sign in "\"'{"]
+
+
+ALPHANUMERIC = string.ascii_letters + string.digits
+HEXADECIMAL = "0123456789abcdef"
+
+
+def drawn(drawing: random.Random, form: str) -> str:
+    """A token of a form: ``{h32}`` is 32 hexadecimal digits, ``{a..}`` letters and digits, ``{d..}`` digits."""
+    alphabets = {"a": ALPHANUMERIC, "h": HEXADECIMAL, "d": string.digits, "l": string.ascii_lowercase + string.digits}
+    form = form.replace("{uuid}", "{h8}-{h4}-{h4}-{h4}-{h12}")
+    return re.sub(r"{(\w)(\d+)}", lambda m: "".join(drawing.choices(alphabets[m[1]], k=int(m[2]))), form)
+
+
+DOCUMENTED = {
+    "Asana": "1/{d16}:{h32}",
+    "Mapbox": "sk.eyJ{a80}.{a22}",
+    "LaunchDarkly": "sdk-{uuid}",
+    "Langfuse": "sk-lf-{uuid}",
+    "Plaid": "access-production-{uuid}",
+    "HubSpot": "pat-na1-{uuid}",
+    "Tencent": "AKID{a32}",
+    "Zapier": "https://hooks.zapier.com/hooks/catch/{d7}/{l6}/",
+    "Teams": "https://acme.webhook.office.com/webhookb2/{uuid}@{uuid}/IncomingWebhook/{h32}/{uuid}",
+    "Elastic": "essu_{a60}==",
+    "LangSmith": "lsv2_pt_{h32}_{h10}",
+    "Cerebras": "csk-{l48}",
+    "Aiven": "AVNS_{a19}",
+    "Neon": "napi_{l64}",
+    "Infisical": "st.{uuid}.{h32}.{h32}",
+}
+"""Formats as the documentation of each service shows them."""
+
+
+@pytest.mark.parametrize("service", DOCUMENTED)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_token_of_a_documented_format_is_redacted_wherever_it_is(service: str, seed: int) -> None:
+    token = drawn(random.Random(f"{service} {seed}"), DOCUMENTED[service])
+    for text in (f"we tried it with {token} and it worked", f'curl -d "{token}"', f"({token})"):
+        left = redact(text).text
+        assert token not in left
+        assert token[-10:] not in left
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_personal_token_of_jira_is_redacted(seed: int) -> None:
+    drawing = random.Random(seed)
+    content = drawn(drawing, "{d12}:").encode() + drawing.randbytes(20)
+    token = base64.b64encode(content).decode()
+    assert token not in redact(f"we tried it with {token} and it worked").text
+    words = base64.b64encode(b"123 is the number of the beast..").decode()
+    assert words in redact(f"it is {words} here").text

@@ -57,7 +57,7 @@ def phrase(words: int = 12) -> list[str]:
         ("account:{} password:{}", "kzqPr134Gg!"),
     ],
 )
-def test_a_secret_goes_wherever_its_text_repeats_it(text: str, value: str) -> None:
+def test_all_repetitions_of_a_secret_are_removed(text: str, value: str) -> None:
     assert value not in redact(text.format(*[value] * 3)).text
 
 
@@ -219,20 +219,20 @@ def test_a_secret_of_another_text_is_known_by_its_hash(held: Policy, monkeypatch
     value = "kz9q-wmx7!t"
     for bare in (f"log in with {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
         assert redact(bare) == Redacted(bare)
-    ledger.note(redact(f"password: {value}").finds)
+    ledger.note(redact(f"password: {value}").detections)
     for bare in (f"log in with {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
         assert value not in redact(bare).text
     coded = base64.b64encode(f"{value} is what opens it".encode()).decode()
     assert coded.rstrip("=") not in redact(coded).text
-    assert held.known.take_news()
-    assert not held.known.take_news()
+    assert held.known.pop_changed()
+    assert not held.known.pop_changed()
 
 
 def test_a_word_is_not_known_elsewhere(held: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_in_use", [held])
-    ledger.note(redact("DB_PASSWORD=postgres").finds)
+    ledger.note(redact("DB_PASSWORD=postgres").detections)
     assert redact("we use postgres").count == 0
-    assert not held.known.take_news()
+    assert not held.known.pop_changed()
 
 
 def test_what_a_person_allowed_is_not_known(held: Policy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,17 +8,29 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from subconscious.capture.relation import Relation
-from subconscious.flow import merging
-from subconscious.flow.mind import Mind
-from subconscious.flow.remembering import Provenance, keep
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Scope, Strength, Verdict
-from subconscious.settings import Settings
-from subconscious.store import links, memories
-from subconscious.store.capture_rows import Place
+from subconscious.capture import explanations
+from subconscious.capture.admission import Provenance, keep
+from subconscious.domain.model import (
+    Admission,
+    Candidate,
+    Decision,
+    Evidence,
+    Origin,
+    Relation,
+    Role,
+    Scope,
+    Strength,
+    Turn,
+    Verdict,
+)
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.settings import Settings
+from subconscious.store import captures, links, memories, purge, purge_selection, takeovers
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.store.vectors import Scored
+from subconscious.supersession import merging, relating
 from tests.support.minds import no_embedding, store
 
 OLD = "deploys go through Jenkins"
@@ -33,11 +45,12 @@ class Index:
 
     def __init__(self, found: Sequence[int]) -> None:
         self._found = found
+        self.cosine = 0.9
 
     async def search(
         self, projects: Sequence[str], vector: numpy.ndarray, k: int, among: Sequence[int] | None = None
     ) -> list[Scored]:
-        return [(number, 0.9) for number in self._found]
+        return [(number, self.cosine) for number in self._found]
 
     async def vectors(self, ids: Sequence[int]) -> dict[int, numpy.ndarray]:
         return {}
@@ -51,8 +64,12 @@ class Index:
     async def close(self) -> None:
         pass
 
+    def on(self, database: Database) -> Index:
+        del database
+        return self
 
-def mind_of(database: Database, found: Sequence[int], answer: Relation) -> Mind:
+
+def mind_of(database: Database, found: Sequence[int], answer: Relation) -> RecallContext:
     async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
         return [answer for _ in olds]
 
@@ -60,7 +77,7 @@ def mind_of(database: Database, found: Sequence[int], answer: Relation) -> Mind:
         return numpy.ones(1, numpy.float32)
 
     settings = Settings(embedder="none")
-    return replace(Mind(database, Index(found), settings, no_embedding), at_hand=at_hand, relate=relate)
+    return replace(RecallContext(database, Index(found), settings, no_embedding), embed_now=at_hand, relate=relate)
 
 
 def said(content: str = NEW, **changes: object) -> Candidate:
@@ -79,11 +96,11 @@ def said(content: str = NEW, **changes: object) -> Candidate:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-async def learn(mind: Mind, project: Project, candidate: Candidate, admission: Admission) -> int | None:
+async def learn(ctx: RecallContext, project: Project, candidate: Candidate, admission: Admission) -> int | None:
     judged = [(candidate, admission)]
-    repeats = await merging.repeated(mind, judged, project.id)
-    async with mind.database.write() as tx:
-        kept = await keep(mind, tx, judged, Provenance(Place(project.id, None)), repeats)
+    repeats = await merging.repeated(ctx, judged, project.id)
+    async with ctx.database.write() as tx:
+        kept = await keep(ctx, tx, judged, Provenance(SessionRef(project.id, None)), repeats)
     return next((memory.id for _, memory in kept if memory is not None), None)
 
 
@@ -92,8 +109,8 @@ async def test_a_paraphrase_raises_the_recurrence_and_stores_no_second_one(
 ) -> None:
     old = await store(database, project, OLD, origin=Origin.USER)
     before = (await memories.get(database, old)).recurrence
-    mind = mind_of(database, [old], Relation.SAME)
-    assert await learn(mind, project, said(), UNSURE) == old
+    ctx = mind_of(database, [old], Relation.SAME)
+    assert await learn(ctx, project, said(), UNSURE) == old
     assert (await memories.get(database, old)).recurrence == before + 1
 
 
@@ -138,3 +155,116 @@ async def test_what_the_assistant_said_is_neither_repeated_nor_replaced_by_meani
     old = await store(database, project, OLD, origin=Origin.ASSISTANT)
     assert await learn(mind_of(database, [old], Relation.REPLACES), project, said(), UNSURE) is None
     assert not await links.superseded(database, [old], project.id)
+
+
+SURE = Admission(Decision.AUTO, 0.95, "sure", Verdict(), "")
+
+
+async def test_what_may_replace_is_stored_beside_it_and_asked_about(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    new = await learn(mind_of(database, [old], Relation.MAY_REPLACE), project, said(), SURE)
+    assert not await links.superseded(database, [old], project.id)
+    question = await takeovers.next_question(database, project.id)
+    assert question is not None
+    assert (question.new_id, question.old_id, question.new, question.old) == (new, old, NEW, OLD)
+    assert await takeovers.next_question(database, "another project") is None
+
+
+def reading_messages(ctx: RecallContext, message: str) -> RecallContext:
+    """Return a context in which a statement is doubtful alone, and replaces the earlier one within its message."""
+
+    async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
+        return [Relation.REPLACES if new == message else Relation.MAY_REPLACE for _ in olds]
+
+    return replace(ctx, relate=relate)
+
+
+def typed(text: str, **changes: object) -> Turn:
+    return replace(Turn("turn-2", "session", Role.USER, Origin.USER, text, 2.0, "", 0, 0), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("turn", "replaced"),
+    [
+        (typed(f"the old servers are sold. {NEW}"), True),
+        (typed(f"the old servers are sold. {NEW}", origin=Origin.ASSISTANT), False),
+        (typed(f"the old servers are sold. {NEW}", id="turn-1"), False),
+        (typed(f"{'a' * relating.LONGEST_MESSAGE}. {NEW}"), False),
+    ],
+)
+async def test_a_short_message_settles_whether_a_statement_in_it_replaces_another(
+    database: Database, project: Project, turn: Turn, replaced: bool
+) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    ctx = reading_messages(mind_of(database, [old], Relation.NEITHER), turn.text)
+    repeats = await merging.repeated(ctx, [(said(), SURE)], project.id, [turn])
+    assert repeats.replaced.get(NEW, ()) == ((old,) if replaced else ())
+    assert repeats.in_doubt == ({} if replaced else {NEW: old})
+
+
+async def test_what_is_far_from_it_is_not_asked_about(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    ctx = mind_of(database, [old], Relation.MAY_REPLACE)
+    assert isinstance(ctx.index, Index)
+    ctx.index.cosine = relating.OF_ONE_SUBJECT - 0.1
+    assert await learn(ctx, project, said(), SURE) is not None
+    assert await takeovers.next_question(database, project.id) is None
+
+
+async def test_what_waits_is_not_asked_about(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    assert await learn(mind_of(database, [old], Relation.MAY_REPLACE), project, said(), UNSURE) is None
+    assert await takeovers.next_question(database, project.id) is None
+
+
+async def test_a_change_that_may_mean_two_statements_is_asked_about(database: Database, project: Project) -> None:
+    events = await store(database, project, "We use Redis for the events.", origin=Origin.USER)
+    caches = await store(database, project, "We use Redis for the caches.", origin=Origin.USER)
+    candidate = said("From now on we use NATS instead of Redis.")
+    assert await learn(mind_of(database, [], Relation.NEITHER), project, candidate, SURE) is not None
+    assert not await links.superseded(database, [events, caches], project.id)
+    question = await takeovers.next_question(database, project.id)
+    assert question is not None
+    assert question.old_id in (events, caches)
+
+
+async def test_what_contradicts_a_pinned_statement_is_asked_about(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER, pinned=True)
+    new = await learn(mind_of(database, [old], Relation.REPLACES), project, said(), SURE)
+    question = await takeovers.next_question(database, project.id)
+    assert question is not None
+    assert (question.new_id, question.old_id) == (new, old)
+    assert await takeovers.of_memory(database, question.new_id) == question
+
+
+async def test_a_question_that_a_person_refused_is_not_recorded_again(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    ctx = mind_of(database, [old], Relation.MAY_REPLACE)
+    new = await learn(ctx, project, said(), SURE)
+    assert new is not None
+    async with database.write() as tx:
+        (link,) = await links.between(tx, new, old)
+        await links.change(tx, link, "user", status="refused")
+    await learn(ctx, project, said(time=2_000_000_001.0), SURE)
+    assert await takeovers.next_question(database, project.id) is None
+
+
+async def test_explain_names_the_question(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    ctx = mind_of(database, [old], Relation.MAY_REPLACE)
+    judged = [(said(), SURE)]
+    repeats = await merging.repeated(ctx, judged, project.id)
+    async with database.write() as tx:
+        await keep(ctx, tx, judged, Provenance(SessionRef(project.id, "session-2")), repeats)
+    (capture,) = await captures.listing(database, session_id="session-2")
+    _, told, _ = explanations.fate_of(capture, await explanations.recorded(ctx, "session-2"))
+    assert told.endswith(f"; you are asked whether it replaces memory {old}")
+
+
+async def test_a_purge_deletes_the_question(database: Database, project: Project) -> None:
+    old = await store(database, project, OLD, origin=Origin.USER)
+    assert await learn(mind_of(database, [old], Relation.MAY_REPLACE), project, said(), SURE) is not None
+    doomed = await purge_selection.of_memories(database, [old])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, "a test")
+    assert await database.rows("SELECT * FROM takeover_questions") == []

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from bench import relation_unseen
 from bench import relations as written
-from subconscious.capture.relation import ENDS, REPLACES, SAME_SURE, Relation, compared, relations
+from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.supersession.pair_comparison import ENDS, REPLACES, SAME_SURE, compared
+from subconscious.supersession.pair_model import relations
+from subconscious.text.claims import replaces
 
 DATA = Path(__file__).parent / "data"
 LOOK_ALIKES = 120
@@ -172,3 +176,80 @@ def test_what_is_counted_is_apart(new: str, old: str) -> None:
 
 def test_another_value_of_the_same_may_replace() -> None:
     assert compared("The timeout of step 2 is 10 s.", "The timeout of step 2 is 5 s.", 0.9).may_replace()
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("the swiss shop shows prices without vat", "the german shop shows prices with vat"),
+        ("rev b board runs at 64 mhz", "rev a board runs at 48 mhz"),
+        ("the geocoder listens on 8089", "the tile server listens on 8088"),
+    ],
+)
+def test_entries_of_one_list_replace_each_other_by_no_rule_and_no_model(
+    new: str, old: str, embedder: LocalEmbedder
+) -> None:
+    assert not replaces(new, old)
+    assert relation(new, old, embedder) is Relation.NEITHER
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("amounts -> Decimal, no floats", "use decimal for amounts"),
+        ("no exported function without a unit test", "every exported function needs a unit test"),
+    ],
+)
+def test_what_is_rejected_beside_the_choice_and_what_is_denied_twice_is_no_denial(new: str, old: str) -> None:
+    assert not compared(new, old, 0.8).denies
+    assert not compared(old, new, 0.8).denies
+
+
+def test_one_word_exchanged_needs_more_evidence_and_rules_the_same_out_among_many() -> None:
+    few = compared("the search folks sit in lisbon", "The search team is in Lisbon.", 0.7)
+    assert few.exchanged
+    assert few.may_be_same()
+    assert few.bar() == SAME_SURE
+    many = compared(
+        "the nightly job copies invoices to the archive disk", "the nightly job copies invoices to the backup disk", 0.9
+    )
+    assert many.exchanged
+    assert not many.may_be_same()
+
+
+def test_a_word_that_is_added_needs_more_evidence() -> None:
+    assert compared("keep branch names short", "keep branches short", 0.8).bar() == SAME_SURE
+
+
+def test_a_reminder_is_no_part_of_what_it_repeats(embedder: LocalEmbedder) -> None:
+    old = "never edit theme files by hand"
+    for new in ("i said it before, no edits to theme files by hand", "again: no edits to theme files by hand pls"):
+        assert relation(new, old, embedder) is Relation.SAME, new
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("the freeze isn't over yet", "merge freeze until the release is out"),
+        ("the router refactoring is almost done", "no new endpoints while the router refactoring is going on"),
+        ("For production we use Postgres.", "For tests we use SQLite."),
+        ("We support Firefox.", "We support Chrome."),
+    ],
+)
+def test_what_is_not_over_and_what_holds_beside_it_is_not_replaced(new: str, old: str) -> None:
+    assert not compared(new, old, 0.6).may_replace()
+
+
+def test_the_pairs_that_check_the_model_are_not_trained_on() -> None:
+    trained = {text for _, lines in written.blocks() for _, text in lines}
+    unseen = [text for _, lines in written.blocks(relation_unseen.UNSEEN) for _, text in lines]
+    assert len(unseen) > 800
+    assert not trained & set(unseen)
+
+
+def test_a_check_of_unseen_pairs_counts_by_mark(embedder: LocalEmbedder) -> None:
+    repeat = written.Pair("css is written with sass", "we write our css in Sass", written.SAME, "a0", "=")
+    look_alike = written.Pair("run the linter", "run the linter before each commit", written.NEITHER, "a1", "~")
+    lines = list(relation_unseen.report(relation_unseen.decisions([repeat, look_alike], embedder)))
+    assert "= same (1 pairs): same 1, replaces 0, may replace 0, neither 0" in lines
+    assert "~ neither (1 pairs): same 0, replaces 0, may replace 0, neither 1" in lines

@@ -8,15 +8,16 @@ from time import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.recalling import fade, recall
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.model import Hit, Level, Memory, Repute, Trust, Verdict
-from subconscious.repute import of_hits, reputes
+from subconscious.domain.model import Hit, Level, Memory, Repute, Trust, Verdict
+from subconscious.framing.rules import Budget, compose, line_of, survivors
+from subconscious.recall.pipeline import recall
+from subconscious.recall.ranking import decay_factor
+from subconscious.recall.trust_notes import of_hits, reputes
 from subconscious.store import memories, poison
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.surfacing import Budget, compose, line_of, survivors
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
 from tests.support import frames
 from tests.support.linking import connect
 from tests.support.minds import make_mind, store
@@ -47,10 +48,10 @@ async def test_what_took_a_place_stands_before_what_had_it(database: Database, p
 
 async def test_what_is_superseded_ranks_at_half_and_says_so(database: Database, project: Project) -> None:
     old, new = await both(database, project)
-    mind = make_mind(database)
-    before = {hit.memory.id: hit for hit in await recall(mind, "how are amounts kept as floats", project.id, 9)}
+    ctx = make_mind(database)
+    before = {hit.memory.id: hit for hit in await recall(ctx, "how are amounts kept as floats", project.id, 9)}
     await connect(database, new, old, "SUPERSEDES")
-    after = {hit.memory.id: hit for hit in await recall(mind, "how are amounts kept as floats", project.id, 9)}
+    after = {hit.memory.id: hit for hit in await recall(ctx, "how are amounts kept as floats", project.id, 9)}
     assert abs(after[old].decay / before[old].decay - 0.5) < 1e-3
     assert after[old].relevance == before[old].relevance  # decay orders, it hides none
     assert abs(after[new].decay / before[new].decay - 1) < 1e-3
@@ -66,9 +67,9 @@ async def test_what_is_superseded_ranks_at_half_and_says_so(database: Database, 
 async def test_a_start_and_a_prompt_mark_both_sides_of_a_conflict(database: Database, project: Project) -> None:
     old, new = await both(database, project)
     await connect(database, old, new, "CONTRADICTS")
-    mind = make_mind(database, surface_relevance=0.0)
-    begun = await surface_start(mind, Start("s", project.id, "start/startup"))
-    asked = await surface_prompt(mind, Prompt("t", project.id, "are amounts in the ledger floats or cents"))
+    ctx = make_mind(database, surface_relevance=0.0)
+    begun = await surface_start(ctx, Start("s", project.id, "start/startup"))
+    asked = await surface_prompt(ctx, Prompt("t", project.id, "are amounts in the ledger floats or cents"))
     for text in (begun.text, asked.text):
         assert f"said by the user, conflicts with [{new}]: {FLOATS}" in text
         assert f"said by the user, conflicts with [{old}]: {CENTS}" in text
@@ -89,8 +90,8 @@ async def test_what_is_proposed_or_refused_marks_nothing(database: Database, pro
     old, new = await both(database, project)
     await connect(database, old, new, "CONTRADICTS", "proposed")
     await connect(database, new, old, "SUPERSEDES", "refused")
-    mind = make_mind(database)
-    found = await recall(mind, "amounts ledger", project.id, 9)
+    ctx = make_mind(database)
+    found = await recall(ctx, "amounts ledger", project.id, 9)
     assert {hit.repute for hit in found} == {Repute(Trust.HIGH)}
 
 
@@ -99,7 +100,7 @@ async def test_suspicion_and_age_are_looked_up(database: Database, project: Proj
     stale = await store(database, project, "Long ago.", said_at=time() - 91 * 86_400)
     async with database.write() as tx:
         for memory_id, level in zip(ids, (Level.MEDIUM, Level.LOW, Level.NONE), strict=True):
-            await poison.note_checked(tx, memory_id, Verdict(level, (), "1"))
+            await poison.record_check(tx, memory_id, Verdict(level, (), "1"))
     found = list((await memories.get_many(database, [*ids, stale])).values())
     stand = await reputes(database, found, make_mind(database).settings, time(), project.id)
     trusts = [Trust.SUSPECT, Trust.MEDIUM, Trust.HIGH, Trust.MEDIUM]
@@ -110,17 +111,21 @@ async def test_suspicion_and_age_are_looked_up(database: Database, project: Proj
 
 async def test_what_was_looked_up_is_not_looked_up_again(database: Database, project: Project) -> None:
     old, new = await both(database, project)
-    mind = make_mind(database)
+    ctx = make_mind(database)
     known = Repute(Trust.LOW)
     hits = [Hit(await memories.get(database, number), 1.0, 1.0) for number in (old, new)]
-    stood = await of_hits(database, [replace(hits[0], repute=known), hits[1]], mind.settings, time())
+    stood = await of_hits(database, [replace(hits[0], repute=known), hits[1]], ctx.settings, time())
     assert [hit.repute for hit in stood] == [known, Repute(Trust.HIGH)]
 
 
 def test_the_factor_touches_only_what_is_gone(database: Database) -> None:
-    mind, now = make_mind(database), time()
+    ctx, now = make_mind(database), time()
     one, two = make_memory(id=1, said_at=now), make_memory(id=2, said_at=now, pinned=True)
-    assert (fade(mind, one, now, {1}), fade(mind, one, now, {2}), fade(mind, two, now, {2})) == (0.5, 1.0, 0.5)
+    assert (decay_factor(ctx, one, now, {1}), decay_factor(ctx, one, now, {2}), decay_factor(ctx, two, now, {2})) == (
+        0.5,
+        1.0,
+        0.5,
+    )
 
 
 stands = st.builds(

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tuned import tuned
-from subconscious import review
-from subconscious.flow.remembering import calibrate
-from subconscious.model import Admission, Decision, Surface
-from subconscious.review import Likeness
-from subconscious.settings import Settings
-from subconscious.store import captures, decisions, memories, outcomes, queue, stats, surfaces
-from subconscious.store.capture_rows import Place
+from subconscious.calibration.decisions import calibrate
+from subconscious.domain.model import Admission, Decision, Surface
+from subconscious.review import rules
+from subconscious.review.rules import SimilarMemory
+from subconscious.settings.settings import Settings
+from subconscious.store import capture_statistics, captures, decisions, memories, review_queue, surfaces
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.support.candidates import make_candidate
@@ -27,12 +27,12 @@ from tests.support.values import make_memory
 DAY = 86_400.0
 
 
-def capture(content: str = "Amounts are integer cents.", origin: str = "user", **more: Any) -> dict[str, Any]:
+def capture(content: str = "Amounts are integer cents.", origin: str = "user", **more: Any) -> Any:
     return {"content": content, "origin": origin, **more}
 
 
-def known(content: str, likeness: float = 0.95) -> Likeness:
-    return Likeness(5, "decision", content, content, likeness)
+def known(content: str, likeness: float = 0.95) -> SimilarMemory:
+    return SimilarMemory(5, "decision", content, content, likeness)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def known(content: str, likeness: float = 0.95) -> Likeness:
     ],
 )
 def test_triage_proposes(content: str, origin: str, sort: str, decision: str) -> None:
-    proposal = review.propose(capture(content, origin), [])
+    proposal = rules.propose(capture(content, origin), [])
     assert (proposal.sort, proposal.decision) == (sort, decision)
     assert proposal.why
 
@@ -69,37 +69,37 @@ def test_triage_proposes(content: str, origin: str, sort: str, decision: str) ->
 def test_a_duplicate_differs_neither_in_numbers_nor_negation(
     content: str, other: str, likeness: float, same: bool
 ) -> None:
-    proposal = review.propose(capture(content), [known(other, likeness)])
+    proposal = rules.propose(capture(content), [known(other, likeness)])
     assert (proposal.sort == "duplicate") is same
 
 
 def test_a_pattern_repeats_patterns_alone() -> None:
     proposed = capture("The lock file is stale.", kind="pattern")
     said = known("The lock file is stale.")
-    assert review.propose(proposed, [said]).sort == "open"
-    again = Likeness(6, "pattern", said.summary, said.content, 0.95)
-    assert review.propose(proposed, [said, again]).sort == "duplicate"
+    assert rules.propose(proposed, [said]).sort == "open"
+    again = SimilarMemory(6, "pattern", said.summary, said.content, 0.95)
+    assert rules.propose(proposed, [said, again]).sort == "duplicate"
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.floats(-1, 1.5))
 def test_likeness_is_a_share_and_mutual(one: str, other: str, cosine: float) -> None:
-    assert 0.0 <= review.likeness(one, other, cosine) <= 1.0
-    assert review.likeness(one, other) == review.likeness(other, one)
+    assert 0.0 <= rules.likeness(one, other, cosine) <= 1.0
+    assert rules.likeness(one, other) == rules.likeness(other, one)
 
 
 @given(st.text(max_size=50), st.text(min_size=1, max_size=30), st.text(max_size=50), st.integers(0, 20))
 def test_an_excerpt_holds_the_quote_and_is_bounded(before: str, quote: str, after: str, width: int) -> None:
-    shown = review.around(before + quote + after, quote, width)
+    shown = rules.text_around(before + quote + after, quote, width)
     assert quote in shown
     assert len(shown) <= len(quote) + 2 * width + 2
 
 
 def test_an_excerpt_is_cut_at_words() -> None:
-    assert review.around("one two three QUOTE four five six", "QUOTE", 8) == "…three QUOTE four…"
-    assert review.around("no such words", "QUOTE") == ""
+    assert rules.text_around("one two three QUOTE four five six", "QUOTE", 8) == "…three QUOTE four…"
+    assert rules.text_around("no such words", "QUOTE") == ""
 
 
-def written(path: Path, text: str) -> dict[str, Any]:
+def written(path: Path, text: str) -> Any:
     line = {
         "type": "user",
         "uuid": "turn-1",
@@ -115,17 +115,17 @@ def written(path: Path, text: str) -> dict[str, Any]:
 
 def test_the_evidence_is_shown_in_its_turn_cleaned(tmp_path: Path) -> None:
     found = written(tmp_path / "t.jsonl", "before QUOTE after")
-    assert review.excerpt(found, str.upper) == "BEFORE QUOTE AFTER"
-    assert review.excerpt(found | {"turn_id": "another"}, str) == ""
+    assert rules.excerpt(found, str.upper) == "BEFORE QUOTE AFTER"
+    assert rules.excerpt(found | {"turn_id": "another"}, str) == ""
     for gone in ({"transcript": str(tmp_path)}, {"transcript": "/nowhere"}, {"transcript": ""}, {"byte_end": 0}):
-        assert review.excerpt(found | gone, str) == ""
+        assert rules.excerpt(found | gone, str) == ""
 
 
 async def judged(database: Database, project: Project, decision: Decision, quote: str, **changes: Any) -> int:
     said = make_candidate(quote, **{"extractor": "offline", "raw_confidence": 0.8, **changes})
     async with database.write() as tx:
         number = await captures.insert(
-            tx, said, Admission(decision, said.raw_confidence, "x"), Place(project.id, "s"), 7
+            tx, said, Admission(decision, said.raw_confidence, "x"), SessionRef(project.id, "s"), 7
         )
     assert number is not None
     return number
@@ -150,13 +150,13 @@ async def test_outcomes_are_read_from_what_happened(database: Database, project:
     for number in (wrong, silent, told):
         await memory_of(database, number)
     async with database.write() as tx:
-        await review.approve(tx, approved, make_memory("a", project_id=project.id), "")
-        await review.reject(tx, rejected, "no")
-        bad = await memories.held(tx, (await captures.held(tx, wrong))["memory_id"])
+        await rules.approve(tx, approved, make_memory("a", project_id=project.id), "")
+        await rules.reject(tx, rejected, "no")
+        bad = await memories.require(tx, (await captures.require(tx, wrong))["memory_id"] or 0)
         await memories.archive(tx, bad, "user", "wrong")
-        given_to = [(await captures.held(tx, number))["memory_id"] for number in (silent, told)]
+        given_to = [(await captures.require(tx, number))["memory_id"] or 0 for number in (silent, told)]
         await surfaces.record(tx, project.id, [Surface("s2", "start", time(), m, "h", 1, "", 0, 1) for m in given_to])
-    found = sorted((row.stated, row.right, row.silent) for row in await outcomes.rows(database))
+    found = sorted((row.stated, row.right, row.silent) for row in await capture_statistics.outcomes(database))
     assert found == [(0.8, False, False), (0.8, True, False), (0.95, False, False), (0.95, True, True)]
 
 
@@ -168,16 +168,16 @@ async def test_what_the_daemon_or_time_archived_was_not_wrong(database: Database
     async with database.write() as tx:
         await tx.execute("UPDATE implicit_captures SET created_at = ? WHERE id = ?", (time() - 60 * DAY, old))
         for number, actor in ((first, "daemon"), (old, "user")):
-            held = await captures.held(tx, number)
-            await memories.archive(tx, await memories.held(tx, held["memory_id"]), actor, "")
-    assert await outcomes.rows(database) == []
+            held = await captures.require(tx, number)
+            await memories.archive(tx, await memories.require(tx, held["memory_id"] or 0), actor, "")
+    assert await capture_statistics.outcomes(database) == []
 
 
 async def test_old_outcomes_fade_and_calibration_can_be_switched_off(database: Database, project: Project) -> None:
     for place in range(20):
         number = await judged(database, project, Decision.REVIEW, f"statement {place}")
         async with database.write() as tx:
-            await review.reject(tx, number, "")
+            await rules.reject(tx, number, "")
     fresh = (await calibrate(database, Settings())).at("offline", 0.8)
     async with database.write() as tx:
         await tx.execute("UPDATE implicit_captures SET decided_at = decided_at - ?", (3 * 180 * DAY,))
@@ -190,35 +190,35 @@ async def test_stats_count_by_status_kind_and_extractor(database: Database, proj
     number = await judged(database, project, Decision.REVIEW, "a")
     await judged(database, project, Decision.DISCARD, "b", kind="preference")
     async with database.write() as tx:
-        await review.approve(tx, number, make_memory("in other words", project_id=project.id), "")
-    counted = await stats.captures(database, project.id)
+        await rules.approve(tx, number, make_memory("in other words", project_id=project.id), "")
+    counted = await capture_statistics.by_status(database, project.id)
     assert counted["status"] == {"approved": 1, "discarded": 1}
     assert counted["kinds"] == {"decision": {"approved": 1}, "preference": {"discarded": 1}}
     assert counted["extractors"] == {"offline": {"approved": 1, "discarded": 1}}
-    assert await stats.edited(database, project.id) == 1
-    assert await stats.captures(database, "elsewhere") == {"status": {}, "kinds": {}, "extractors": {}}
+    assert await capture_statistics.count_edited(database, project.id) == 1
+    assert await capture_statistics.by_status(database, "elsewhere") == {"status": {}, "kinds": {}, "extractors": {}}
 
 
 async def test_an_expired_capture_is_no_outcome_and_can_be_restored(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
-        await queue.note_shown(tx, [number], time(), 7)  # own words don't expire unseen
+        await review_queue.record_shown(tx, [number], time(), 7)  # own words don't expire unseen
         assert await decisions.expire(tx, time() + 8 * DAY) == 1
-        assert (await captures.held(tx, number))["status"] == "expired"
-        await review.restore(tx, number, 7, "after the holidays")
-        restored = await captures.held(tx, number)
+        assert (await captures.require(tx, number))["status"] == "expired"
+        await rules.restore(tx, number, 7, "after the holidays")
+        restored = await captures.require(tx, number)
     assert (restored["status"], restored["decided_at"]) == ("review", None)
-    assert restored["expires_at"] > time() + 6 * DAY
-    assert await outcomes.rows(database) == []
+    assert (restored["expires_at"] or 0) > time() + 6 * DAY
+    assert await capture_statistics.outcomes(database) == []
 
 
 async def test_a_daemons_deed_is_not_undone(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
-        await queue.note_shown(tx, [number], time(), 7)
+        await review_queue.record_shown(tx, [number], time(), 7)
         await decisions.expire(tx, time() + 8 * DAY)
-        assert await review.undo(tx, number, 7) == review.Undone()
-        assert (await captures.held(tx, number))["status"] == "expired"
+        assert await rules.undo(tx, number, 7) == rules.UndoEffect()
+        assert (await captures.require(tx, number))["status"] == "expired"
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
     ],
 )
 def test_what_holds_elsewhere_or_binds_otherwise_is_no_duplicate(one: str, other: str) -> None:
-    assert review.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
-    assert review.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"
+    assert rules.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
+    assert rules.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"
 
 
 async def forget(database: Database, project: Project, names: list[str], reason: str, age_days: float = 0.0) -> None:
@@ -242,7 +242,7 @@ async def forget(database: Database, project: Project, names: list[str], reason:
     async with database.write() as tx:
         await tx.execute("UPDATE implicit_captures SET created_at = created_at - ?", (age_days * DAY,))
         for number in numbers:
-            held = await memories.held(tx, (await captures.held(tx, number))["memory_id"])
+            held = await memories.require(tx, (await captures.require(tx, number))["memory_id"] or 0)
             await memories.archive(tx, held, "user", reason)
 
 
@@ -255,7 +255,7 @@ async def test_neither_one_forget_nor_a_bulk_one_ends_automatic_capture(
     database: Database, project: Project, reason: str
 ) -> None:
     await forget(database, project, [f"statement {place}" for place in range(30)], reason)
-    assert len(await outcomes.rows(database)) == 30
+    assert len(await capture_statistics.outcomes(database)) == 30
     assert 0.9 <= await worth(database) < 0.92
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,16 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tuned import tuned
-from daemon.lately import Lately
-from daemon.rewording import MOST, SECONDS, Rewording
-from subconscious.errors import UnavailableError
+from subconscious.domain.errors import UnavailableError
+from subconscious.domain.model import Origin, Role, Turn
 from subconscious.llm.client import LLMClient
-from subconscious.model import Origin, Role, Turn
-from subconscious.providers import Access, Provider
-from subconscious.providers.scripted import Pause, ScriptedProvider, Step
-from subconscious.search.rewording import LENT, LONGEST, PURPOSE, Words, lent, request
-from subconscious.search.words import terms
+from subconscious.llm.providers import Access, Provider
+from subconscious.llm.providers.scripted import Pause, ScriptedProvider, Step
+from subconscious.recall.recent_turns import RecentTurns
+from subconscious.recall.rewording import ADDED, CACHED, LONGEST, PURPOSE, SECONDS, Rewording, Words, new_words, request
 from subconscious.store.connect import Database
+from subconscious.text.terms import terms
 
 QUERY = "why was it dropped?"
 Made = Callable[..., tuple[Rewording, ScriptedProvider]]
@@ -47,9 +47,9 @@ def made(database: Database, clock: Clock) -> Made:
             return provider
 
         chosen = {"provider": "main", "reword": True, "provider_attempts": 1, **settings}
-        lately = Lately()
+        lately = RecentTurns()
         said = Turn("t", "s", Role.USER, Origin.USER, "Kafka lost events, so what now?", 0.0, "", 0, 0)
-        lately.hear("s", [said])
+        lately.add("s", [said])
         return Rewording(LLMClient(database, tuned(**chosen), opener), lately, clock), provider
 
     return make
@@ -57,50 +57,56 @@ def made(database: Database, clock: Clock) -> Made:
 
 async def test_a_search_is_lent_what_it_stands_for(made: Made) -> None:
     rewording, provider = made(Words(words=["Kafka", "lost events", "dropped"]))
-    assert await rewording.lend(QUERY, "s") == "Kafka lost events"
+    assert await rewording.words_for(QUERY, "s") == "Kafka lost events"
     (asked,) = provider.history
     assert asked.purpose == PURPOSE
     assert "Kafka lost events, so what now?" in asked.text
-    assert await rewording.lend(QUERY, "s") == "Kafka lost events"
+    assert await rewording.words_for(QUERY, "s") == "Kafka lost events"
     assert len(provider.history) == 1
 
 
 async def test_an_answer_is_held_for_three_minutes(made: Made, clock: Clock) -> None:
     rewording, _ = made(Words(words=["Kafka"]), Words(words=["RabbitMQ"]))
-    assert await rewording.lend(QUERY, "s") == "Kafka"
+    assert await rewording.words_for(QUERY, "s") == "Kafka"
     clock.now = SECONDS
-    assert await rewording.lend(QUERY, "s") == "RabbitMQ"
+    assert await rewording.words_for(QUERY, "s") == "RabbitMQ"
 
 
 @pytest.mark.parametrize("settings", [{"reword": False}, {"provider": "none"}])
 async def test_nobody_is_asked_where_it_is_not_wished(made: Made, settings: dict[str, Any]) -> None:
     rewording, provider = made(Words(words=["Kafka"]), **settings)
-    assert await rewording.lend(QUERY, "s") == ""
+    assert await rewording.words_for(QUERY, "s") == ""
     assert provider.history == []
 
 
 @pytest.mark.parametrize("step", [UnavailableError("down", "wait"), Pause(5.0)])
-async def test_without_an_answer_in_time_the_search_goes_by_its_own_words(made: Made, step: Step) -> None:
+async def test_without_an_answer_in_time_the_search_goes_by_its_own_words(
+    made: Made, step: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rewording, provider = made(step, Words(words=["Kafka"]), reword_seconds=0.05)
-    assert await rewording.lend(QUERY, "s") == ""
-    assert await rewording.lend(QUERY, "s") == "", "nor is it asked again at once"
+    loop = asyncio.get_running_loop()
+    begun, clock = loop.time(), loop.time
+    # No time passes until the provider is asked, however busy the machine is.
+    monkeypatch.setattr(loop, "time", lambda: clock() + 60 if provider.history else begun)
+    assert await rewording.words_for(QUERY, "s") == ""
+    assert await rewording.words_for(QUERY, "s") == "", "nor is it asked again at once"
     assert len(provider.history) == 1
 
 
 async def test_what_is_purged_is_forgotten(made: Made) -> None:
     rewording, provider = made(*[Words(words=["Kafka"])] * 2)
-    await rewording.lend(QUERY, "s")
+    await rewording.words_for(QUERY, "s")
     rewording.clear()
-    await rewording.lend(QUERY, "s")
+    await rewording.words_for(QUERY, "s")
     assert len(provider.history) == 2
 
 
 async def test_few_searches_are_held(made: Made) -> None:
-    rewording, provider = made(*[Words(words=["Kafka"])] * (MOST + 2), requests_per_minute=1000)
-    for number in range(MOST + 1):
-        await rewording.lend(f"search {number}", "s")
-    await rewording.lend("search 0", "s")
-    assert len(provider.history) == MOST + 2
+    rewording, provider = made(*[Words(words=["Kafka"])] * (CACHED + 2), requests_per_minute=1000)
+    for number in range(CACHED + 1):
+        await rewording.words_for(f"search {number}", "s")
+    await rewording.words_for("search 0", "s")
+    assert len(provider.history) == CACHED + 2
 
 
 def test_what_is_asked_stands_as_data_between_markers() -> None:
@@ -113,13 +119,13 @@ def test_what_is_asked_stands_as_data_between_markers() -> None:
 
 @given(st.text(max_size=50), st.lists(st.text(max_size=60), max_size=20))
 def test_words_are_few_short_and_new(query: str, words: list[str]) -> None:
-    found = lent(query, Words(words=words))
+    found = new_words(query, Words(words=words))
     assert not found or set(terms(found)) - set(terms(query))
-    assert len(found) <= LENT * (LONGEST + 1)
+    assert len(found) <= ADDED * (LONGEST + 1)
 
 
 async def test_what_one_session_was_lent_is_not_another_s(made: Made) -> None:
     """Each is asked with its own key, and a session without one has none to answer with."""
     rewording, provider = made(*[Words(words=["Kafka"])] * 2)
-    assert await rewording.lend(QUERY, "one") == await rewording.lend(QUERY, "two")
+    assert await rewording.words_for(QUERY, "one") == await rewording.words_for(QUERY, "two")
     assert len(provider.history) == 2

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.lately import SECONDS, SESSIONS, Lately
-from subconscious.model import Origin, Role, Turn
-from subconscious.search.rewriting import LENT, MESSAGES, completed
-from subconscious.search.words import terms
+from subconscious.domain.model import Origin, Role, Turn
+from subconscious.recall.recent_turns import SECONDS, SESSIONS, RecentTurns
+from subconscious.recall.rewriting import ADDED, MESSAGES, completed
+from subconscious.text.terms import terms
 
 TALK = ("Let us look at the retry queue.", "The UploadWorker parks a chunk after two tries in src/upload.py.")
 
@@ -44,7 +44,7 @@ def test_nothing_was_said_before() -> None:
 def test_any_talk_can_be_read_and_lends_little(prompt: str, before: list[str]) -> None:
     words = completed(prompt, before)
     assert words.startswith(prompt)
-    assert len(words.split()) <= len(prompt.split()) + LENT
+    assert len(words.split()) <= len(prompt.split()) + ADDED
 
 
 @pytest.mark.parametrize("piece", ["and ", "why? ", "it", "a/b.", "_"])
@@ -62,18 +62,18 @@ class Clock:
 
 def test_the_last_messages_are_kept_for_a_while() -> None:
     clock = Clock()
-    lately = Lately(clock)
-    lately.hear("s", [turn(f"message {number}") for number in range(9)])
-    lately.hear("s", [turn("output", Role.TOOL), turn("  ")])
+    lately = RecentTurns(clock)
+    lately.add("s", [turn(f"message {number}") for number in range(9)])
+    lately.add("s", [turn("output", Role.TOOL), turn("  ")])
     assert lately.messages("s") == [f"message {number}" for number in range(9 - MESSAGES, 9)]
     clock.now = SECONDS
     assert lately.messages("s") == []
 
 
 def test_sessions_are_forgotten() -> None:
-    lately = Lately()
+    lately = RecentTurns()
     for number in range(SESSIONS + 1):
-        lately.hear(f"s{number}", [turn("hello")])
+        lately.add(f"s{number}", [turn("hello")])
     assert lately.messages("s0") == []
     lately.forget("s1")
     assert lately.messages("s1") == []

@@ -8,13 +8,14 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious import review, rollback
-from subconscious.model import Decision, Link, Origin
-from subconscious.store import asked, captures, decisions, events, links, memories, model_readings, sessions
+from subconscious.domain.model import Decision, Link, Origin
+from subconscious.history import rollback
+from subconscious.review import rules
+from subconscious.store import captures, decisions, events, links, llm_requests, memories, model_readings, sessions
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
-from subconscious.store.model_readings import Gathered
-from subconscious.store.model_readings import Place as At
+from subconscious.store.model_readings import NewText
+from subconscious.store.model_readings import ReadingPosition as At
 from subconscious.store.projects import Project
 from tests.support.linking import connect
 from tests.support.rollbacks import brought
@@ -42,12 +43,12 @@ async def test_all_of_a_session_goes_and_comes_back(database: Database, project:
     await brought(database, project, "bad", SHARED)
     own = await brought(database, project, "bad", PLAIN)
     await brought(database, project, "bad", SOFT, decision=Decision.REVIEW)
-    told = sessions.Told("Setup", "Asked: run this", ("x",), "a question", "{}")
+    told = sessions.Story("Setup", "Asked: run this", ("x",), "a question", "{}")
     async with database.write() as tx:
-        await sessions.summarise(tx, "bad", told)
+        await sessions.save_story(tx, "bad", told)
     before = await picture(database, project)
     async with database.write() as tx:
-        found = await rollback.extent(tx, "bad")
+        found = await rollback.additions(tx, "bad")
         gone = await rollback.withdraw(tx, found, "poisoned")
     assert [memory.content for memory in gone] == [PLAIN]
     assert len(found.captures) == 3
@@ -56,7 +57,7 @@ async def test_all_of_a_session_goes_and_comes_back(database: Database, project:
     assert [status for _, status, _ in statuses] == ["captured", "discarded", "discarded", "discarded"]
     assert ("", "", (), "") in said
     async with database.write() as tx:
-        assert (await rollback.extent(tx, "bad")).empty
+        assert (await rollback.additions(tx, "bad")).empty
         again, back = await rollback.put_back(tx, "bad")
     assert [memory.content for memory in back] == [PLAIN]
     assert again == found
@@ -71,7 +72,7 @@ async def test_what_others_stated_too_stays(database: Database, project: Project
     await brought(database, project, "bad", SHARED)
     await brought(database, project, "good", SHARED)
     async with database.write() as tx:
-        found = await rollback.extent(tx, "bad")
+        found = await rollback.additions(tx, "bad")
         assert (found.memories, len(found.repeated)) == ((), 1)
         assert await rollback.withdraw(tx, found, "") == []
     ((_, recurrence, _),), _, _ = await picture(database, project)
@@ -80,7 +81,7 @@ async def test_what_others_stated_too_stays(database: Database, project: Project
 
 async def test_a_session_without_a_trace_is_nothing_to_take_back(database: Database, project: Project) -> None:
     async with database.write() as tx:
-        assert (await rollback.extent(tx, "unknown")).empty
+        assert (await rollback.additions(tx, "unknown")).empty
 
 
 async def test_a_file_that_repeats_a_persons_words_lends_them_nothing(database: Database, project: Project) -> None:
@@ -90,7 +91,7 @@ async def test_a_file_that_repeats_a_persons_words_lends_them_nothing(database: 
     async with database.write() as tx:
         known = (await memories.listing(database, Filter(project.id), 9))[0][0]
         again = replace(known, origin=Origin.TOOL, said_at=known.said_at + 9)
-        await review.approve(tx, capture, again, "yes")
+        await rules.approve(tx, capture, again, "yes")
     kept = await memories.get(database, known.id)
     assert (kept.recurrence, kept.said_at, kept.origin, kept.confidence) == (
         1,
@@ -100,7 +101,7 @@ async def test_a_file_that_repeats_a_persons_words_lends_them_nothing(database: 
     )
     assert held["level"] in ("none", "low")
     async with database.write() as tx:
-        await review.undo(tx, capture, 7)
+        await rules.undo(tx, capture, 7)
     assert (await memories.get(database, known.id)).recurrence == 1
 
 
@@ -123,17 +124,17 @@ async def test_quarantine_through_the_review(database: Database, project: Projec
     async with database.write() as tx:
         await decisions.expire(tx, 1e12)
         for deed in (
-            review.approve(tx, number, make_memory(attack), ""),
-            review.release(tx, number, 7, "known"),
-            review.undo(tx, number, 7),
-            review.reject(tx, number, "no", teach=True),
-            review.undo(tx, number, 7),
-            review.reject(tx, number, "no"),
-            review.restore(tx, number, 7, "after all"),
-            review.release(tx, number, 7, ""),
+            rules.approve(tx, number, make_memory(attack), ""),
+            rules.release(tx, number, 7, "known"),
+            rules.undo(tx, number, 7),
+            rules.reject(tx, number, "no", teach=True),
+            rules.undo(tx, number, 7),
+            rules.reject(tx, number, "no"),
+            rules.restore(tx, number, 7, "after all"),
+            rules.release(tx, number, 7, ""),
         ):
             await deed
-            steps.append((await captures.held(tx, number))["status"])
+            steps.append((await captures.require(tx, number))["status"])
     assert steps == [
         "quarantined",
         "review",
@@ -148,17 +149,17 @@ async def test_quarantine_through_the_review(database: Database, project: Projec
 
 async def reads(database: Database, project: Project, session: str) -> list[str]:
     """Have a model be asked about a session, as it is read on and for an import; the paths that wait."""
-    gathered = Gathered(f"/{session}.jsonl", session, project.id, 0, "{}", 900, 120)
-    question = asked.Question("import", session, "system", "text", 9, {}, session, project.id, 1.0)
+    gathered = NewText(f"/{session}.jsonl", session, project.id, 0, "{}", 900, 120)
+    question = llm_requests.Request("import", session, "system", "text", 9, {}, session, project.id, 1.0)
     async with database.write() as tx:
-        await model_readings.gather(tx, gathered, 100)
-        await asked.put(tx, question)
+        await model_readings.record_new_text(tx, gathered, 100)
+        await llm_requests.insert(tx, question)
     return await waiting(database)
 
 
 async def waiting(database: Database) -> list[str]:
-    due = [path for path, reaches in (await model_readings.reaches(database)).items() if reaches[0].open]
-    return sorted(due) + [one.key for one in await asked.waiting(database, ["import"], 10.0, 9)]
+    due = [path for path, reaches in (await model_readings.parts(database)).items() if reaches[0].open]
+    return sorted(due) + [one.key for one in await llm_requests.waiting(database, ["import"], 10.0, 9)]
 
 
 async def test_a_model_adds_nothing_to_what_was_rolled_back(database: Database, project: Project) -> None:
@@ -168,14 +169,14 @@ async def test_a_model_adds_nothing_to_what_was_rolled_back(database: Database, 
     under_way = await model_readings.get(database, 2)
     assert under_way is not None
     async with database.write() as tx:
-        found = await rollback.extent(tx, "bad")
+        found = await rollback.additions(tx, "bad")
         assert found.unread == 2
         await rollback.withdraw(tx, found, "")
     assert await waiting(database) == ["/good.jsonl", "good"]
     async with database.write() as tx:
         # What was asked a moment before comes back to no open question.
         assert not await model_readings.advance(tx, under_way, At(900, "{}"), 0, more=False)
-        assert not await asked.claim(tx, 2, 11.0)
+        assert not await llm_requests.claim(tx, 2, 11.0)
         back, _ = await rollback.put_back(tx, "bad")
     assert back.unread == 2
     assert await waiting(database) == before
@@ -183,10 +184,10 @@ async def test_a_model_adds_nothing_to_what_was_rolled_back(database: Database, 
 
 async def test_a_session_of_which_only_readings_wait_can_be_rolled_back(database: Database, project: Project) -> None:
     async with database.write() as tx:
-        await sessions.note(tx, "bad", project.id, 1.0, transcript="", cwd="")
+        await sessions.record_activity(tx, "bad", project.id, 1.0, transcript="", cwd="")
     await reads(database, project, "bad")
     async with database.write() as tx:
-        found = await rollback.extent(tx, "bad")
+        found = await rollback.additions(tx, "bad")
         assert not found.empty
         await rollback.withdraw(tx, found, "")
     assert await waiting(database) == []
@@ -205,7 +206,7 @@ async def test_links_of_a_session_go_and_come_back(database: Database, project: 
             tx, Link(0, shared, soft, "SUPPORTS", "proposed", 0.5, "assistant", "", 1.0), "a", "", "bad"
         )
         assert made is not None
-        found = await rollback.extent(tx, "bad")
+        found = await rollback.additions(tx, "bad")
         assert found.links == ((ours.id, "active"), (made.id, "proposed"))
         await rollback.withdraw(tx, found, "")
         assert await statuses(tx, ours, refused, others, made) == ["withdrawn", "refused", "active", "withdrawn"]
@@ -221,11 +222,11 @@ async def test_what_a_person_decided_of_a_withdrawn_link_stands(database: Databa
     bad, shared = (memory.id for memory in (await memories.listing(database, Filter(project.id), 9))[0])
     link = await connect(database, bad, shared)
     async with database.write() as tx:
-        await rollback.withdraw(tx, await rollback.extent(tx, "bad"), "")
-        await links.change(tx, await links.held(tx, link.id), "user", status="refused")
+        await rollback.withdraw(tx, await rollback.additions(tx, "bad"), "")
+        await links.change(tx, await links.require(tx, link.id), "user", status="refused")
         await rollback.put_back(tx, "bad")
         assert await statuses(tx, link) == ["refused"]
 
 
 async def statuses(tx: aiosqlite.Connection, *kept: Link) -> list[str]:
-    return [(await links.held(tx, link.id)).status for link in kept]
+    return [(await links.require(tx, link.id)).status for link in kept]

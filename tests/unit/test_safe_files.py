@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.safe_files import (
+from subconscious.system.safe_files import (
     NotRegularError,
     TooLargeError,
+    UnreadableTextError,
     append_regular,
     is_missing,
     open_regular,
     read_beginning,
     read_end,
     read_regular,
+    read_utf8,
     replace_file,
 )
 
@@ -73,7 +75,7 @@ NOT_REGULAR: dict[str, Callable[[Path], Path]] = {
 
 @pytest.mark.parametrize("kind", NOT_REGULAR)
 @pytest.mark.parametrize("follow", [True, False])
-def test_what_is_not_a_regular_file_is_refused_at_once(tmp_path: Path, kind: str, follow: bool) -> None:
+def test_non_regular_files_are_rejected_at_once(tmp_path: Path, kind: str, follow: bool) -> None:
     path = NOT_REGULAR[kind](tmp_path / "it")
     with pytest.raises(NotRegularError):
         read_regular(path, 100, follow=follow)
@@ -167,7 +169,7 @@ def test_a_file_that_was_swapped_for_a_fifo_is_refused_and_leaks_nothing(
         return real(path, flags, mode)
 
     before = count_descriptors()
-    monkeypatch.setattr("subconscious.safe_files.os.open", swap)
+    monkeypatch.setattr("subconscious.system.safe_files.os.open", swap)
     with pytest.raises(NotRegularError):
         read_regular(file, 100)
     assert count_descriptors() == before
@@ -182,9 +184,35 @@ def test_appends_to_regular_files_alone(tmp_path: Path) -> None:
             append_regular(path)
 
 
-def test_replaces_what_lies_there_without_opening_it(tmp_path: Path) -> None:
+def test_a_file_is_replaced_without_opening_it(tmp_path: Path) -> None:
     path = make_fifo(tmp_path / "note")
     replace_file(path, b"words")
     assert read_regular(path, 10) == b"words"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [file.name for file in tmp_path.iterdir()] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("content", "most", "reason"),
+    [
+        (b"\xff", 100, "not UTF-8 text"),
+        (b"a\0b", 100, "not text"),
+        (b"a" * 1025, 1 << 10, "larger than 1 KB"),
+        (b"a" * ((1 << 20) + 1), 1 << 20, "larger than 1 MB"),
+    ],
+)
+def test_a_file_that_is_no_text_is_rejected_with_the_reason(
+    tmp_path: Path, content: bytes, most: int, reason: str
+) -> None:
+    (tmp_path / "note").write_bytes(content)
+    with pytest.raises(UnreadableTextError, match=f"^it is {reason}$"):
+        read_utf8(tmp_path / "note", most)
+
+
+def test_a_link_or_a_folder_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("text", encoding="utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "note")
+    assert read_utf8(tmp_path / "note", 100) == "text"
+    for name, reason in (("link", "a symbolic link"), ("", "a folder")):
+        with pytest.raises(UnreadableTextError, match=reason):
+            read_utf8(tmp_path / name, 100)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from subconscious.errors import BadRequestError, RateLimitedError
-from subconscious.providers import Access, BatchProvider, BatchState, Reply, Request, Usage, open_provider
-from subconscious.providers.scripted import Pause, ScriptedProvider
+from subconscious.domain.errors import BadRequestError, RateLimitedError
+from subconscious.llm.providers import Access, BatchProvider, BatchState, Reply, Request, Usage, open_provider
+from subconscious.llm.providers.scripted import Pause, ScriptedProvider
 
 
 class Said(BaseModel):

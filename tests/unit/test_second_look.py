@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.capture.second_look import (
+from subconscious.capture.admission import Provenance
+from subconscious.capture.llm_extraction import reconciliation
+from subconscious.capture.llm_extraction.refinement import compare, join
+from subconscious.capture.llm_extraction.second_look import (
     MOST,
     Look,
     Looks,
@@ -22,18 +25,27 @@ from subconscious.capture.second_look import (
     reworded,
     vouches,
 )
-from subconscious.flow import second_look
-from subconscious.flow.mind import Mind
-from subconscious.flow.remembering import MOST_UNCONFIRMED, Provenance
-from subconscious.flow.unconfirmed import settle_session
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Role, Strength
-from subconscious.projects import Identity
-from subconscious.refining import compare, join
-from subconscious.settings import Settings
-from subconscious.store import captures, decisions, links, memories, second_looks, unconfirmed
-from subconscious.store.capture_rows import Place
+from subconscious.capture.session_limits import MOST_UNCONFIRMED
+from subconscious.capture.unconfirmed import settle_session
+from subconscious.domain.model import (
+    OBSERVED_ONCE,
+    Admission,
+    Candidate,
+    Decision,
+    Evidence,
+    Origin,
+    Role,
+    Strength,
+    Surface,
+)
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.settings import Settings
+from subconscious.store import captures, decisions, links, memories, second_looks, surfaces, unconfirmed
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
+from subconscious.system.projects import Identity
+from subconscious.wire.captures import Capture
 from tests.support.fake_openai import notes_of, passed
 from tests.support.turns import turn
 from tests.support.values import make_memory
@@ -44,17 +56,17 @@ SAID = "The cache is SQLite, because it can be copied."
 
 
 @pytest.fixture
-def mind(database: Database) -> Mind:
+def ctx(database: Database) -> RecallContext:
     async def no_embedding(text: str) -> None:
         return None
 
-    return Mind(database, None, Settings(embedder="none"), no_embedding)
+    return RecallContext(database, None, Settings(embedder="none"), no_embedding)
 
 
 @pytest.fixture
 async def where(database: Database) -> Provenance:
-    project = await settle(database, Identity(root="/p", name="p"))
-    return Provenance(Place(project.id, "s1"))
+    project = await find_or_create(database, Identity(root="/p", name="p"))
+    return Provenance(SessionRef(project.id, "s1"))
 
 
 def candidate(content: str, origin: Origin = Origin.USER, **own: Any) -> Candidate:
@@ -72,28 +84,28 @@ def candidate(content: str, origin: Origin = Origin.USER, **own: Any) -> Candida
     return replace(said, **own)
 
 
-Find = Callable[..., Awaitable[dict[str, Any]]]
+Find = Callable[..., Awaitable[Capture]]
 
 
 @pytest.fixture
-def find(mind: Mind, where: Provenance) -> Find:
+def find(ctx: RecallContext, where: Provenance) -> Find:
     """Take in what a model found, as the daemon does; the capture that came of it."""
 
-    async def find(said: Candidate, admission: Admission = AUTO) -> dict[str, Any]:
-        findings = await compare(mind, [(said, admission)], where.place)
+    async def find(said: Candidate, admission: Admission = AUTO) -> Capture:
+        findings = await compare(ctx, [(said, admission)], where.place)
         turns = [replace(turn(said.content), id=said.evidence.turn_id)]
-        async with mind.database.write() as tx:
-            ((capture_id, _),) = await join(mind, tx, findings, where, turns)
-        return await captures.get(mind.database, capture_id)
+        async with ctx.database.write() as tx:
+            ((capture_id, _),) = await join(ctx, tx, findings, where, turns)
+        return await captures.get(ctx.database, capture_id)
 
     return find
 
 
-async def looked(mind: Mind, where: Provenance, *said: dict[str, Any]) -> list[dict[str, Any]]:
+async def looked(ctx: RecallContext, where: Provenance, *said: dict[str, Any]) -> list[Capture]:
     """Let a second look answer ``said`` of a session; what became of its captures."""
-    found = await second_look.gather(mind, "s1", where.place.project_id)
-    await second_look.apply(mind, found, Looks.model_validate({"looks": list(said)}), where, "model:x/y")
-    return await captures.listing(mind.database, session_id="s1")
+    found = await reconciliation.gather(ctx, "s1", where.place.project_id)
+    await reconciliation.apply(ctx, found, Looks.model_validate({"looks": list(said)}), where, "model:x/y")
+    return await captures.listing(ctx.database, session_id="s1")
 
 
 # -- what counts of an answer ------------------------------------------------------------------------------------------
@@ -163,155 +175,155 @@ def test_a_better_wording_adds_no_word() -> None:
 
 
 async def test_nothing_is_stored_before_the_second_look_and_all_of_it_after(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
     before = await find(candidate(SAID))
-    assert (before["status"], before["reservation"]) == ("review", second_looks.AWAITS)
-    assert await memories.recent(mind.database, where.place.project_id, 9) == []
-    (after,) = await looked(mind, where, passed(1))
-    memory = await memories.get(mind.database, after["memory_id"])
+    assert (before["status"], before["reservation"]) == ("review", second_looks.WAITS)
+    assert await memories.recent(ctx.database, where.place.project_id, 9) == []
+    (after,) = await looked(ctx, where, passed(1))
+    memory = await memories.get(ctx.database, after["memory_id"] or 0)
     assert (after["status"], memory.content, memory.confidence) == ("captured", SAID, 0.95)
 
 
-async def test_what_fails_is_discarded_and_can_be_restored(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_what_fails_is_discarded_and_can_be_restored(ctx: RecallContext, where: Provenance, find: Find) -> None:
     await find(candidate(SAID))
-    (after,) = await looked(mind, where, passed(1, entailed=False, why="A guess."))
+    (after,) = await looked(ctx, where, passed(1, entailed=False, why="A guess."))
     assert (after["status"], after["memory_id"]) == ("discarded", None)
     assert after["reason"].startswith("the second look refused it: its quote does not say it: A guess.")
-    assert (await second_looks.counts(mind.database))["refused"] == 1
+    assert (await second_looks.counts(ctx.database))["refused"] == 1
 
 
-async def test_what_it_says_nothing_of_waits_for_a_person(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_what_it_says_nothing_of_waits_for_a_person(ctx: RecallContext, where: Provenance, find: Find) -> None:
     await find(candidate(SAID))
-    (after,) = await looked(mind, where)
-    assert (after["status"], after["reservation"]) == ("review", second_look.UNSAID)
-    assert await second_looks.waiting_sessions(mind.database) == []
+    (after,) = await looked(ctx, where)
+    assert (after["status"], after["reservation"]) == ("review", reconciliation.UNSAID)
+    assert await second_looks.waiting_sessions(ctx.database) == []
 
 
 @pytest.mark.parametrize("origin", [Origin.ASSISTANT, Origin.TOOL])
 async def test_it_raises_nothing_that_the_gate_held_back(
-    mind: Mind, where: Provenance, find: Find, origin: Origin
+    ctx: RecallContext, where: Provenance, find: Find, origin: Origin
 ) -> None:
     await find(candidate("The reader pulls rows.", origin), replace(REVIEW, reservation="it is about checks"))
-    (after,) = await looked(mind, where, passed(1))
+    (after,) = await looked(ctx, where, passed(1))
     assert (after["status"], after["reservation"], after["memory_id"]) == ("review", "it is about checks", None)
 
 
 async def test_what_the_assistant_found_becomes_unconfirmed_only_when_it_passed(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
-    from subconscious.flow.unconfirmed import settle_session
+    from subconscious.capture.unconfirmed import settle_session
 
     await find(candidate("`parse_amount` gives None for an empty text.", Origin.TOOL), REVIEW)
     await find(candidate("`load_index` reads the whole file into memory.", Origin.TOOL), REVIEW)
-    assert await settle_session(mind, "s1") == []
-    await looked(mind, where, passed(1), passed(2, entailed=False))
-    (made,) = await settle_session(mind, "s1")
-    (found,) = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    assert await settle_session(ctx, "s1") == []
+    await looked(ctx, where, passed(1), passed(2, entailed=False))
+    (made,) = await settle_session(ctx, "s1")
+    (found,) = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
     assert (found.id, found.content) == (made, "`parse_amount` gives None for an empty text.")
 
 
-async def test_what_passed_is_worth_a_look_and_no_more(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_what_passed_is_worth_a_look_and_no_more(ctx: RecallContext, where: Provenance, find: Find) -> None:
     weak = Admission(Decision.REVIEW, 0.45, "confidence 0.45 is below 0.70", reservation="")
     await find(candidate("`parse_amount` gives None for an empty text.", Origin.TOOL), weak)
     await find(candidate("`load_index` reads the whole file into memory.", Origin.TOOL), REVIEW)
-    passing, sure = await looked(mind, where, passed(1), passed(2))
-    least = mind.settings.review_threshold
+    passing, sure = await looked(ctx, where, passed(1), passed(2))
+    least = ctx.settings.review_threshold
     assert (passing["confidence"], sure["confidence"]) == (least, REVIEW.confidence)
     assert {passing["status"], sure["status"]} == {"review"}
 
 
-async def test_what_a_person_decided_meanwhile_stays(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_what_a_person_decided_meanwhile_stays(ctx: RecallContext, where: Provenance, find: Find) -> None:
     capture = await find(candidate(SAID))
-    found = await second_look.gather(mind, "s1", where.place.project_id)
-    async with mind.database.write() as tx:
+    found = await reconciliation.gather(ctx, "s1", where.place.project_id)
+    async with ctx.database.write() as tx:
         await decisions.decide(tx, capture, "rejected", "user", "no")
-    await second_look.apply(mind, found, Looks.model_validate({"looks": [passed(1)]}), where, "model:x/y")
-    assert (await captures.get(mind.database, capture["id"]))["status"] == "rejected"
+    await reconciliation.apply(ctx, found, Looks.model_validate({"looks": [passed(1)]}), where, "model:x/y")
+    assert (await captures.get(ctx.database, capture["id"]))["status"] == "rejected"
 
 
-async def test_an_answer_counts_once(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_an_answer_counts_once(ctx: RecallContext, where: Provenance, find: Find) -> None:
     await find(candidate(SAID))
-    found = await second_look.gather(mind, "s1", where.place.project_id)
+    found = await reconciliation.gather(ctx, "s1", where.place.project_id)
     for answer in (passed(1), passed(1, entailed=False)):
-        await second_look.apply(mind, found, Looks.model_validate({"looks": [answer]}), where, "model:x/y")
-    (after,) = await captures.listing(mind.database, session_id="s1")
+        await reconciliation.apply(ctx, found, Looks.model_validate({"looks": [answer]}), where, "model:x/y")
+    (after,) = await captures.listing(ctx.database, session_id="s1")
     assert after["status"] == "captured"
 
 
 async def test_without_a_second_look_a_persons_words_are_what_the_gate_said_and_others_wait(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
     await find(candidate(SAID))
     await find(candidate("`parse_amount` gives None for an empty text.", Origin.TOOL), REVIEW)
-    await second_look.release(mind, "s1", where)
-    found = await captures.listing(mind.database, session_id="s1")
+    await reconciliation.release(ctx, "s1", where)
+    found = await captures.listing(ctx.database, session_id="s1")
     assert sorted((one["status"], one["reservation"]) for one in found) == [
         ("captured", None),
-        ("review", second_look.UNSAID),
+        ("review", reconciliation.UNSAID),
     ]
 
 
 def test_where_there_is_none_only_a_persons_words_are_what_the_gate_said() -> None:
     mine, found = (candidate(SAID), AUTO), (candidate("`load_index` reads all rows.", Origin.TOOL), REVIEW)
-    (_, own), (_, others) = second_look.without([mine, found])
-    assert (own, others.reservation) == (AUTO, second_look.UNSAID)
+    (_, own), (_, others) = reconciliation.without([mine, found])
+    assert (own, others.reservation) == (AUTO, reconciliation.UNSAID)
 
 
-async def test_what_awaits_it_takes_no_place_and_loses_none(mind: Mind, where: Provenance, find: Find) -> None:
+async def test_what_awaits_it_takes_no_place_and_loses_none(ctx: RecallContext, where: Provenance, find: Find) -> None:
     for number in range(6):
         await find(candidate(f"`step_{number}` of the kiln takes {number} hours.", Origin.TOOL), REVIEW)
-    found = await captures.listing(mind.database, session_id="s1")
+    found = await captures.listing(ctx.database, session_id="s1")
     assert [one["status"] for one in found] == ["review"] * 6
 
 
 # -- reconciliation ----------------------------------------------------------------------------------------------------
 
 
-async def offline(mind: Mind, where: Provenance, said: Candidate, admission: Admission = REVIEW) -> int:
-    async with mind.database.write() as tx:
+async def offline(ctx: RecallContext, where: Provenance, said: Candidate, admission: Admission = REVIEW) -> int:
+    async with ctx.database.write() as tx:
         capture_id = await captures.insert(tx, replace(said, extractor="offline-1"), admission, where.place, 7.0)
     assert capture_id is not None
     return capture_id
 
 
 async def test_what_the_session_mended_later_is_no_fact_wherever_it_was_found(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
     await find(candidate("`parse_amount` gives 0 for an empty text.", Origin.TOOL), REVIEW)
-    mended = await offline(mind, where, candidate("`parse_amount` fails on an empty text.", Origin.ASSISTANT))
-    said = await offline(mind, where, candidate("Use cents for amounts."))
-    await looked(mind, where, passed(1), passed(2, fate="disproved", by=1), passed(3, fate="superseded", by=1))
-    after = await captures.get(mind.database, mended)
+    mended = await offline(ctx, where, candidate("`parse_amount` fails on an empty text.", Origin.ASSISTANT))
+    said = await offline(ctx, where, candidate("Use cents for amounts."))
+    await looked(ctx, where, passed(1), passed(2, fate="disproved", by=1), passed(3, fate="superseded", by=1))
+    after = await captures.get(ctx.database, mended)
     assert after["status"] == "discarded"
     assert "it turned out wrong in its session" in after["reason"]
     assert "gives 0 for an empty text" in after["reason"]
     # A person's own words are theirs to withdraw.
-    assert (await captures.get(mind.database, said))["status"] == "review"
+    assert (await captures.get(ctx.database, said))["status"] == "review"
 
 
 async def test_what_is_spliced_gets_a_whole_sentence_of_its_own_words(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
     await find(candidate(SAID))
     spliced = candidate("Reads rows: `load_index` all", Origin.ASSISTANT)
-    spliced_id = await offline(mind, where, spliced, replace(REVIEW, reservation="it says too little"))
-    await looked(mind, where, passed(1), passed(2, wording="`load_index` reads all rows."))
-    after = await captures.get(mind.database, spliced_id)
+    spliced_id = await offline(ctx, where, spliced, replace(REVIEW, reservation="it says too little"))
+    await looked(ctx, where, passed(1), passed(2, wording="`load_index` reads all rows."))
+    after = await captures.get(ctx.database, spliced_id)
     assert (after["content"], after["reservation"]) == ("`load_index` reads all rows.", "it says too little")
 
 
 @pytest.mark.parametrize(("origin", "status"), [(Origin.USER, "active"), (Origin.TOOL, "proposed")])
 async def test_what_it_replaces_is_linked_and_the_more_trusted_only_proposed(
-    mind: Mind, where: Provenance, find: Find, origin: Origin, status: str
+    ctx: RecallContext, where: Provenance, find: Find, origin: Origin, status: str
 ) -> None:
-    async with mind.database.write() as tx:
+    async with ctx.database.write() as tx:
         older = make_memory("The cache is Redis.", project_id=where.place.project_id, session_id="s0", origin=origin)
         older = await memories.insert(tx, older)
     await find(candidate(SAID))
-    (after,) = await looked(mind, where, passed(1, replaces=[older.id, 999, after_id(1)]))
-    async with mind.database.write() as tx:
-        (link,) = await links.between(tx, older.id, after["memory_id"])
+    (after,) = await looked(ctx, where, passed(1, replaces=[older.id, 999, after_id(1)]))
+    async with ctx.database.write() as tx:
+        (link,) = await links.between(tx, older.id, after["memory_id"] or 0)
     assert (link.source_id, link.target_id, link.type, link.status) == (
         after["memory_id"],
         older.id,
@@ -332,16 +344,16 @@ async def test_what_it_replaces_is_linked_and_the_more_trusted_only_proposed(
     ],
 )
 async def test_how_it_bears_on_what_is_stored_is_linked_if_a_quote_shows_it(
-    mind: Mind, where: Provenance, find: Find, own: dict[str, Any], expected: list[tuple[str, str, bool]]
+    ctx: RecallContext, where: Provenance, find: Find, own: dict[str, Any], expected: list[tuple[str, str, bool]]
 ) -> None:
-    async with mind.database.write() as tx:
+    async with ctx.database.write() as tx:
         older = make_memory("The cache holds rendered pages.", project_id=where.place.project_id, session_id="s0")
         older = await memories.insert(tx, older)
     await find(candidate(SAID))
     said = {"id": older.id, "type": "EXTENDS", "direction": "forward", "quote": "The cache is SQLite"}
-    (after,) = await looked(mind, where, passed(1, links=[said | own, "junk"]))
-    async with mind.database.write() as tx:
-        found = await links.between(tx, older.id, after["memory_id"])
+    (after,) = await looked(ctx, where, passed(1, links=[said | own, "junk"]))
+    async with ctx.database.write() as tx:
+        found = await links.between(tx, older.id, after["memory_id"] or 0)
     assert [(one.type, one.status, one.target_id == older.id) for one in found] == expected
 
 
@@ -357,10 +369,10 @@ FOUND = (
 )
 
 
-async def found_by_rules(mind: Mind, where: Provenance) -> list[int]:
+async def found_by_rules(ctx: RecallContext, where: Provenance) -> list[int]:
     """Unconfirmed memories in all places of a session, the surest first; their captures."""
     findings = await compare(
-        mind,
+        ctx,
         [
             (
                 candidate(text, Origin.TOOL, kind="learning", extractor="offline"),
@@ -370,9 +382,9 @@ async def found_by_rules(mind: Mind, where: Provenance) -> list[int]:
         ],
         where.place,
     )
-    async with mind.database.write() as tx:
-        kept = [number for number, _ in await join(mind, tx, findings, where)]
-    assert len(await settle_session(mind, "s1")) == MOST_UNCONFIRMED
+    async with ctx.database.write() as tx:
+        kept = [number for number, _ in await join(ctx, tx, findings, where)]
+    assert len(await settle_session(ctx, "s1")) == MOST_UNCONFIRMED
     return kept
 
 
@@ -380,42 +392,184 @@ BETTER = "The pool keeps idle sockets because `close_all` skips them."
 
 
 async def test_what_passed_takes_the_place_of_the_weakest_that_rules_found(
-    mind: Mind, where: Provenance, find: Find
+    ctx: RecallContext, where: Provenance, find: Find
 ) -> None:
-    *_, weakest = await found_by_rules(mind, where)
+    *_, weakest = await found_by_rules(ctx, where)
     await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
-    await looked(mind, where, passed(1))
-    assert len(await settle_session(mind, "s1")) == 1
-    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    await looked(ctx, where, passed(1))
+    assert len(await settle_session(ctx, "s1")) == 1
+    left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
     assert {one.content for one in left} == {BETTER, *FOUND[:2]}
-    gone = await captures.get(mind.database, weakest)
+    gone = await captures.get(ctx.database, weakest)
     assert (gone["status"], "took its place" in gone["reason"]) == ("discarded", True)
 
 
-async def test_all_that_passed_comes_before_what_rules_found(mind: Mind, where: Provenance, find: Find) -> None:
-    await found_by_rules(mind, where)
+async def test_all_that_passed_comes_before_what_rules_found(ctx: RecallContext, where: Provenance, find: Find) -> None:
+    await found_by_rules(ctx, where)
     better = (BETTER, "`fetch_page` retries a request when the lock is held.", "The parser skips rows without a date.")
     for text in better:
         await find(candidate(text, Origin.TOOL, kind="learning"), REVIEW)
-    await looked(mind, where, passed(1), passed(2), passed(3))
-    assert len(await settle_session(mind, "s1")) == MOST_UNCONFIRMED
-    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    await looked(ctx, where, passed(1), passed(2), passed(3))
+    assert len(await settle_session(ctx, "s1")) == MOST_UNCONFIRMED
+    left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
     assert {one.content for one in left} == set(better)
 
 
-async def test_what_a_session_was_given_gives_way_to_nothing(mind: Mind, where: Provenance, find: Find) -> None:
-    numbers = await found_by_rules(mind, where)
-    async with mind.database.write() as tx:
-        await tx.execute("UPDATE implicit_captures SET origin = 'user' WHERE id = ?", (numbers[0],))
-        for number in numbers[1:]:
-            capture = await captures.held(tx, number)
+async def test_what_a_session_was_given_gives_way_to_nothing(ctx: RecallContext, where: Provenance, find: Find) -> None:
+    numbers = await found_by_rules(ctx, where)
+    async with ctx.database.write() as tx:
+        for number in numbers:
+            capture = await captures.require(tx, number)
             await tx.execute(
                 "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason,"
                 " relevance, decay) VALUES ('s9', 'p', 'prompt', 9.0, ?, 'hash', 1, '', 1.0, 1.0)",
                 (capture["memory_id"],),
             )
     await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
-    await looked(mind, where, passed(1))
-    assert await settle_session(mind, "s1") == []
-    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    await looked(ctx, where, passed(1))
+    assert await settle_session(ctx, "s1") == []
+    left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
     assert {one.content for one in left} == set(FOUND)
+
+
+async def test_an_observed_failure_gives_way_to_nothing(ctx: RecallContext, where: Provenance, find: Find) -> None:
+    numbers = await found_by_rules(ctx, where)
+    async with ctx.database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET extractor = ?", (OBSERVED_ONCE,))
+    await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(ctx, where, passed(1))
+    assert await settle_session(ctx, "s1") == []
+    left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
+    assert len(left) == len(numbers)
+
+
+async def test_a_statement_of_the_user_takes_no_place_and_gives_way_to_nothing(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    numbers = await found_by_rules(ctx, where)
+    async with ctx.database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET origin = 'user' WHERE id = ?", (numbers[0],))
+    await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(ctx, where, passed(1))
+    assert len(await settle_session(ctx, "s1")) == 1
+    left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
+    assert {one.content for one in left} == {BETTER, *FOUND}
+
+
+# -- what another session found again ----------------------------------------------------------------------------------
+
+TABS = "Edits of `tab.tsx` with spaces fail because the file is indented with tabs."
+AGAIN = "In `tab.tsx` an edit with spaces fails; the exact tabs worked."
+
+
+@pytest.fixture
+async def earlier(ctx: RecallContext, where: Provenance) -> int:
+    """An unconfirmed memory of another session."""
+    place = SessionRef(where.place.project_id, "s0")
+    said = candidate(TABS, Origin.TOOL, kind="learning")
+    async with ctx.database.write() as tx:
+        capture_id = await captures.insert(tx, said, REVIEW, place, 7.0)
+    (made,) = await settle_session(ctx, "s0")
+    assert capture_id == made
+    return made
+
+
+async def test_what_another_session_found_in_other_words_confirms_it(
+    ctx: RecallContext, where: Provenance, find: Find, earlier: int
+) -> None:
+    await find(candidate(AGAIN, Origin.TOOL, kind="learning"), REVIEW)
+    found = await reconciliation.gather(ctx, "s1", where.place.project_id)
+    assert [one["id"] for one in notes_of(reconciliation.ask(found).text)["stored"]] == [earlier]
+    answer = Looks.model_validate({"looks": [passed(1, known=True, repeats=earlier)]})
+    assert await reconciliation.apply(ctx, found, answer, where, "model:x/y") == [earlier]
+    memory = await memories.get(ctx.database, earlier)
+    assert (memory.unconfirmed, memory.archived_at, memory.content) == (False, None, TABS)
+    (note,) = await captures.listing(ctx.database, session_id="s1")
+    assert note["status"] == "discarded"
+    assert note["reason"].startswith(f"says what memory {earlier} says")
+
+
+@pytest.mark.parametrize(
+    ("origin", "admission", "content", "own"),
+    [
+        (Origin.TOOL, replace(REVIEW, reservation="it is about checks"), AGAIN, {}),
+        (Origin.TOOL, REVIEW, AGAIN, {"entailed": False}),
+        (Origin.TOOL, REVIEW, AGAIN, {"instruction_like": True}),
+        (Origin.TOOL, REVIEW, AGAIN, {"fate": "disproved"}),
+        (Origin.TOOL, REVIEW, "The reader pulls rows.", {}),
+        (Origin.TOOL, REVIEW, AGAIN, {"repeats": 999}),
+        (Origin.USER, AUTO, AGAIN, {}),
+    ],
+)
+async def test_what_would_be_no_memory_itself_confirms_nothing(
+    ctx: RecallContext,
+    where: Provenance,
+    find: Find,
+    earlier: int,
+    origin: Origin,
+    admission: Admission,
+    content: str,
+    own: dict[str, Any],
+) -> None:
+    await find(candidate(content, origin, kind="learning"), admission)
+    await looked(ctx, where, passed(1, **{"repeats": earlier, **own}))
+    assert (await memories.get(ctx.database, earlier)).unconfirmed
+
+
+async def test_a_session_that_was_given_it_confirms_nothing(
+    ctx: RecallContext, where: Provenance, find: Find, earlier: int
+) -> None:
+    memory = await memories.get(ctx.database, earlier)
+    async with ctx.database.write() as tx:
+        row = Surface("s1", "start", 4.0, memory.id, memory.content_hash, 1, "", 0.0, 1.0)
+        await surfaces.record(tx, where.place.project_id, [row])
+    await find(candidate(AGAIN, Origin.TOOL, kind="learning"), REVIEW)
+    (note,) = await looked(ctx, where, passed(1, known=True, repeats=earlier))
+    assert (await memories.get(ctx.database, earlier)).unconfirmed
+    assert note["status"] == "discarded"
+
+
+async def test_a_double_stays_where_the_other_one_waits_for_a_person(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    await find(candidate(AGAIN, Origin.TOOL, kind="learning"), replace(REVIEW, reservation="it is about checks"))
+    free = await offline(ctx, where, candidate(TABS, Origin.ASSISTANT, kind="learning"))
+    await looked(ctx, where, passed(1), passed(2, fate="double", by=1))
+    assert (await captures.get(ctx.database, free))["status"] == "review"
+
+
+async def test_a_double_goes_where_the_other_one_may_be_given(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    await find(candidate(AGAIN, Origin.TOOL, kind="learning"), REVIEW)
+    free = await offline(ctx, where, candidate(TABS, Origin.ASSISTANT, kind="learning"))
+    await looked(ctx, where, passed(1), passed(2, fate="double", by=1))
+    assert (await captures.get(ctx.database, free))["status"] == "discarded"
+
+
+async def said_before(ctx: RecallContext, where: Provenance) -> int:
+    """Let the rules make an unconfirmed memory of what the user said, and return its capture."""
+    weak = Admission(Decision.REVIEW, 0.5, "confidence 0.50 is below 0.90", reservation="")
+    number = await offline(ctx, where, candidate(SAID, kind="lesson"), weak)
+    assert await settle_session(ctx, "s1") == [number]
+    return number
+
+
+async def test_a_model_that_is_sure_of_the_users_words_takes_the_place_of_what_rules_were_not_sure_of(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    number = await said_before(ctx, where)
+    await find(candidate(SAID))
+    after = {one["id"]: one["status"] for one in await looked(ctx, where, passed(1), passed(2))}
+    assert after.pop(number) == "discarded"
+    assert list(after.values()) == ["captured"]
+
+
+async def test_what_rules_made_of_the_users_words_stays_where_the_second_look_refuses(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    number = await said_before(ctx, where)
+    await find(candidate(SAID))
+    after = {one["id"]: one["status"] for one in await looked(ctx, where, passed(1, entailed=False), passed(2))}
+    assert after.pop(number) == "unconfirmed"
+    assert list(after.values()) == ["discarded"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.errors import SettingsError
-from subconscious.settings import KEYS, Settings, keys_in_config, load_settings
+from subconscious.domain.errors import SettingsError
+from subconscious.settings.settings import KEYS, Settings, keys_in_config, load_settings
 
 KEY = "the-key"
 
@@ -117,7 +117,7 @@ def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["{", "[1", "nonsense"])
-def test_a_variable_that_is_no_json_is_told(tmp_path: Path, value: str) -> None:
+def test_a_variable_without_valid_json_is_reported(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingsError):
         load_settings(tmp_path, {"SUBCONSCIOUS_HALF_LIVES": value})
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.errors import SettingsError
-from subconscious.settings_file import write_settings
+from subconscious.domain.errors import SettingsError
+from subconscious.settings.config_file import write_settings
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from subconscious.settings_file import write_settings
         ('[provider_options.x]\nprovider = "y"\n', 'provider = "ollama"\n[provider_options.x]\nprovider = "y"\n'),
     ],
 )
-def test_a_setting_is_written_where_it_stands_or_before_the_tables(tmp_path: Path, before: str, after: str) -> None:
+def test_a_setting_is_written_in_its_place_or_before_the_tables(tmp_path: Path, before: str, after: str) -> None:
     config = tmp_path / "config.toml"
     if before:
         config.write_text(before)
@@ -32,7 +32,7 @@ def test_a_setting_is_written_where_it_stands_or_before_the_tables(tmp_path: Pat
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
 
 
-def test_what_is_quoted_in_a_key_stays_in_it(tmp_path: Path) -> None:
+def test_quotes_in_a_key_are_kept(tmp_path: Path) -> None:
     key = 'a"b\\c\\1'
     write_settings(tmp_path / "config.toml", {"openai_key": key, "provider": "openai"})
     assert tomllib.loads((tmp_path / "config.toml").read_text()) == {"openai_key": key, "provider": "openai"}

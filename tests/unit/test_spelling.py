@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.spelling import distance, is_correctable, nearest, words_used
+from subconscious.recall.spelling import distance, is_correctable, nearest, words_used
 
 USED = words_used(["Kafka keeps the events; the deployment reads Kafka.", "Postgres holds invoices, the cache none."])
 

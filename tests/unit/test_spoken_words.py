@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.transcripts import spoken_words as index
-from subconscious.transcripts.heard import Heard, Listener, Saying, heard
 from subconscious.transcripts.spoken_words import Span, spoken_words, words_of
+from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader, read_utterances
 
 
 @pytest.fixture(autouse=True)
@@ -39,27 +39,27 @@ def append(path: Path, *records: dict[str, Any]) -> int:
         return file.tell()
 
 
-def first(path: Path, text: str, span: Span) -> dict[Heard, int]:
+def first(path: Path, text: str, span: Span) -> dict[Source, int]:
     with spoken_words(path, span) as said:
         found = said.first(tuple(words_of(text)), span)
-    return {by: start for by, start in found.items() if by is not Heard.PROSE}  # which are a tool's words once more
+    return {by: start for by, start in found.items() if by is not Source.PROSE}  # which are a tool's words once more
 
 
 def test_what_is_appended_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.jsonl"
     middle = append(path, tool("the port is 8081"))
-    assert first(path, "port is 8081", Span(0, middle)) == {Heard.TOOL: 0}
+    assert first(path, "port is 8081", Span(0, middle)) == {Source.TOOL: 0}
     end = append(path, person("the port is 8081, yes"))
     read: list[int] = []
-    before = Listener.listen
+    before = UtteranceReader.read
 
-    def listen(self: Listener, file: Any, end: int) -> Iterator[Saying]:
+    def listen(self: UtteranceReader, file: Any, end: int) -> Iterator[Utterance]:
         read.append(self.position)
         return before(self, file, end)
 
-    monkeypatch.setattr(Listener, "listen", listen)
-    assert first(path, "port is 8081", Span(0, end)) == {Heard.TOOL: 0, Heard.PERSON: middle}
-    assert first(path, "port is 8081", Span(0, end)) == {Heard.TOOL: 0, Heard.PERSON: middle}
+    monkeypatch.setattr(UtteranceReader, "read", listen)
+    assert first(path, "port is 8081", Span(0, end)) == {Source.TOOL: 0, Source.PERSON: middle}
+    assert first(path, "port is 8081", Span(0, end)) == {Source.TOOL: 0, Source.PERSON: middle}
     assert read == [middle]
 
 
@@ -67,9 +67,9 @@ def test_what_lies_outside_the_span_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     middle = append(path, tool("the port is 8081"))
     end = append(path, person("the port is 8081, yes"))
-    assert first(path, "the port is 8081", Span(0, end)) == {Heard.TOOL: 0, Heard.PERSON: middle}
-    assert first(path, "the port is 8081", Span(0, middle)) == {Heard.TOOL: 0}
-    assert first(path, "the port is 8081", Span(middle, end)) == {Heard.PERSON: middle}
+    assert first(path, "the port is 8081", Span(0, end)) == {Source.TOOL: 0, Source.PERSON: middle}
+    assert first(path, "the port is 8081", Span(0, middle)) == {Source.TOOL: 0}
+    assert first(path, "the port is 8081", Span(middle, end)) == {Source.PERSON: middle}
     assert first(path, "8081 the", Span(0, end)) == {}  # no run goes from one saying to the next
 
 
@@ -81,7 +81,7 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, keep: bool) -> No
     end = append(other, tool("the port is 9090, as far as anybody knows"))
     path.write_bytes(other.read_bytes()) if keep else other.replace(path)  # the same inode, or another
     assert first(path, "port is 8081", Span(0, end)) == {}
-    assert first(path, "port is 9090", Span(0, end)) == {Heard.TOOL: 0}
+    assert first(path, "port is 9090", Span(0, end)) == {Source.TOOL: 0}
 
 
 def test_a_file_that_is_gone_says_nothing(tmp_path: Path) -> None:
@@ -102,12 +102,12 @@ def test_it_finds_what_reading_everything_finds(
     ends = [append(path, (tool if by_tool else person)(text)) for by_tool, text in texts] or [0]
     path.touch()
     first(path, "port", Span(0, ends[min(cut, len(ends) - 1)]))
-    span, expected = Span(0, ends[-1]), dict[Heard, int]()
-    for saying in heard(path, *span):
-        if saying.by is Heard.PROSE:
+    span, expected = Span(0, ends[-1]), dict[Source, int]()
+    for saying in read_utterances(path, *span):
+        if saying.source is Source.PROSE:
             continue
         if f" {' '.join(run)} " in f" {' '.join(words_of(saying.text))} ":
-            expected.setdefault(saying.by, saying.start)
+            expected.setdefault(saying.source, saying.start)
     assert first(path, " ".join(run), span) == expected
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.text.standalone import unclear
+from subconscious.text.standalone import unclear, without_announcement
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,53 @@ def test_what_names_its_subject_is_clear(text: str) -> None:
 )
 def test_what_needs_its_conversation_is_not(text: str, why: str) -> None:
     assert unclear(text) == why
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "The fix: `Cart.total` rounds only after the discount was taken off.",
+            "`Cart.total` rounds only after the discount was taken off.",
+        ),
+        (
+            "This confirms the root cause. The `ROUNDED` list does not have the guests' carts in it.",
+            "The `ROUNDED` list does not have the guests' carts in it.",
+        ),
+        (
+            "So the problem is: why this is never seen: when a guest opens a cart, it is not locked.",
+            "When a guest opens a cart, it is not locked.",
+        ),
+        (
+            "The fix needs two parts: the worker locks the cart, and the shop waits for it.",
+            "The worker locks the cart, and the shop waits for it.",
+        ),
+        ("But with several workers each of them locks the cart.", "With several workers each of them locks the cart."),
+    ],
+)
+def test_an_announcement_is_left_out(text: str, said: str) -> None:
+    assert without_announcement(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is called in several places: when a cart is opened and when it is closed again.",
+        "The fix in `Cart.total` is simple: the discount is taken off before the rounding.",
+        "The problem: it rounds the total twice when a guest pays.",
+        "This confirms it. Both carts were locked at the same time by two workers.",
+        "So that guests can pay, the worker unlocks their carts after an hour.",
+        "The cause: a cart without a lock.",
+        "The total is rounded once: the discount is taken off before that.",
+    ],
+)
+def test_what_would_be_unclear_without_its_beginning_keeps_it(text: str) -> None:
+    assert without_announcement(text) == text
+
+
+@given(st.text(max_size=300))
+def test_any_text_keeps_its_end(text: str) -> None:
+    assert text.casefold().endswith(without_announcement(text).casefold())
 
 
 @given(st.text(max_size=300))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subconscious.capture.detectors.findings import refuted, spoken
+from subconscious.capture.detectors.published import written
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import Exchange
-from subconscious.capture.findings import refuted, spoken
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points
-from subconscious.capture.published import written
-from subconscious.model import Origin, Role, Turn
+from subconscious.domain.model import Origin, Role, Turn
 from tests.support.scripts import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
@@ -91,7 +91,7 @@ def test_a_fix_stands_in_its_quote(tmp_path: Path) -> None:
     assert first.quote == fix
     assert first.turn.origin is Origin.TOOL
     assert second.quote == f"{FAULT}\n\n{fix}"
-    assert all(draft.quote in draft.turn.heard for draft in (first, second))
+    assert all(draft.quote in draft.turn.quotable_text for draft in (first, second))
 
 
 def test_what_is_taken_back_is_listed_once_an_exchange() -> None:
@@ -140,7 +140,7 @@ def test_a_reply_to_a_reviewer_is_quoted_from_its_command(tmp_path: Path) -> Non
     command = f'gh api repos/dev/kiln/pulls/7/comments/12/replies -f body="{body}"'
     (found,) = drafted(Script().user("Answer the review").runs(command), tmp_path, "published")
     assert found.content.endswith("waits for `KilnDriver.ready` now: the relay drops the first command.")
-    assert found.quote in found.turn.heard
+    assert found.quote in found.turn.quotable_text
 
 
 BODY = "The `fire()` call waits for `KilnDriver.ready` now because the relay drops the first command."
@@ -244,5 +244,5 @@ def test_each_cut_quotes_its_turn_and_keeps_its_length(source: str, tmp_path: Pa
     assert found
     for draft in found:
         assert draft.quote
-        assert draft.quote in draft.turn.heard
+        assert draft.quote in draft.turn.quotable_text
         assert len(draft.content) <= LONGEST

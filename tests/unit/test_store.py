@@ -6,21 +6,15 @@ from typing import Any
 
 import pytest
 
-from subconscious.errors import NotFoundError
-from subconscious.home import Home
-from subconscious.model import (
-    Admission,
-    Decision,
-    EngineHit,
-    Scope,
-    Surface,
-)
-from subconscious.search.words import terms
-from subconscious.store import captures, decisions, events, full_text, jobs, memories, queue, sessions, surfaces
-from subconscious.store.capture_rows import Place, candidate_of
+from subconscious.domain.errors import NotFoundError
+from subconscious.domain.model import Admission, Decision, EngineHit, Scope, Surface
+from subconscious.settings.home import Home
+from subconscious.store import captures, decisions, events, full_text, jobs, memories, review_queue, sessions, surfaces
+from subconscious.store.capture_rows import SessionRef, candidate_from
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
+from subconscious.text.terms import terms
 from tests.support.candidates import make_candidate
 from tests.support.values import NOON, make_memory
 
@@ -37,7 +31,7 @@ async def test_a_memory_comes_back_as_it_was_stored(database: Database, project:
     assert await memories.get(database, kept.id) == replace(memory, id=kept.id)
 
 
-async def test_a_missing_memory_is_told(database: Database) -> None:
+async def test_a_missing_memory_is_reported(database: Database) -> None:
     with pytest.raises(NotFoundError) as caught:
         await memories.get(database, 99)
     assert "subconscious list" in caught.value.remedy
@@ -54,7 +48,7 @@ async def test_a_transaction_that_fails_leaves_nothing(database: Database) -> No
     assert (await memories.counts(database, None))["active"] == 0
 
 
-async def test_text_search_keeps_to_the_project_and_the_user(database: Database, project: Project) -> None:
+async def test_text_search_is_limited_to_the_project_and_the_user(database: Database, project: Project) -> None:
     async with database.write() as tx:
         await tx.execute("INSERT INTO projects VALUES ('pother', 'other', '/o', '', '', 0)")
     here = await stored(database, content="retry with backoff", project_id=project.id)
@@ -102,31 +96,31 @@ async def test_archived_memories_rank_by_their_words_apart_from_the_active(datab
 
 async def test_a_capture_read_twice_is_kept_once(database: Database, project: Project) -> None:
     admission = Admission(Decision.REVIEW, 0.8, "softly said")
-    place = Place(project.id, "s1")
+    place = SessionRef(project.id, "s1")
     async with database.write() as tx:
         first = await captures.insert(tx, make_candidate(), admission, place, 7)
         again = await captures.insert(tx, make_candidate(), admission, place, 7)
     assert first is not None
     assert again is None
     assert await captures.waiting(database) == 1
-    assert candidate_of(await captures.get(database, first)) == make_candidate()
+    assert candidate_from(await captures.get(database, first)) == make_candidate()
 
 
-async def test_what_nobody_decides_on_expires_and_stays_readable(database: Database, project: Project) -> None:
+async def test_undecided_captures_expire_and_stay_readable(database: Database, project: Project) -> None:
     async with database.write() as tx:
         kept = await captures.insert(
-            tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7
+            tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), SessionRef(project.id, None), 7
         )
-        await queue.note_shown(tx, [kept or 0], NOON, 7)  # own words don't expire unseen
+        await review_queue.record_shown(tx, [kept or 0], NOON, 7)  # own words don't expire unseen
         assert await decisions.expire(tx, NOON) == 0
         assert await decisions.expire(tx, 4e9) == 1
     assert (await captures.get(database, kept or 0))["status"] == "expired"
 
 
-async def test_a_session_reopens_when_it_speaks_and_not_for_a_late_event(database: Database, project: Project) -> None:
+async def test_a_session_reopens_on_activity_and_not_for_a_late_event(database: Database, project: Project) -> None:
     async def note(at: float) -> str:
         async with database.write() as tx:
-            await sessions.note(tx, "s", project.id, at, transcript="/t", cwd="/p")
+            await sessions.record_activity(tx, "s", project.id, at, transcript="/t", cwd="/p")
         session = await sessions.get(database, "s")
         assert session
         return session.status
@@ -138,9 +132,9 @@ async def test_a_session_reopens_when_it_speaks_and_not_for_a_late_event(databas
     assert await note(NOON + 20) == "open"
 
 
-async def test_an_end_that_is_swept_late_does_not_close_what_went_on(database: Database, project: Project) -> None:
+async def test_a_late_end_event_does_not_close_an_active_session(database: Database, project: Project) -> None:
     async with database.write() as tx:
-        await sessions.note(tx, "s", project.id, NOON + 20, transcript="/t", cwd="/p")
+        await sessions.record_activity(tx, "s", project.id, NOON + 20, transcript="/t", cwd="/p")
         await sessions.end(tx, "s", NOON + 10, "ended", "other")
     session = await sessions.get(database, "s")
     assert session
@@ -154,10 +148,10 @@ async def test_the_ledger_forgets_at_a_compaction_and_the_record_does_not(databa
     )
     async with database.write() as tx:
         await surfaces.record(tx, project.id, [surface])
-    assert await surfaces.ledger(database, "s") == {"hash"}
+    assert await surfaces.hashes_in_context(database, "s") == {"hash"}
     async with database.write() as tx:
         await surfaces.reset(tx, "s")
-    assert await surfaces.ledger(database, "s") == set()
+    assert await surfaces.hashes_in_context(database, "s") == set()
     assert await surfaces.given_hashes(database, "s") == {"hash"}
     assert await surfaces.listing(database, memory_id=memory_id) == [surface]
 
@@ -193,7 +187,7 @@ async def test_an_entry_swept_twice_makes_one_job(database: Database) -> None:
     assert (await jobs.counts(database))["ready"] == 1
 
 
-async def test_a_job_whose_daemon_died_is_taken_up_again_and_counted(database: Database) -> None:
+async def test_the_job_of_a_dead_daemon_is_retried_and_counted(database: Database) -> None:
     await enqueued(database, "1")
     await leased(database)
     async with database.write() as tx:
@@ -227,7 +221,7 @@ async def test_done_jobs_are_forgotten_when_they_are_old(database: Database) -> 
         async with database.write() as tx:
             await jobs.finish(tx, job, at)
     async with database.write() as tx:
-        assert await jobs.forget_done(tx, NOON + 5) == 1
+        assert await jobs.delete_done(tx, NOON + 5) == 1
     assert await jobs.states(database, ["1", "2"]) == {"2": "done"}
 
 
@@ -243,10 +237,10 @@ async def test_a_clock_that_was_ahead_keeps_no_job_and_no_session(database: Data
         await jobs.retry(tx, again, NOON + year, "clock")
     assert await leased(database, NOON)
     async with database.write() as tx:
-        await sessions.note(tx, "s", project.id, time.time() + year, transcript="", cwd="")
-    assert [session.id for session in await sessions.open_before(database, NOON)] == ["s"]
+        await sessions.record_activity(tx, "s", project.id, time.time() + year, transcript="", cwd="")
+    assert [session.id for session in await sessions.inactive_since(database, NOON)] == ["s"]
     async with database.write() as tx:
-        await sessions.note(tx, "s", project.id, time.time() - 10, transcript="", cwd="")
+        await sessions.record_activity(tx, "s", project.id, time.time() - 10, transcript="", cwd="")
         await sessions.end(tx, "s", time.time(), "ended", "other")
     session = await sessions.get(database, "s")
     assert session

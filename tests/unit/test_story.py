@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.capture.second_look import Story
-from subconscious.model import Role
-from subconscious.summaries import Deeds, Handover, Sketch, Transcript, handover_of
-from subconscious.summaries.story import Checked, examined, record_of
+from subconscious.capture.llm_extraction.second_look import Story
+from subconscious.domain.model import Role
+from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
+from subconscious.sessions.story import Checked, examined, record_of
 from tests.support.turns import turn
 
 ASKED = "The rents in kiln.py come out a cent too high, please round half to even"
@@ -144,6 +144,18 @@ def test_the_subject_of_a_commit_may_be_told_though_git_repeats_it(sketch: Sketc
     assert told(sketch, transcript, done=done).refused
     committed = replace(sketch, deeds=replace(sketch.deeds, commits=(subject,)))
     assert told(committed, transcript, done=done).handover.done == done
+
+
+def test_a_sentence_that_only_names_a_commit_repeats_no_tool(tmp_path: Path, sketch: Sketch) -> None:
+    subject = "Round the rents half to even"
+    committed = replace(sketch, deeds=replace(sketch.deeds, commits=(subject,)))
+    printed = {"type": "tool_result", "content": f"1 file committed: [main 133a5cb] {subject}"}
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps({"type": "user", "message": {"content": [printed]}}) + "\n", encoding="utf-8")
+    done = f'{STORY["done"]} Committed "{subject}".'
+    checked = told(committed, Transcript(path, path.stat().st_size), done=done)
+    assert checked.refused == ""
+    assert f'Committed "{subject}"' in checked.handover.done
 
 
 def test_tags_are_words_of_the_record(sketch: Sketch, transcript: Transcript) -> None:

@@ -11,17 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from subconscious.errors import BadAnswerError, RateLimitedError
-from subconscious.providers import Access, Request, Usage, anthropic, openai
-from subconscious.providers.scripted import ScriptedProvider
-from subconscious.providers.structured import (
-    MAX_CHARACTERS,
-    UnreadableError,
-    answer,
-    instruction,
-    read,
-    schema_of,
-)
+from subconscious.domain.errors import BadAnswerError, RateLimitedError
+from subconscious.llm.providers import Access, Request, Usage, anthropic, openai
+from subconscious.llm.providers.scripted import ScriptedProvider
+from subconscious.llm.providers.structured import MAX_CHARACTERS, UnreadableError, answer, instruction, read, schema_of
 
 
 class Cat(BaseModel):
@@ -67,7 +60,7 @@ def test_every_object_is_closed_and_every_field_required(unsupported: frozenset[
     assert not [word for word in ("$ref", "$defs", "oneOf", "discriminator", '"default"') if word in text]
 
 
-def test_a_bound_that_an_api_refuses_is_told_in_words() -> None:
+def test_a_bound_that_an_api_rejects_is_described_in_words() -> None:
     pets = schema_of(Zoo, anthropic.UNSUPPORTED)["properties"]["pets"]
     cat, dog = pets["items"]["anyOf"]
     assert "maxItems" not in pets
@@ -102,7 +95,7 @@ GOOD = '{"pets": [{"animal": "cat", "lives": 9}], "title": "a {b} ```c```"}'
         f'{{"broken": {GOOD}',
     ],
 )
-def test_json_is_found_in_what_surrounds_it(text: str) -> None:
+def test_json_is_found_within_other_text(text: str) -> None:
     value = read(text, Zoo)
     assert isinstance(value, Zoo)
     assert value.pets == [Cat(animal="cat", lives=9)]
@@ -125,7 +118,7 @@ def test_json_is_found_in_what_surrounds_it(text: str) -> None:
         '{"title": ' + "9" * 10_000 + "}",
     ],
 )
-def test_what_is_no_answer_is_refused(text: str) -> None:
+def test_invalid_answers_are_rejected(text: str) -> None:
     with pytest.raises(UnreadableError):
         read(text, Zoo)
 
@@ -138,18 +131,18 @@ def test_no_text_breaks_the_reading(text: str) -> None:
 
 
 @given(st.builds(Zoo, title=st.text()), st.text(alphabet="abc \n`"), st.text(alphabet="abc \n`"))
-def test_what_was_meant_is_read_whatever_stands_around(zoo: Zoo, before: str, after: str) -> None:
+def test_the_intended_json_is_read_despite_other_text(zoo: Zoo, before: str, after: str) -> None:
     assert read(f"{before}{zoo.model_dump_json()}{after}", Zoo).model_dump() == zoo.model_dump()
 
 
-def test_what_is_wrong_is_told_to_the_model_alone() -> None:
+def test_the_error_text_is_sent_to_the_model_only() -> None:
     with pytest.raises(UnreadableError) as caught:
         read('{"pets": [{"animal": "dog", "name": ""}], "secret words": 1}', Zoo)
     assert "pets.0.dog.name" in caught.value.told
     assert caught.value.kinds == "it doesn't fit (string_too_short)"
 
 
-def test_the_instruction_holds_the_schema() -> None:
+def test_the_instruction_contains_the_schema() -> None:
     assert '"pets"' in instruction(Zoo)
 
 
@@ -169,7 +162,7 @@ async def test_a_good_answer_is_not_asked_for_twice() -> None:
     assert len(provider.history) == 1
 
 
-async def test_a_repair_shows_the_answer_and_what_is_wrong_and_both_are_counted() -> None:
+async def test_a_repair_contains_the_answer_and_its_errors_and_both_calls_count() -> None:
     provider = make_provider("nothing of use", GOOD)
     value, reply = await answer(provider, make_request())
     assert isinstance(value, Zoo)
@@ -177,12 +170,12 @@ async def test_a_repair_shows_the_answer_and_what_is_wrong_and_both_are_counted(
     assert second.system == first.system
     assert second.text.startswith("question")
     assert "nothing of use" in second.text
-    assert "it holds no JSON object" in second.text
+    assert "it contains no JSON object" in second.text
     asked = len(first.system) // 4 + len(first.text) // 4 + len(second.system) // 4 + len(second.text) // 4
     assert reply.usage == Usage(asked, len("nothing of use") // 4 + len(GOOD) // 4)
 
 
-async def test_what_was_charged_is_known_when_the_repair_fails() -> None:
+async def test_charged_tokens_are_known_if_the_repair_fails() -> None:
     with pytest.raises(RateLimitedError) as limited:
         await answer(make_provider("nothing of use", RateLimitedError("slow", retry_after=1)), make_request())
     assert limited.value.usage == Usage(3, 3)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow.remembering import clean
-from subconscious.model import Origin, Role, Turn
-from subconscious.summaries import Deeds, Sketch, Summary, read_deeds, tell
+from subconscious.domain.model import Origin, Role, Turn
+from subconscious.redaction.cleaning import clean
+from subconscious.sessions import Deeds, Sketch, Summary, read_deeds, tell
 from tests.support.values import NOON
 
 
@@ -171,6 +171,24 @@ def test_a_failure_stands_until_the_same_succeeds(tmp_path: Path) -> None:
     assert deeds_of(tmp_path, *failing, use("Bash", command="go test ./pay"), result()).failed == ""
     refused = result(text="The user doesn't want to proceed with this tool use.", error=True)
     assert deeds_of(tmp_path, use("Bash", command="rm -rf x"), refused).failed == ""
+
+
+def test_a_failure_of_a_command_that_only_looks_leaves_nothing_open(tmp_path: Path) -> None:
+    failing = [use("Bash", command="make lint"), result(error=True)]
+    looking = [use("Bash", command="cd /shop && grep -n total pay.go | head"), result(error=True)]
+    assert deeds_of(tmp_path, *looking).failed == ""
+    assert deeds_of(tmp_path, *failing, *looking).failed == "make lint"
+
+
+def test_changes_are_uncommitted_until_a_commit(tmp_path: Path) -> None:
+    change, commit = (
+        use("Edit", file_path="/shop/pay.go", new_string="x"),
+        use("Bash", command='git commit -m "Round it"'),
+    )
+    assert not deeds_of(tmp_path, use("Bash", command="ls"), result()).uncommitted
+    assert deeds_of(tmp_path, change, commit, result(error=True)).uncommitted
+    assert not deeds_of(tmp_path, change, commit, result()).uncommitted
+    assert deeds_of(tmp_path, commit, result(), change).uncommitted
 
 
 def test_lists_of_tasks_old_and_new(tmp_path: Path) -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.model import Hit, Memory, Origin, Session
-from subconscious.quoting import CLOSING, OPENING, quote
-from subconscious.surfacing import (
+from subconscious.domain.model import Hit, Memory, Origin, Session
+from subconscious.framing.rules import (
     LONGEST_CONTENT,
     LONGEST_REASON,
     SPEAKER,
@@ -15,6 +14,7 @@ from subconscious.surfacing import (
     line_of,
     survivors,
 )
+from subconscious.text.quoting import CLOSING, OPENING, quote
 from tests.support import frames
 from tests.support.hostile_text import hostile
 from tests.support.values import NOON, make_memory

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.model import PRIORITY_WEIGHT, Hit
-from subconscious.surfacing import echo
-from subconscious.surfacing.due import comes_about, triggers_of
-from subconscious.surfacing.faults import fault_of, likeness
-from subconscious.surfacing.files import Touched, bond
+from subconscious.domain.model import PRIORITY_WEIGHT, Hit
+from subconscious.recall import usage
+from subconscious.recall.file_binding import Touched, bond
+from subconscious.recall.marks import WorktreeState, branch_factor, marks_of
+from subconscious.surfacing.errors import fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, room, sift
-from subconscious.surfacing.marks import Standing, lean, marks_of
+from subconscious.text.due_dates import mentions_milestone, triggers_of
 from tests.support.values import make_memory
 
 ROOT = "/home/dev/shop"
@@ -183,9 +183,9 @@ def test_what_lies_behind_or_is_none_is_no_trigger(text: str) -> None:
 )
 def test_a_milestone_comes_about_in_a_prompt_that_tells_of_it(said: str, prompt: str) -> None:
     (milestone,) = [trigger.words for trigger in triggers_of(said, SAID) if trigger.due_at is None]
-    assert comes_about(milestone, prompt)
-    assert not comes_about(milestone, "upgrade the tests and release the lock")
-    assert not comes_about(milestone, "which Python 3.13, 2.0 or Stripe Billing do we have?")
+    assert mentions_milestone(milestone, prompt)
+    assert not mentions_milestone(milestone, "upgrade the tests and release the lock")
+    assert not mentions_milestone(milestone, "which Python 3.13, 2.0 or Stripe Billing do we have?")
 
 
 @given(st.text(max_size=400), st.floats(0, 4e9))
@@ -207,7 +207,7 @@ RETRY = make_memory("The UploadWorker retries a chunk 4 times with 250 ms betwee
     ],
 )
 def test_an_answer_that_uses_a_memory_is_an_echo(answer: str) -> None:
-    assert echo.used(RETRY, "why does it take so long?", answer)
+    assert usage.used(RETRY, "why does it take so long?", answer)
 
 
 @pytest.mark.parametrize(
@@ -220,22 +220,22 @@ def test_an_answer_that_uses_a_memory_is_an_echo(answer: str) -> None:
     ],
 )
 def test_an_answer_that_does_not_is_none(asked: str, answer: str) -> None:
-    assert not echo.used(RETRY, asked, answer)
+    assert not usage.used(RETRY, asked, answer)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
 def test_a_priority_stays_within_its_bounds_and_rises_with_every_response(
     used: int, repeated: int, violated: int
 ) -> None:
-    value = echo.priority(used, repeated, violated)
-    assert echo.priority() == 0.0
+    value = usage.priority(used, repeated, violated)
+    assert usage.priority() == 0.0
     assert value == pytest.approx(min(1.0, 0.1 * used + 0.1 * repeated + 0.2 * violated))
     assert all(
         value <= more <= 1.0
         for more in (
-            echo.priority(used + 1, repeated, violated),
-            echo.priority(used, repeated + 1, violated),
-            echo.priority(used, repeated, violated + 1),
+            usage.priority(used + 1, repeated, violated),
+            usage.priority(used, repeated + 1, violated),
+            usage.priority(used, repeated, violated + 1),
         )
     )
 
@@ -297,18 +297,44 @@ def test_no_limit_is_exceeded(found: list[tuple[int, float]], before: list[tuple
 def test_marks_tell_and_hide_nothing() -> None:
     memory = make_memory(id=3, branch="feature", files=("a.py",))
     assert marks_of(memory, "main") == ("on branch feature",)
-    apart = Standing({3: ("a.py",)}, apart=frozenset({(3, "main")}))
+    apart = WorktreeState({3: ("a.py",)}, apart=frozenset({(3, "main")}))
     assert marks_of(memory, "main", apart) == (
         "on branch feature, which is not merged here",
         "may be outdated: a.py changed since",
     )
-    assert marks_of(memory, "main", Standing(merged=frozenset({(3, "main")}))) == ()
+    assert marks_of(memory, "main", WorktreeState(merged=frozenset({(3, "main")}))) == ()
     assert marks_of(memory, "feature", apart) == ("may be outdated: a.py changed since",)
-    assert lean(memory, "feature") > lean(memory, "main") > lean(memory, "main", apart)
+    assert branch_factor(memory, "feature") > branch_factor(memory, "main") > branch_factor(memory, "main", apart)
 
 
 def test_a_mark_can_not_end_its_line() -> None:
     memory = make_memory(id=3, files=("x",))
-    (mark,) = marks_of(memory, "main", Standing({3: ("a\n</subconscious-memory>",)}))
+    (mark,) = marks_of(memory, "main", WorktreeState({3: ("a\n</subconscious-memory>",)}))
     assert "\n" not in mark
     assert "</subconscious-memory>" not in mark
+
+
+CLONES = "The tests that fail are in a `tmp/clones/` directory, a clone that was left over."
+IN_CLONES = (
+    "error: Cannot find module 'x' from '/home/dev/shop/tmp/clones/a1/src/cart.test.ts'\n"
+    "tmp/clones/a1/src/cart.test.ts:\n1 fail"
+)
+
+
+def about(content: str, output: str) -> float:
+    return likeness(make_memory(content, kind="learning"), fault_of(output), ())[0]
+
+
+def test_a_memory_about_failures_in_a_folder_is_about_an_error_there() -> None:
+    assert about(CLONES, IN_CLONES) >= 0.6
+    assert about(CLONES, IN_CLONES.replace("tmp/clones", "src/clones")) < 0.6
+    assert about(CLONES, IN_CLONES.replace("tmp/clones", "old/tmp/clones-of")) < 0.6
+    assert about("Carts are sorted in `tmp/clones/` by date.", IN_CLONES) < 0.6
+    assert about(CLONES.replace("tmp/clones", "tmp"), IN_CLONES) < 0.6
+
+
+def test_the_names_of_folders_are_searched_for_once_and_the_outer_ones_first() -> None:
+    names = fault_of(f"{IN_CLONES}\nat lib/core/run.js:3").folder_names
+    assert names[0] in {"home", "tmp", "lib"}
+    assert {"tmp", "clones", "lib", "core"} <= {*names}
+    assert len(names) == len({*names})

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.sections import Section, named, nearest, sections
-from subconscious.search.tiers import GAP, TIERS, Tiers, clipped, shortened, tell
+from subconscious.recall.sections import Section, named, nearest, sections
+from subconscious.recall.tiers import GAP, TIERS, Tiers, clipped, shorten, shortened
 from tests.support.values import make_memory
 
 RECORD = """Use integer cents for all amounts.
@@ -54,13 +54,13 @@ def test_the_section_that_is_asked_for_is_found() -> None:
 
 def test_a_memory_that_fits_is_told_whole_with_its_files() -> None:
     memory = make_memory("Amounts are cents.", files=("src/a.py",))
-    assert tell(memory, "", 400).text == "Amounts are cents. (files: src/a.py)"
-    assert not tell(memory, "", 400).cut
+    assert shorten(memory, "", 400).text == "Amounts are cents. (files: src/a.py)"
+    assert not shorten(memory, "", 400).cut
 
 
 def test_what_is_nearest_is_kept_and_the_rest_is_announced() -> None:
     memory = make_memory(LONG, id=7, summary="Sixty sentences.")
-    told = tell(memory, "module_41.py", 400)
+    told = shorten(memory, "module_41.py", 400)
     assert told.cut
     assert told.text.startswith(f"Sixty sentences.{GAP}")
     assert "issue #1041." in told.text
@@ -69,18 +69,18 @@ def test_what_is_nearest_is_kept_and_the_rest_is_announced() -> None:
 
 def test_the_right_section_is_told() -> None:
     memory = make_memory(RECORD, id=3, summary="Integer cents")
-    assert tell(memory, "", 400, "decision").text.startswith("Decision: Every amount")
-    assert "Consequences: - The importer" in tell(memory, "what did the importer have to do", 220).text
+    assert shorten(memory, "", 400, "decision").text.startswith("Decision: Every amount")
+    assert "Consequences: - The importer" in shorten(memory, "what did the importer have to do", 220).text
 
 
 def test_the_reason_is_a_section_too() -> None:
     memory = make_memory("Use cents.", rationale="Floats lose them.")
-    assert tell(memory, "", None, "context").text == "Why: Floats lose them."
+    assert shorten(memory, "", None, "context").text == "Why: Floats lose them."
 
 
 def test_full_is_the_identity() -> None:
     memory = make_memory(RECORD, files=("other.py",))
-    assert tell(memory, "cents", Tiers().room("full")).text == RECORD
+    assert shorten(memory, "cents", Tiers().characters("full")).text == RECORD
 
 
 def test_a_code_span_and_a_number_are_not_cut() -> None:
@@ -99,25 +99,25 @@ WORDS = st.lists(
 
 
 @given(WORDS, WORDS, st.integers(0, 400))
-def test_a_budget_is_never_exceeded_and_telling_again_changes_nothing(text: str, asked: str, room: int) -> None:
-    once = shortened(text, asked, room)
-    assert len(once) <= room
-    assert shortened(once, asked, room) == once
+def test_a_budget_is_never_exceeded_and_telling_again_changes_nothing(text: str, asked: str, characters: int) -> None:
+    once = shortened(text, asked, characters)
+    assert len(once) <= characters
+    assert shortened(once, asked, characters) == once
 
 
 @given(WORDS, WORDS, st.sampled_from(TIERS), st.text(max_size=10))
 def test_every_tier_keeps_its_budget(text: str, asked: str, tier: str, section: str) -> None:
-    room = Tiers(10, 20, 40).room(tier)  # type: ignore[arg-type]
+    room = Tiers(10, 20, 40).characters(tier)  # type: ignore[arg-type]
     memory = make_memory(text, id=123456, files=("src/a.py",))
-    told = tell(memory, asked, room, section)
+    told = shorten(memory, asked, room, section)
     assert room is None or len(told.text) <= room
-    assert tell(memory, asked, room, section) == told
+    assert shorten(memory, asked, room, section) == told
 
 
 @given(WORDS, WORDS, st.integers(0, 400))
-def test_words_are_whole(text: str, asked: str, room: int) -> None:
+def test_words_are_whole(text: str, asked: str, characters: int) -> None:
     """What is told has no word that the text has not; names of sections stand before a colon."""
-    told = shortened(text, asked, room)
+    told = shortened(text, asked, characters)
     known = set(text.split()) | {f"{word}:" for word in re.findall(r"\S+", text)} | {GAP.strip()}
     names = {f"{part.name}:".split()[-1] for part in sections(text) if part.name}
     assert set(told.split()) <= known | names | {word for part in sections(text) for word in part.name.split()}

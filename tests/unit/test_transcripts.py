@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subconscious.errors import TranscriptError
-from subconscious.model import Origin, Role, Turn
+from subconscious.domain.errors import TranscriptError
+from subconscious.domain.model import Origin, Role, Turn
 from subconscious.transcripts import Reading, State, lines, read_turns
 
 SESSION = Path(__file__).parent.parent / "fixtures" / "transcripts" / "session.jsonl"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.model import Level, Origin, Trust
-from subconscious.trust import trust_of
+from subconscious.domain.model import Level, Origin, Trust
+from subconscious.domain.trust import trust_of
 from tests.support.values import make_memory
 
-USER, ASSISTANT, TOOL = Origin
+USER, ASSISTANT, TEAMMATE, TOOL = Origin
 
 TABLE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"verified": True, "origin": TOOL, "confidence": 0.1}, {"stale": True, "disputed": True}, "VERIFIED"),
@@ -31,6 +31,8 @@ TABLE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"origin": ASSISTANT}, {}, "MEDIUM"),
     ({"origin": ASSISTANT, "recurrence": 50}, {}, "MEDIUM"),
     ({"origin": ASSISTANT}, {"stale": True}, "LOW"),
+    ({"origin": TEAMMATE}, {}, "LOW"),
+    ({"origin": TEAMMATE, "verified": True}, {}, "VERIFIED"),
     ({"origin": TOOL}, {}, "LOW"),
     ({"origin": TOOL, "confidence": 0.2}, {"stale": True, "disputed": True, "level": Level.LOW}, "LOW"),
 ]
@@ -63,6 +65,6 @@ def test_doubt_never_helps(memory: Any, level: Level, disputed: bool, stale: boo
 
 @given(memories, st.sampled_from(Level), st.booleans())
 def test_without_a_person_nothing_is_trusted_beyond_its_origin(memory: Any, level: Level, stale: bool) -> None:
-    reach = {USER: Trust.HIGH, ASSISTANT: Trust.MEDIUM, TOOL: Trust.LOW}[memory.origin]
+    reach = {USER: Trust.HIGH, ASSISTANT: Trust.MEDIUM, TEAMMATE: Trust.LOW, TOOL: Trust.LOW}[memory.origin]
     if not memory.verified:
         assert ORDER.index(trust_of(memory, level=level, stale=stale)) >= ORDER.index(reach)

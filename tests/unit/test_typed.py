@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subconscious.capture import judge, typed
-from subconscious.capture.references import answered
+from subconscious.capture import judge
+from subconscious.capture.detectors import typed
+from subconscious.capture.detectors.references import answered
+from subconscious.domain.model import Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.model import Origin, Role, Turn
 
 OPTIONS = "Two ways: a) keep one Redis for all services, or b) give each service its own NATS stream. Which one?"
 
@@ -69,6 +70,14 @@ def test_capitals_and_a_full_stop_change_nothing(embedder: LocalEmbedder) -> Non
     assert one.chance == pytest.approx(other.chance)
 
 
+BOLD = "Two ways:\n\n**Option 1:** Keep one Redis\n\n**Option 2:** Give each service a stream\n\nWhich one?"
+
+
+@pytest.mark.parametrize("before", [BOLD, BOLD.replace("Option ", "")])
+def test_an_option_is_named_that_the_assistant_printed_in_bold(before: str) -> None:
+    assert answered("option 2", before) == "option 2 (asked: Give each service a stream)"
+
+
 def test_an_answer_is_kept_with_the_option_that_it_picks(embedder: LocalEmbedder) -> None:
     said = turn("option b, for all services", before=OPTIONS)
     (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
@@ -94,6 +103,15 @@ def test_a_sentence_that_leans_takes_the_one_before_it() -> None:
     kept = {one: judge.Opinion(0.95, "rule") for one in typed.spoken(said) if one.place == 1}
     (found,) = (one for one in typed.extract([said], kept) if "purpose" in one.evidence.quote)
     assert found.content.startswith("the mapper in geo/project.py")
+
+
+def test_a_reason_takes_the_answer_before_it_with_what_that_answers() -> None:
+    said = turn("option b can't work, ids change. Since that is the only stable key.", before=OPTIONS)
+    reason = typed.spoken(said)[-1]
+    found = typed.extract([said], {reason: judge.Opinion(0.9, "fact")})
+    (content,) = (one.content for one in found if one.evidence.quote == reason.text)
+    assert content.startswith("option b can't work")
+    assert "its own NATS stream" in content
 
 
 LIST = "Two questions:\n1. Should gaps show a line?\n2. Should the active session be lane 1 (leftmost), or rightmost?"
@@ -210,3 +228,24 @@ def test_a_sentence_that_its_words_rule_out_is_not_embedded() -> None:
     task = judge.Spoken("can you run the tests again please?", count=2)
     assert judge.model().opinion(task, closed).chance < typed.OBJECTION
     assert judge.opinions([judge.Spoken("all money is in cents, as integers")], closed) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("We need to make sure that once we add more exporters the page does not say Parquet.", True),
+        ("The name of the bucket has to work for any other region.", True),
+        ("We need to make sure that the page does not say Parquet.", False),
+        ("Once we add more exporters, does the page have to say Parquet?", False),
+        ("Once we add more exporters the page gets slower.", False),
+    ],
+)
+def test_a_wish_that_looks_ahead_is_kept_for_a_person_whatever_the_judge_thinks_of_it(text: str, kept: bool) -> None:
+    said = turn(text)
+    doubts = {one: judge.Opinion(0.1, "rule") for one in typed.spoken(said)}
+    assert [one.raw_confidence for one in typed.extract([said], doubts)] == ([typed.AHEAD] if kept else [])
+
+
+def test_the_judge_may_reject_a_wish_that_looks_ahead() -> None:
+    said = turn("We need to make sure that once we add more exporters the page does not say Parquet.")
+    assert typed.extract([said], {one: judge.Opinion(0.01, "rule") for one in typed.spoken(said)}) == []

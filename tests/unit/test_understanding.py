@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.dates import Span
-from subconscious.search.understanding import MOST, understand
-from subconscious.search.words import terms
+from subconscious.recall.dates import Span
+from subconscious.recall.understanding import MOST, understand
 from subconscious.store.filters import Filter
+from subconscious.text.terms import terms
 from tests.support.values import make_memory
 
 NOW = datetime(2026, 5, 14, 15, 30, tzinfo=UTC)

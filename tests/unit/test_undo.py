@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from daemon import accepted
-from subconscious.errors import RequestError
-from subconscious.model import Link
-from subconscious.projects import Identity
-from subconscious.settings import Settings
+from subconscious.context import approval
+from subconscious.domain.errors import RequestError
+from subconscious.domain.model import Link
+from subconscious.settings.settings import Settings
 from subconscious.store import (
     corrections,
     embedding_queue,
@@ -19,13 +16,16 @@ from subconscious.store import (
     links,
     memories,
     purge,
+    purge_selection,
     redactions,
     reversal,
 )
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
 from subconscious.store.redactions import Finding
-from subconscious.store.rows import alter
+from subconscious.store.rows import update_row
+from subconscious.system.projects import Identity
+from subconscious.wire.history import Event
 from tests.support.values import make_memory
 
 
@@ -37,24 +37,24 @@ async def remember(database: Database, text: str = "Amounts are integer cents.")
 async def archive(database: Database, *ids: int) -> None:
     async with database.write() as tx:
         for number in ids:
-            await memories.archive(tx, await memories.held(tx, number), "user", "old")
+            await memories.archive(tx, await memories.require(tx, number), "user", "old")
 
 
 async def undo(database: Database, *ids: int, number: int = 1) -> list[reversal.Step]:
     chosen = ids or await reversal.latest(database, number)
     async with database.write() as tx:
-        return await reversal.take_back(tx, await reversal.acts(tx, chosen), "")
+        return await reversal.undo(tx, await reversal.acts(tx, chosen), "")
 
 
 async def active(database: Database) -> list[int]:
     return [row[0] for row in await database.rows("SELECT rowid FROM memories_fts ORDER BY rowid")]
 
 
-async def last(database: Database) -> dict[str, Any]:
+async def last(database: Database) -> Event:
     return (await events.page(database, 2**62, 1))[0]
 
 
-async def test_what_was_done_together_is_taken_back_together(database: Database) -> None:
+async def test_changes_of_one_act_are_undone_together(database: Database) -> None:
     ids = [await remember(database, f"Fact {number}.") for number in range(3)]
     await archive(database, *ids)
     assert await active(database) == []
@@ -76,7 +76,7 @@ async def test_a_later_change_is_named_and_nothing_is_changed(database: Database
     number = await remember(database)
     made = (await last(database))["id"]
     async with database.write() as tx:
-        await memories.recur(tx, await memories.held(tx, number), 2e9, "s")
+        await memories.restate(tx, await memories.require(tx, number), 2e9, "s")
     later = (await last(database))["id"]
     with pytest.raises(RequestError, match=f"event {later} \\(recur\\) came after") as caught:
         await undo(database, made)
@@ -87,11 +87,11 @@ async def test_a_later_change_is_named_and_nothing_is_changed(database: Database
     assert await active(database) == []
 
 
-async def test_what_counts_uses_stands_on_nothing(database: Database) -> None:
+async def test_counters_do_not_block_an_undo(database: Database) -> None:
     number = await remember(database)
     async with database.write() as tx:
         await memories.touch(tx, [number], 5.0)
-        await embedding_queue.mark(tx, [number], "off")
+        await embedding_queue.set_status(tx, [number], "off")
     await undo(database)
     assert (await memories.get(database, number)).uses == 1
 
@@ -107,22 +107,22 @@ async def test_the_daemons_own_acts_are_left_alone_unless_meant(database: Databa
 
 
 async def test_other_projects_are_left_alone(database: Database) -> None:
-    one, other = [await settle(database, Identity(root=f"/srv/{name}", name=name)) for name in ("one", "other")]
+    one, other = [await find_or_create(database, Identity(root=f"/srv/{name}", name=name)) for name in ("one", "other")]
     async with database.write() as tx:
         mine = await memories.insert(tx, make_memory("Amounts are cents.", project_id=one.id), "user")
     async with database.write() as tx:
         theirs = await memories.insert(tx, make_memory("Dates are UTC.", project_id=other.id), "user")
     async with database.write() as tx:
-        await corrections.append(tx, corrections.Feedback(theirs.id, "accepted", "user"))
+        await corrections.record_feedback(tx, corrections.Feedback(theirs.id, "accepted", "user"))
     newest = await reversal.latest(database, 10, project_id=one.id)
     async with database.write() as tx:
-        assert [(await events.held(tx, number))["subject_id"] for number in newest] == [str(mine.id)]
+        assert [(await events.require(tx, number))["subject_id"] for number in newest] == [str(mine.id)]
     assert len(await reversal.latest(database, 10, project_id=other.id)) == 2
     assert len(await reversal.latest(database, 10)) == 3
 
 
 async def test_a_memory_for_all_projects_can_be_taken_back_in_each(database: Database) -> None:
-    project = await settle(database, Identity(root="/srv/one", name="one"))
+    project = await find_or_create(database, Identity(root="/srv/one", name="one"))
     number = await remember(database)
     assert (await memories.get(database, number)).project_id is None
     assert len(await reversal.latest(database, 1, project_id=project.id)) == 1
@@ -131,22 +131,22 @@ async def test_a_memory_for_all_projects_can_be_taken_back_in_each(database: Dat
 async def test_a_purge_is_final(database: Database) -> None:
     kept, gone = await remember(database), await remember(database, "The worker retries twice.")
     made = (await events.history(database, "memory", kept))[0]["id"]
-    doomed = await purge.of_memories(database, [gone])
+    doomed = await purge_selection.of_memories(database, [gone])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, f"memories {gone}")
-    with pytest.raises(RequestError, match="nothing takes back"):
+    with pytest.raises(RequestError, match="can't be undone"):
         await undo(database)
     await undo(database, made)
     assert await active(database) == []
 
 
-async def test_the_history_of_a_link_goes_with_a_memory_at_its_end(database: Database) -> None:
+async def test_the_history_of_a_link_is_listed_for_its_memories(database: Database) -> None:
     one, other = await remember(database), await remember(database, "The worker retries twice.")
     async with database.write() as tx:
         new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "a telling word", 1.0)
         link = await links.add(tx, new, "user")
     assert link is not None
-    doomed = await purge.of_memories(database, [other])
+    doomed = await purge_selection.of_memories(database, [other])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, "it")
     assert await events.history(database, "link", link.id) == []
@@ -156,8 +156,10 @@ async def test_the_history_of_a_link_goes_with_a_memory_at_its_end(database: Dat
 async def test_words_come_back_with_their_index(database: Database) -> None:
     number = await remember(database)
     async with database.write() as tx:
-        before, after = await alter(tx, "memories", number, {"content": "Amounts are floats.", "tags": '["money"]'})
-        await full_text.reindex(tx, await memories.held(tx, number))
+        before, after = await update_row(
+            tx, "memories", number, {"content": "Amounts are floats.", "tags": '["money"]'}
+        )
+        await full_text.reindex(tx, await memories.require(tx, number))
         await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
     await undo(database)
     assert await full_text.search(database, ["integer"], [], 9)
@@ -170,12 +172,12 @@ async def test_what_is_let_pass_and_what_is_accepted(database: Database) -> None
         await redactions.record(tx, [Finding(1.0, "", "key", "secrets", "redact", "aa", 9)], 9)
     async with database.write() as tx:
         await redactions.allow(tx, "aa", "no secret")
-    held = await accepted.accepted(database, Settings())
-    await accepted.accept(database, Settings(auto_threshold=0.5), "", held)
+    held = await approval.accepted(database, Settings())
+    await approval.accept(database, Settings(auto_threshold=0.5), "", held)
     await undo(database)
-    assert (await accepted.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
+    assert (await approval.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
     await undo(database, number=2)
-    assert (await accepted.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
+    assert (await approval.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
     first = (await events.history(database, "redaction", "aa"))[0]["id"]
     await undo(database, first)
     assert await redactions.allowed(database) == frozenset()
@@ -184,12 +186,12 @@ async def test_what_is_let_pass_and_what_is_accepted(database: Database) -> None
 
 
 async def test_the_first_settings_have_nothing_before_them(database: Database) -> None:
-    await accepted.accepted(database, Settings())
-    with pytest.raises(RequestError, match="what was before"):
+    await approval.accepted(database, Settings())
+    with pytest.raises(RequestError, match="earlier values"):
         await undo(database, (await last(database))["id"])
 
 
-async def test_what_was_decided_before_acts_were_known_is_refused(database: Database) -> None:
+async def test_decisions_from_before_acts_can_not_be_undone(database: Database) -> None:
     sql = (
         "INSERT INTO events (at, actor, action, subject, subject_id, before, after)"
         " VALUES (1, 'user', 'approved', 'capture', '1', '{\"status\": \"review\"}', '{\"status\": \"approved\"}')"
@@ -201,9 +203,11 @@ async def test_what_was_decided_before_acts_were_known_is_refused(database: Data
     assert "review undo 1" in caught.value.remedy
 
 
-async def test_the_latest_of_everything_can_leave_out_what_comes_a_dozen_times_a_session(database: Database) -> None:
+async def test_the_list_of_changes_can_omit_frequent_events(database: Database) -> None:
     async with database.write() as tx:
         for subject in ("memory", "surface_outcome", "typed"):
             await events.record(tx, "made", subject, 7)
     assert [one["subject"] for one in await events.page(database, 2**62, 9)] == ["surface_outcome", "memory"]
-    assert [one["subject"] for one in await events.page(database, 2**62, 9, but=("surface_outcome",))] == ["memory"]
+    assert [one["subject"] for one in await events.page(database, 2**62, 9, excluded=("surface_outcome",))] == [
+        "memory"
+    ]

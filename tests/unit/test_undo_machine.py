@@ -16,13 +16,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from daemon import accepted, correcting
-from subconscious import review, rollback
-from subconscious.consolidate import telling
-from subconscious.flow import merging
-from subconscious.flow.remembering import Provenance, keep, memory_of
-from subconscious.model import Admission, Decision, Link, Origin, Verdict
-from subconscious.settings import Settings
+from subconscious.capture.admission import Provenance, keep, memory_of
+from subconscious.consolidation import summary_text
+from subconscious.context import approval
+from subconscious.domain.model import Admission, Decision, Link, Origin, Verdict
+from subconscious.history import rollback
+from subconscious.memories import corrections as correcting
+from subconscious.review import rules
+from subconscious.settings.settings import Settings
 from subconscious.store import (
     captures,
     consolidations,
@@ -41,14 +42,15 @@ from subconscious.store import (
     sessions,
     vectors,
 )
-from subconscious.store.capture_rows import Place, candidate_of
+from subconscious.store.capture_rows import SessionRef, candidate_from
 from subconscious.store.connect import Database, open_database
 from subconscious.store.corrections import Feedback
 from subconscious.store.migrate import migrate
-from subconscious.store.model_readings import Gathered
+from subconscious.store.model_readings import NewText
 from subconscious.store.redactions import Finding
-from subconscious.store.rows import alter, content_hash
+from subconscious.store.rows import content_hash, update_row
 from subconscious.store.vectors import Row
+from subconscious.supersession import merging
 from tests.support.minds import make_mind
 from tests.support.poisoning import of
 
@@ -109,12 +111,12 @@ async def _furnish(path: Path) -> None:
     async with database.write() as tx:
         await tx.execute("INSERT INTO projects VALUES (?, 'demo', '/', '', '', 0)", (PROJECT,))
         for number, session in enumerate(SESSIONS):
-            await sessions.note(tx, session, PROJECT, 1.0, transcript=f"/{session}", cwd="/")
-            await sessions.summarise(tx, session, sessions.Told(f"Title {number}", "told", ("x",), "", "{}"))
-            await model_readings.gather(tx, Gathered(f"/{session}", session, PROJECT, 0, "", 9, 9), 1)
+            await sessions.record_activity(tx, session, PROJECT, 1.0, transcript=f"/{session}", cwd="/")
+            await sessions.save_story(tx, session, sessions.Story(f"Title {number}", "told", ("x",), "", "{}"))
+            await model_readings.record_new_text(tx, NewText(f"/{session}", session, PROJECT, 0, "", 9, 9), 1)
         found = [Finding(1.0, "", "key", "secrets", "redact", digest, 9) for digest in HASHES]
         await redactions.record(tx, found, 99)
-    await accepted.accepted(database, Settings())
+    await approval.accepted(database, Settings())
     await database.close()
 
 
@@ -157,7 +159,7 @@ class Store(RuleBasedStateMachine):
             "SELECT * FROM feedback ORDER BY id",
         ):
             others[sql] = [dict(row) for row in await self.database.rows(sql)]
-        others["settings"] = [(await events.history(self.database, *accepted.SUBJECT))[-1]["after"]]
+        others["settings"] = [(await events.history(self.database, *approval.SUBJECT))[-1]["after"]]
         return Picture(rows, others)
 
     def act(self, work: Callable[[Any], Coroutine[Any, Any, object]]) -> None:
@@ -208,7 +210,7 @@ class Store(RuleBasedStateMachine):
                 make_mind(self.database, session_captures=2, poisoning=False),
                 tx,
                 [(said, admission)],
-                Provenance(Place(PROJECT, session)),
+                Provenance(SessionRef(PROJECT, session)),
             )
             for _, memory in kept:
                 if memory is not None:
@@ -233,7 +235,7 @@ class Store(RuleBasedStateMachine):
 
     async def _memory(self, tx: Any, number: int) -> Any:
         rows = list(await tx.execute_fetchall("SELECT id FROM memories WHERE id = ?", (number,)))
-        return await memories.held(tx, number) if rows else None
+        return await memories.require(tx, number) if rows else None
 
     @rule(number=st.integers(1, 8), text=st.sampled_from(TEXTS))
     def edit(self, number: int, text: str) -> None:
@@ -242,9 +244,9 @@ class Store(RuleBasedStateMachine):
         async def work(tx: Any) -> None:
             if await self._memory(tx, number):
                 values = {"content": text, "summary": text[:9], "pinned": 1, "content_hash": content_hash(text)}
-                before, after = await alter(tx, "memories", number, values)
+                before, after = await update_row(tx, "memories", number, values)
                 if after:
-                    await full_text.reindex(tx, await memories.held(tx, number))
+                    await full_text.reindex(tx, await memories.require(tx, number))
                     await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
 
         self.act(work)
@@ -262,20 +264,20 @@ class Store(RuleBasedStateMachine):
         self.act(work)
 
     async def _decide(self, tx: Any, number: int, deed: str) -> None:
-        capture = await captures.held(tx, number)
+        capture = await captures.require(tx, number)
         if deed in ("approve", "edit"):
-            said = candidate_of(capture)
+            said = candidate_from(capture)
             said = replace(said, content=TEXTS[0]) if deed == "edit" else said
-            where = Provenance(Place(PROJECT, capture["session_id"]), actor="user", verified=True)
-            await review.approve(tx, number, memory_of(said, Admission(Decision.AUTO, 1.0, ""), where), "yes")
+            where = Provenance(SessionRef(PROJECT, capture["session_id"]), actor="user", verified=True)
+            await rules.approve(tx, number, memory_of(said, Admission(Decision.AUTO, 1.0, ""), where), "yes")
         elif deed in ("reject", "teach"):
-            await review.reject(tx, number, "no", teach=deed == "teach")
+            await rules.reject(tx, number, "no", teach=deed == "teach")
         elif deed == "release":
-            if memory := await review.release(tx, number, 7, "fine"):
+            if memory := await rules.release(tx, number, 7, "fine"):
                 await vectors.activate(tx, [memory.id], True)
         elif deed == "restore":
-            await review.restore(tx, number, 7, "back")
-        elif left := (await review.undo(tx, number, 7)).left:
+            await rules.restore(tx, number, 7, "back")
+        elif left := (await rules.undo(tx, number, 7)).archived:
             await vectors.activate(tx, [left.id], False)
 
     @rule(number=st.integers(1, 12))
@@ -302,7 +304,7 @@ class Store(RuleBasedStateMachine):
             if back:
                 found, changed = await rollback.put_back(tx, session)
             else:
-                found = await rollback.extent(tx, session)
+                found = await rollback.additions(tx, session)
                 changed = [] if found.empty else await rollback.withdraw(tx, found, "")
             await vectors.activate(tx, [memory.id for memory in changed], back)
 
@@ -325,11 +327,11 @@ class Store(RuleBasedStateMachine):
         async def work(tx: Any) -> None:
             both = [await self._memory(tx, number) for number in (one, other)]
             if all(both) and one < other and not any(memory.archived_at for memory in both):
-                said = telling.draft(both, telling.tell(both), 0.9)
-                mind = make_mind(self.database, poisoning=False)
-                where = Provenance(Place(PROJECT, None))
-                for number, made in await keep(mind, tx, [(said, Admission(what, 0.9, "", Verdict()))], where):
-                    await consolidations.rest_on(tx, number, both)
+                said = summary_text.draft(both, summary_text.compose(both), 0.9)
+                ctx = make_mind(self.database, poisoning=False)
+                where = Provenance(SessionRef(PROJECT, None))
+                for number, made in await keep(ctx, tx, [(said, Admission(what, 0.9, "", Verdict()))], where):
+                    await consolidations.save_sources(tx, number, both)
                     if made is not None:
                         await consolidations.link(tx, number, made.id, "daemon")
 
@@ -340,10 +342,10 @@ class Store(RuleBasedStateMachine):
         """Two memories say the same: the one that weighs less goes, and those that were merged into it move."""
 
         async def work(tx: Any) -> None:
-            known = await merges.free(tx, [one, other])
+            known = await merges.mergeable(tx, [one, other])
             if len(known) < 2:
                 return
-            stays = merging.staying(known[one], known[other], await merges.chosen(tx, [one, other]))
+            stays = merging.staying(known[one], known[other], await merges.rated(tx, [one, other]))
             gone = known[one if stays.id == other else other]
             if not gone.pinned:
                 await merging.fold(tx, gone, stays, 0.9)
@@ -362,9 +364,9 @@ class Store(RuleBasedStateMachine):
                 "SELECT id FROM memories WHERE content = ? AND archived_at IS NULL", (AGAIN[text == AGAIN[0]],)
             )
             repeats = merging.Repeats(dict([(text, (row[0], 0.9)) for row in rows][:1]))
-            mind = make_mind(self.database, poisoning=False)
+            ctx = make_mind(self.database, poisoning=False)
             judged = [(said, Admission(Decision.AUTO, 0.9, "said", Verdict()))]
-            await keep(mind, tx, judged, Provenance(Place(PROJECT, session)), repeats)
+            await keep(ctx, tx, judged, Provenance(SessionRef(PROJECT, session)), repeats)
 
         self.act(work)
 
@@ -375,7 +377,7 @@ class Store(RuleBasedStateMachine):
         async def work(tx: Any) -> None:
             memory = await self._memory(tx, number)
             if memory and await memories.archive(tx, memory, "user", ""):
-                fallen = await consolidations.fall(tx, [number], "user", "")
+                fallen = await consolidations.archive_dependents(tx, [number], "user", "")
                 await vectors.activate(tx, [number, *fallen], False)
 
         self.act(work)
@@ -408,7 +410,7 @@ class Store(RuleBasedStateMachine):
     def heed(self, number: int, outcome: str) -> None:
         async def work(tx: Any) -> None:
             if await self._memory(tx, number):
-                await corrections.append(tx, Feedback(number, outcome, "user", ""), "")
+                await corrections.record_feedback(tx, Feedback(number, outcome, "user", ""), "")
 
         self.act(work)
 
@@ -421,7 +423,7 @@ class Store(RuleBasedStateMachine):
             if not (wrong and right) or one == other or wrong.archived_at or right.archived_at:
                 return
             instead = None if way == "deprecated" else right
-            wish = correcting.Wish(one, way, other if instead else None, "", "so it is")
+            wish = correcting.CorrectionRequest(one, way, other if instead else None, "", "so it is")
             await vectors.activate(tx, await correcting.apply(tx, wrong, instead, wish, ""), False)
 
         self.act(work)
@@ -431,7 +433,7 @@ class Store(RuleBasedStateMachine):
         async def work(tx: Any) -> None:
             rows = list(await tx.execute_fetchall("SELECT id FROM memory_links WHERE id = ?", (number,)))
             if rows:
-                await links.change(tx, await links.held(tx, number), "user", status=status, confidence=0.5)
+                await links.change(tx, await links.require(tx, number), "user", status=status, confidence=0.5)
 
         self.act(work)
 
@@ -445,14 +447,14 @@ class Store(RuleBasedStateMachine):
 
     @rule(number=st.integers(1, 3))
     def forget_lesson(self, number: int) -> None:
-        self.act(lambda tx: poison.forget(tx, number))
+        self.act(lambda tx: poison.remove_lesson(tx, number))
 
     @rule(threshold=st.sampled_from([0.9, 0.8, 0.7]))
     def accept(self, threshold: float) -> None:
         async def done() -> None:
             before = await self.picture()
             held = before.others["settings"][0]
-            await accepted.accept(self.database, Settings(auto_threshold=threshold), "", held)
+            await approval.accept(self.database, Settings(auto_threshold=threshold), "", held)
             await self._note(before)
 
         self.do(done())
@@ -469,7 +471,7 @@ class Store(RuleBasedStateMachine):
             before = await self.picture()
             chosen = await reversal.latest(self.database, number, daemon=True)
             async with self.database.write() as tx:
-                steps = await reversal.take_back(tx, await reversal.acts(tx, chosen), "")
+                steps = await reversal.undo(tx, await reversal.acts(tx, chosen), "")
             assert steps
             now = await self.picture()
             self.before[-number].returned(now)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.errors import LostStoreError, NotFoundError, StoreError, UnsoundStoreError
-from subconscious.home import Home
+from subconscious.domain.errors import LostStoreError, NotFoundError, StoreError, UnsoundStoreError
+from subconscious.settings.home import Home
 from subconscious.store import backups, events, memories, presence, verification
 from subconscious.store.backups import Copy
 from subconscious.store.connect import Database, open_database
@@ -31,7 +31,7 @@ async def store(home: Home) -> AsyncIterator[Database]:
 
 
 def copied(database: Database) -> Copy:
-    backups.keep_copy(database.path, 19, verify=lambda draft: verification.problems(draft))
+    backups.create_copy(database.path, 19, verify=lambda draft: verification.problems(draft))
     return backups.listing(database.path)[0]
 
 
@@ -43,7 +43,7 @@ def execute(path: Path, sql: str, *values: object) -> None:
 async def test_a_sound_database_has_no_problem(store: Database) -> None:
     copy = copied(store)
     assert verification.problems(store.path, copy) == []
-    assert verification.setbacks(store.path, copy) == []
+    assert verification.is_behind(store.path, copy) == []
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ async def test_what_an_event_explains_is_none(store: Database) -> None:
     assert verification.problems(store.path, copy) == []
 
 
-async def test_a_purge_and_a_restore_explain_what_is_missing(store: Database) -> None:
+async def test_a_purge_and_a_restore_explain_missing_rows(store: Database) -> None:
     copy = copied(store)
     async with store.write() as tx:
         await tx.execute("DELETE FROM memories")
-    assert verification.setbacks(store.path, copy) == [f"it has 0 memories, its copy {copy.path.name} has 1"]
+    assert verification.is_behind(store.path, copy) == [f"it has 0 memories, its copy {copy.path.name} has 1"]
     async with store.write() as tx:
         await events.record(tx, "purge", "store", "everything")
-    assert verification.setbacks(store.path, copy) == []
+    assert verification.is_behind(store.path, copy) == []
     assert verification.problems(store.path, copy) == []
 
 
@@ -90,19 +90,19 @@ async def test_a_problem_keeps_the_older_copies(store: Database) -> None:
     good = copied(store)
     execute(store.path, "UPDATE memories SET content = 'flipped'")
     with pytest.raises(UnsoundStoreError, match="older ones are kept"):
-        backups.keep_copy(store.path, 19, verify=lambda draft: verification.problems(draft, good))
+        backups.create_copy(store.path, 19, verify=lambda draft: verification.problems(draft, good))
     assert backups.listing(store.path) == [good]
     assert [path.name for path in good.path.parent.iterdir()] == [good.path.name]
 
 
 async def test_a_changed_copy_is_found_by_its_checksum(store: Database) -> None:
     copy = copied(store)
-    assert backups.altered(store.path) == []
+    assert backups.altered_copies(store.path) == []
     raw = bytearray(copy.path.read_bytes())
     raw[-1] ^= 1
     copy.path.write_bytes(raw)
-    assert backups.altered(store.path) == [copy.path]
-    assert backups.reference(store.path) is None
+    assert backups.altered_copies(store.path) == [copy.path]
+    assert backups.comparison_copy(store.path) is None
 
 
 async def test_a_copy_with_more_history_outlives_the_rotation(store: Database) -> None:
@@ -118,7 +118,7 @@ async def test_a_copy_with_more_history_outlives_the_rotation(store: Database) -
     assert backups.rotate(store.path, 1, 0) == [shorter]
 
 
-async def test_a_restore_loses_what_came_after_the_copy(store: Database) -> None:
+async def test_a_restore_loses_changes_made_after_the_copy(store: Database) -> None:
     copy = copied(store)
     assert verification.loss(store.path, copy.path) == verification.Loss(0, 0)
     async with store.write() as tx:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.consolidate.why import LONGEST, MOST_SENTENCES, Worded, request, wording
-from subconscious.model import Link
-from subconscious.reasons import Step
+from subconscious.consolidation.reason_wording import LONGEST, MOST_SENTENCES, Worded, request, wording
+from subconscious.domain.model import Link
+from subconscious.links.reasons import Step
 from tests.support.values import make_memory
 
 CENTS = replace(make_memory("Amounts are kept as integer cents in the ledger."), id=12, rationale="floats lost a cent")
@@ -51,7 +51,7 @@ def test_a_sentence_that_says_more_costs_the_whole_answer(text: str, notes: list
     assert worded(("Amounts are kept as integer cents in the ledger.", [1]), (text, notes)) == ""
 
 
-def test_no_more_sentences_than_asked_for_and_none_is_no_answer() -> None:
+def test_the_number_of_sentences_is_bounded_and_none_is_no_answer() -> None:
     assert worded(*[("Amounts are kept as integer cents.", [1])] * 9).count("[12]") == MOST_SENTENCES
     assert worded() == ""
 

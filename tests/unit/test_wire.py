@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.errors import BadRequestError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
-from subconscious.providers.wire import clean, failure, need_url, retry_after
+from subconscious.domain.errors import (
+    BadRequestError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
+from subconscious.llm.providers.wire import clean, failure, need_url, retry_after
 
 SAID = "words that nobody else may read"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.words import TERMS, names, stem, terms
-from subconscious.store.codewords import code_parts
+from subconscious.text.codewords import code_parts
+from subconscious.text.terms import TERMS, names, stem, terms
 
 
 def test_terms_drop_stop_words_and_repetitions() -> None:

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
-from daemon import crowd
-from daemon.core import Core
+from daemon import connection_limits
 from daemon.server import Server
 from daemon.spool import Spool
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import __version__, wire
+from subconscious.app import App
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 from tests.support.daemons import drained, eventually, new_session, processes_of
 
 DEEP = b"[" * 200_000
@@ -103,12 +103,12 @@ def connected(home: Home, sent: bytes = b"") -> Iterator[socket.socket]:
 
 def answered(home: Home) -> bool:
     """Whether another caller is answered, in the time that a person would wait."""
-    return bool(client.hello(home, 10)) and bool(client.call(home, "status", {"cwd": "/tmp"}, 10)["pid"])
+    return bool(wire.hello(home, 10)) and bool(wire.call(home, "status", {"cwd": "/tmp"}, 10)["pid"])
 
 
 @pytest.mark.parametrize("sent", ODD)
 def test_an_odd_request_harms_nobody(running: Home, sent: str) -> None:
-    before = client.call(running, "status")
+    before = wire.call(running, "status")
     with connected(running) as link:
         try:
             link.sendall(ODD[sent])
@@ -118,7 +118,7 @@ def test_an_odd_request_harms_nobody(running: Home, sent: str) -> None:
         except (ConnectionResetError, BrokenPipeError):
             pass  # it was sent away
     assert answered(running)
-    after = client.call(running, "status")
+    after = wire.call(running, "status")
     assert (after["pid"], after["started_at"]) == (before["pid"], before["started_at"])
 
 
@@ -128,7 +128,7 @@ def test_wrong_types_are_told_and_not_thrown(running: Home) -> None:
         value = WRONG[number % len(WRONG)]
         args = {"cwd": "/tmp", field: value}
         sent = json.dumps({"cmd": cmd, "args": args}).encode() + b"\n"
-        answer = json.loads(client.exchange(running, sent, 20))
+        answer = json.loads(wire.exchange(running, sent, 20))
         assert answer["ok"] or answer["error"]["code"] != "E000", (cmd, field, value, answer)
     assert answered(running)
 
@@ -147,27 +147,27 @@ def test_a_thousand_silent_callers_keep_nobody_waiting(running: Home, speaker: S
 
 
 @pytest.mark.slow
-async def test_who_is_sent_away_in_a_rush_is_hung_up_on(core: Core) -> None:
+async def test_who_is_sent_away_in_a_rush_is_hung_up_on(app: App) -> None:
     """More callers than may be silent, all let in before the first of them is heard."""
-    server = Server(core, Spool(core))
+    server = Server(app, Spool(app))
     await server.open()
     with ExitStack() as stack:
-        links = [stack.enter_context(connected(core.home)) for _ in range(crowd.SILENT + 50)]
+        links = [stack.enter_context(connected(app.home)) for _ in range(connection_limits.MOST_SILENT + 50)]
         await asyncio.sleep(0.5)
         assert sum(is_hung_up(link) for link in links) == 50
         await server.close()
 
 
-async def test_who_is_accepted_at_the_last_moment_is_answered(core: Core) -> None:
-    server = Server(core, Spool(core))
+async def test_who_is_accepted_at_the_last_moment_is_answered(app: App) -> None:
+    server = Server(app, Spool(app))
     await server.open()
-    with connected(core.home) as link:
+    with connected(app.home) as link:
         link.sendall(b"hello \n")
         for _ in range(2):  # accepted, and not yet handed over
             await asyncio.sleep(0)
         await server.close()
         link.settimeout(5)
-        assert link.recv(100).endswith(b"0.1.0")
+        assert link.recv(100).endswith(__version__.encode())
 
 
 def is_hung_up(link: socket.socket) -> bool:
@@ -186,7 +186,7 @@ def test_slow_callers_keep_nobody_waiting(running: Home) -> None:
         for sign in b'{"cmd": "status"':
             for link in links:
                 link.sendall(bytes([sign]))
-            assert client.hello(running, 10)
+            assert wire.hello(running, 10)
         assert answered(running)
 
 
@@ -212,7 +212,7 @@ def _resident(pid: int) -> int:
 
 
 def test_callers_that_do_not_read_their_answer_keep_nobody_waiting(running: Home) -> None:
-    asked = client.encode_request("list", {"cwd": "/tmp", "limit": 1000})
+    asked = wire.encode_request("list", {"cwd": "/tmp", "limit": 1000})
     with ExitStack() as stack:
         for _ in range(100):
             stack.enter_context(connected(running, asked))
@@ -229,7 +229,7 @@ def test_those_who_wait_for_ever_are_turned_away(running: Home, tmp_path: Path) 
     speaker.say("Busy.")
     with ExitStack() as stack:
         for _ in range(60):
-            stack.enter_context(connected(running, client.encode_request("drain", {"timeout": 600})))
+            stack.enter_context(connected(running, wire.encode_request("drain", {"timeout": 600})))
         assert answered(running)
 
 
@@ -264,7 +264,7 @@ def test_another_user_is_not_heard_even_where_modes_would_let_them(running: Home
     running.run.chmod(0o711)
     ask = "import socket; s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect('daemon.sock')\n"
     ask += "try:\n s.sendall(b'hello 1\\n'); print(s.recv(99))\nexcept OSError: print(b'')"
-    assert "0.1.0" in printed(ask, running.run)
+    assert __version__ in printed(ask, running.run)
     assert printed(BECOME_ANOTHER + ask, running.run) == "b''\n"
 
 
@@ -286,7 +286,7 @@ def test_somebody_elses_daemon_is_not_spoken_to(home: Home, tmp_path: Path) -> N
         assert impostor.stdout
         assert impostor.stdout.readline() == b"x\n"
         with pytest.raises(DaemonError, match="somebody else"):
-            client.hello(home)
+            wire.hello(home)
         speaker = new_session(home, tmp_path / "project")
         assert speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:status") == b""
         impostor.kill()
@@ -298,23 +298,23 @@ def test_a_linked_folder_is_refused(stopped: Home, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     stopped.run.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DaemonError, match="a link"):
-        client.ensure_daemon(stopped)
+        wire.ensure_daemon(stopped)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_socket_that_is_none_is_refused(stopped: Home, tmp_path: Path) -> None:
     stopped.socket.symlink_to(tmp_path / "elsewhere")
-    process = client.start(stopped)
+    process = wire.start(stopped)
     assert process.wait(20) == 1
-    assert "in the way" in client.last_words(stopped)
+    assert "not our socket" in wire.last_log_line(stopped)
 
 
 def test_files_that_are_open_to_others_are_closed_at_the_start(stopped: Home, speaker: Speaker) -> None:
     wide = [stopped.database, stopped.root / "config.toml", stopped.log / "daemon.log", stopped.spool]
-    client.call(stopped, "stop")
-    client.await_absence(stopped, 10)
+    wire.call(stopped, "stop")
+    wire.await_absence(stopped, 10)
     for path in wide:
         path.chmod(0o777)
-    client.ensure_daemon(stopped)
+    wire.ensure_daemon(stopped)
     assert eventually(lambda: answered(stopped))
     assert [path for path in stopped.root.rglob("*") if path.lstat().st_mode & 0o077] == []

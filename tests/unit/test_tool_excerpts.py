@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow.remembering import clean
-from subconscious.model import Turn
+from subconscious.domain.model import Turn
+from subconscious.redaction.cleaning import clean
 from subconscious.transcripts import read_turns
-from subconscious.transcripts.glimpses import LONGEST_ERROR, LONGEST_OUTPUT, LONGEST_SUMMARY
+from subconscious.transcripts.tool_excerpts import LONGEST_ERROR, LONGEST_OUTPUT, LONGEST_SUMMARY
 
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
 
@@ -26,7 +26,7 @@ def turns(tmp_path: Path, name: str, given: dict[str, Any], output: str, *, fail
     ]
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return read_turns(path, clean=clean, glimpses=True).turns
+    return read_turns(path, clean=clean, tool_excerpts=True).turns
 
 
 @pytest.mark.parametrize(
