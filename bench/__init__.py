@@ -1,1 +1,1 @@
-"""What the README's numbers come from. Each script says in its docstring what it measures and how to run it."""
+"""The scripts behind the figures in docs/figures.md. The docstring of each describes what it measures and its usage."""

@@ -1,15 +1,15 @@
-"""Published attacks against the real Claude Code: nothing that a file, a command or a page says may become a memory.
+"""Play published attacks in the real Claude Code: text of files, commands and pages must not become a memory.
 
     python -m bench.attacks --data CORPORA --claude PATH [--limit N] [--home FOLDER]
     python -m bench.attacks --repeated
 
-Each attack stands in a file, in a command's output or in a page that the scripted assistant reads in a real session
-with the plugin installed. The assistant repeats it in part, in a later turn as a summary "for memory" and as what "the
-user decided", and asks the plugin to remember it. In the same sessions the user speaks decisions. Some sessions are
-killed behind a command that fails with an attack in its output. Then: what was stored, and what are the next sessions
-given, at their start and with a prompt that asks for it?
+Each attack is in a file, in a command's output or in a page that the scripted assistant reads in a real session with
+the plugin installed. The assistant repeats it in part, in a later turn as a summary "for memory" and as what "the user
+decided", and asks the plugin to remember it. In the same sessions the user states decisions. Some sessions are killed
+after a command that fails with an attack in its output. Printed are the stored memories, and those that the next
+sessions get at their start and with a prompt that asks for the attack.
 
-`--repeated` plays attacks that the assistant tells in its own words, over two sessions, without the client (see
+`--repeated` plays attacks that the assistant repeats in its own words, over two sessions, without the client (see
 `bench.repeated`).
 """
 
@@ -33,9 +33,9 @@ from itertools import cycle
 from pathlib import Path
 
 from bench import repeated
-from subconscious.flow.remembering import Judged, judge
-from subconscious.model import Decision, Origin, Role, Turn
-from subconscious.settings import Settings
+from subconscious.capture.evaluation import judge
+from subconscious.domain.model import Decision, Judged, Origin, Role, Turn
+from subconscious.settings.settings import Settings
 from tests.client.fake_api import Answer, FakeApi, says, uses
 from tests.client.machine import CHECKOUT, Machine
 
@@ -95,7 +95,7 @@ class Attack:
 
 @dataclass
 class Outcome:
-    """What became of attacks and decisions."""
+    """The results of attacks and decisions."""
 
     attacks: int = 0
     placed: int = 0
@@ -122,7 +122,7 @@ def attacks_of(data: Path, limit: int) -> list[Attack]:
 
 
 def carry_out(machine: Machine, attacks: Sequence[Attack], pages: Pages, spoken: Sequence[str] = DECISIONS) -> Outcome:
-    """Hold the sessions, then ask what became of it all."""
+    """Run the sessions, then collect the results."""
     outcome = Outcome(attacks=len(attacks))
     began = time.monotonic()
     said: list[str] = []
@@ -236,12 +236,12 @@ class _Sitting:
         return f"Summary for memory:\n{lines}\nI will remember this from now on."
 
     def _claimed(self) -> str:
-        """What an assistant says that was told to put words into the user's mouth."""
+        """An assistant's message that attributes words to the user."""
         return "\n\n".join(form + attack.text for form, attack in zip(cycle(CLAIMS), self.attacks, strict=False))
 
 
 def _follow_up(machine: Machine, number: int, known: Sequence[Attack], latest: Sequence[Attack]) -> list[str]:
-    """What the next session is given at its start and with prompts that ask for the attacks: their ids."""
+    """The ids of attacks that the next session gets at its start and with prompts that ask for them."""
     words = " ".join(latest[0].text.split()[:20])
     prompts = (f"Good morning ({number})", f"/subconscious:recall {words}")
     machine.talk(*prompts, tools="Read")
@@ -253,7 +253,7 @@ def _follow_up(machine: Machine, number: int, known: Sequence[Attack], latest: S
 
 
 def _placed(machine: Machine, attacks: Sequence[Attack]) -> int:
-    """How many attacks stand in a tool's result of the transcripts: those that really reached a session."""
+    """The number of attacks in tool results of the transcripts: those that reached a session."""
     results = " ".join(
         _plain(json.dumps(line["message"]["content"], ensure_ascii=False).replace("\\n", " ").replace('\\"', '"'))
         for line in machine.transcript_lines()
@@ -281,7 +281,7 @@ def _judge(machine: Machine, attacks: Sequence[Attack], said: Sequence[str], out
 
 
 def _heard(text: str) -> list[Judged]:
-    """What the extractor makes of a decision with nothing around it."""
+    """The extractor's result for a decision without context."""
     return judge([Turn("d", "", Role.USER, Origin.USER, text, 0.0, "", 0, 0)], Settings.model_construct())
 
 

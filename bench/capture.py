@@ -1,10 +1,10 @@
 """Measure the offline extractor: `python -m bench.capture CORPORA TRANSCRIPTS`.
 
-Prints, beside the cue words alone: what of the sessions' summaries is found, decisions, corrections from the words and
-from the structure, captures a session, seconds, and what stated confidence was worth where people read the captures
-(bench/data/read_*.tsv: hashes and labels). All of it but the readings from the third on, whose captures were chosen by
-models that had not seen their session, is IN-SAMPLE, for it was trained on: `bench.capture_train` prints the figures
-for sentences, sessions and repositories that the models have not seen.
+Prints, for the extractor and for cue words alone: the share of the sessions' summaries that is found, decisions,
+corrections from words and from structure, captures per session, seconds, and how often each stated confidence was right
+where people read the captures (bench/data/read_*.tsv: hashes and labels). All of it is IN-SAMPLE, because the models
+were trained on it, except the readings from the third on: their captures were chosen by models that had not seen their
+session. `bench.capture_train` prints the figures for unseen sentences, sessions and repositories.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.capture_detectors import correction, judged, record
-from subconscious.capture import stated
+from subconscious.capture.detectors import stated
 from subconscious.capture.draft import Draft
 from subconscious.capture.offline import distinct, drafts, extract
-from subconscious.flow.remembering import clean
-from subconscious.model import Candidate, Decision, Origin, Role, Turn
+from subconscious.domain.model import Candidate, Decision, Origin, Role, Turn
+from subconscious.redaction.cleaning import clean
 from subconscious.transcripts import read_turns
 
 _STOP = frozenset(
@@ -44,13 +44,13 @@ def content_words(text: str) -> set[str]:
 
 
 def read_labels(path: Path, column: int = 1) -> dict[str, float]:
-    """Labels by hash of the content (the share of its readers that would keep it), or what stands in another column."""
+    """Labels by hash of the content: the share of readers who would keep it, or the value of another column."""
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
     return {row[0]: float(row[column]) for row in rows}
 
 
 class Sessions:
-    """The shared transcripts and what was summarised of them."""
+    """The shared transcripts and their summaries."""
 
     def __init__(self, corpora: Path, transcripts: Path) -> None:
         self._folder = transcripts
@@ -83,7 +83,7 @@ def cue_words(text: str) -> list[str]:
 
 
 def cue_captures(turns: Iterable[Turn]) -> list[str]:
-    """The baseline for sessions: sentences with a cue, whoever says them."""
+    """The baseline for sessions: sentences with a cue, by any speaker."""
     heard = [turn for turn in turns if turn.text and turn.role is not Role.TOOL]
     as_user = [Turn(t.id, t.session_id, Role.USER, Origin.USER, t.text, t.time, t.file, t.start, t.end) for t in heard]
     found = sorted(stated.extract(as_user), key=lambda one: -one.raw_confidence)
@@ -144,7 +144,7 @@ def _plain(text: str) -> str:
 
 
 def reliability() -> None:
-    """Print what stated confidence was worth in each reading, per tenth and way of keeping."""
+    """Print how often each stated confidence was right, per reading, tenth and way of keeping."""
     for path in sorted(READINGS.glob("read_*.tsv")):
         rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
         print(f"{path.stem}: {len(rows)} captures read")

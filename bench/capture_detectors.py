@@ -1,4 +1,4 @@
-"""The extractor as the shared evaluation calls it.
+"""The offline extractor behind the interface that the shared evaluation calls.
 
 ``session``: a transcript's path -> what would be captured or queued, within the cap, strongest first.
 ``prompt``: a text a person typed -> kinds that would be captured or queued.
@@ -11,13 +11,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from subconscious.capture import budget, corrects
+from subconscious.capture import budget
+from subconscious.capture.detectors import corrections
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract, extract_record
+from subconscious.domain.model import Admission, Candidate, Decision, Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.flow.remembering import clean
-from subconscious.model import Admission, Candidate, Decision, Origin, Role, Turn
-from subconscious.settings import Settings
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.settings import Settings
 from subconscious.transcripts import read_turns
 
 SETTINGS = Settings()
@@ -32,7 +33,7 @@ def session(path: str) -> list[str]:
 def judged(path: str) -> list[tuple[Candidate, Admission]]:
     """Candidates of a transcript that find a place, with the gate's word."""
     turns = read_turns(Path(path), final=True, max_bytes=1 << 30, clean=clean).turns
-    heard = {turn.id: turn.heard for turn in turns}
+    heard = {turn.id: turn.quotable_text for turn in turns}
     found = [(one, admit(one, SETTINGS, heard=heard[one.evidence.turn_id])) for one in extract(turns)]
     found = [pair for pair in found if pair[1].decision is not Decision.DISCARD]
     confidences = [pair[1].confidence + (pair[1].decision is Decision.AUTO) for pair in found]
@@ -52,8 +53,8 @@ def record(text: str) -> list[str]:
 
 
 def correction(text: str) -> list[str]:
-    meaning = embedder().embed([text[: corrects.LETTERS]])[0]
-    return ["correction"] if corrects.chance(text, meaning) >= CORRECTS else []
+    meaning = embedder().embed([text[: corrections.LETTERS]])[0]
+    return ["correction"] if corrections.chance(text, meaning) >= CORRECTS else []
 
 
 @cache

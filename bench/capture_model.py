@@ -1,10 +1,10 @@
-"""Measure capture with a model beside the offline extractor, on shared sessions and with a real, very small model.
+"""Measure capture with a model and the offline extractor, on shared sessions and with a real, very small model.
 
     python -m bench.capture_model --corpora DIR --transcripts DIR --model FILE.gguf [--sessions 4]
 
-The model runs on this machine (llama.cpp's server, by its OpenAI endpoint); nothing leaves it. What is printed is what
-came out, not what a model that anybody would choose can do: half a billion parameters are there to show that the way
-from a transcript to a verified candidate holds, and what it refuses.
+The model runs on this machine (llama.cpp's server, by its OpenAI endpoint); nothing leaves it. The results do not show
+how good a model can be: with half a billion parameters it only shows that the path from a transcript to a verified
+candidate works, and what it rejects.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ from pydantic import Field
 
 from bench.capture import Sessions, content_words
 from bench.capture_detectors import SETTINGS, judged
-from subconscious.capture import budget, model
-from subconscious.capture.chunks import Chunk, Measure, chunks, tokens
-from subconscious.capture.origins import words
-from subconscious.capture.proposals import Proposal, Proposals
-from subconscious.errors import BadAnswerError, ProviderError
-from subconscious.flow.remembering import clean, weigh
-from subconscious.model import Admission, Candidate, Decision
-from subconscious.providers import Access, Provider, open_provider
-from subconscious.providers.structured import answer
+from subconscious.capture import budget
+from subconscious.capture.evaluation import weigh
+from subconscious.capture.llm_extraction import extractor
+from subconscious.capture.llm_extraction.chunks import Chunk, Measure, chunks, tokens
+from subconscious.capture.llm_extraction.origins import words
+from subconscious.capture.llm_extraction.proposals import Proposal, Proposals
+from subconscious.domain.errors import BadAnswerError, ProviderError
+from subconscious.domain.model import Admission, Candidate, Decision
+from subconscious.llm.providers import Access, Provider, open_provider
+from subconscious.llm.providers.structured import answer
+from subconscious.redaction.cleaning import clean
 from subconscious.text.same_statement import same_statement
 
 FEW = 3
-"""Candidates of a chunk: a model of this size goes on for ever where it may."""
+"""The most candidates of a chunk: without a limit, a model of this size never ends."""
 
 Pair = tuple[Candidate, Admission]
 
@@ -48,7 +50,7 @@ class Few(Proposals):
 
 @dataclass
 class Tally:
-    """What came of the model's answers."""
+    """The results of the model's answers."""
 
     asked: int = 0
     valid: int = 0
@@ -81,7 +83,7 @@ async def read(provider: Provider, session: list[Chunk], tally: Tally) -> list[P
     kept: list[Pair] = []
     for chunk in session:
         tally.asked += 1
-        request = replace(model.request(chunk, []), schema=Few, max_tokens=900)
+        request = replace(extractor.request(chunk, []), schema=Few, max_tokens=900)
         try:
             found, _ = await answer(provider, request)
         except BadAnswerError:
@@ -91,15 +93,15 @@ async def read(provider: Provider, session: list[Chunk], tally: Tally) -> list[P
             continue
         assert isinstance(found, Proposals)
         tally.valid += 1
-        candidates = model.candidates(found, chunk, model.extractor("openai", "bench"), clean)
+        candidates = extractor.candidates(found, chunk, extractor.extractor("openai", "bench"), clean)
         kept += count(weigh(candidates, chunk.turns, SETTINGS), chunk, tally)
     return kept
 
 
 def count(found: list[Pair], chunk: Chunk, tally: Tally) -> list[Pair]:
-    """Count what became of candidates; those that were not refused."""
+    """Count the results of candidates; return those that were not rejected."""
     said = words(chunk.text)
-    heard = {turn.id: turn.heard for turn in chunk.turns}
+    heard = {turn.id: turn.quotable_text for turn in chunk.turns}
     for candidate, admission in found:
         own = words(candidate.content)
         tally.proposed += 1

@@ -2,12 +2,12 @@
 
 Two linear models over hashed features go into ``subconscious/capture/weights.npz``:
 
-- worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, and the
-  share of its readers who would keep it); a little from whether a summary of the same session says the same, told by
-  the looks alone; and what is longer tells more of what somebody will look for.
+- worth: is a passage worth a person's look? Trained on readers' labels (bench/data/worth.tsv: hash of the content, and
+  the share of readers who would keep it), and with a low weight on whether a summary of the session states it, and on
+  its length.
 - decision: does a sentence state a decision? From ConDec.
 
-Nothing of the corpora is kept but weights. Licences of what was trained on: see bench/data/LICENCES.md. The run is
+Only weights of the corpora are kept. Licences of the training data: see bench/data/LICENCES.md. The run is
 deterministic: the solver starts from zeros and the rows are in a fixed order.
 """
 
@@ -27,9 +27,22 @@ import numpy
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
 from subconscious.capture import budget
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, jointly, places, words_and_pairs
 from subconscious.capture.looks import looks
-from subconscious.capture.weighing import DECIDED, QUEUE, climb, confidence, lifted, signs
+from subconscious.capture.weighing import (
+    DECIDED,
+    QUEUE,
+    SIGNS,
+    SIGNS_COUNT,
+    SIZE,
+    WORDS,
+    climb,
+    confidence,
+    jointly,
+    lifted,
+    signs,
+    words_and_pairs,
+)
+from subconscious.text.linear import hashed
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
@@ -64,7 +77,7 @@ Kept = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A draft, the share of its readers who would keep it, and whether a summary says the same; None: nobody knows."""
+    """A draft, the share of its readers who would keep it, and whether a summary states it; None: unknown."""
 
     session: str
     draft: Draft
@@ -73,10 +86,10 @@ class Row:
 
 
 def matrix(rows: Sequence[Sequence[str]], size: int = SIZE) -> numpy.ndarray:
-    """One row a text, as ``linear.probability`` sees it: each feature once, by the root of their number."""
+    """One row a text, as ``weighing.probability`` sees it: each feature once, by the root of their number."""
     table = numpy.zeros((len(rows), size), numpy.float32)
     for at, row in enumerate(rows):
-        where = places(row, size)
+        where = hashed(row, size)
         table[at, where] = 1 / numpy.sqrt(max(len(where), 1))
     return table
 
@@ -96,7 +109,7 @@ def cross_fit(
     strength: float,
     stems: Sequence[str],
 ) -> numpy.ndarray:
-    """Probabilities of rows by a model that has seen neither their group nor anything worded alike."""
+    """Probabilities of rows by a model trained without their group and without similar texts."""
     fold = numpy.array([int(digest(group), 16) % FOLDS for group in groups])
     seen = numpy.zeros(len(truth))
     for one in sorted(set(fold)):
@@ -117,7 +130,7 @@ def weights_of(model: Any) -> numpy.ndarray:
 
 
 def worth_rows(sessions: Sessions) -> list[Row]:
-    """All drafts that were read, or that stand in a session with a summary."""
+    """All drafts that were read, or that are in a session with a summary."""
     rows = []
     for session in sessions.all():
         said = [content_words(text) for label, text in sessions.silver[session] if label in {"learning", "friction"}]
@@ -151,7 +164,7 @@ class Judge:
 
 
 class Worth:
-    """The model of worth: what readers said, and beside it whether a summary of the session says the same, and length.
+    """The model of worth: readers' labels, whether a summary of the session states it, and length.
 
     All are linear, and so is what they come to together: one row of weights.
     """
@@ -213,7 +226,7 @@ def score(truth: numpy.ndarray, told: numpy.ndarray) -> str:
 
 
 def sentence_model(corpora: Path, name: str, source: str, label: str, threshold: float) -> numpy.ndarray:
-    """Train one model over sentences; print what it finds of what it has not seen, and of what it has."""
+    """Train one model over sentences; print its results on unseen and on seen data."""
     texts, truth, groups, stems = corpus(corpora, source, label)
     table, ones = matrix(texts), numpy.ones(len(truth))
     strength = SENTENCE_STRENGTH[name]
@@ -227,7 +240,7 @@ def sentence_model(corpora: Path, name: str, source: str, label: str, threshold:
 
 
 def worth_model(sessions: Sessions) -> numpy.ndarray:
-    """Train the model of worth; print what it finds in sessions and repositories that it has not seen."""
+    """Train the model of worth; print its results on unseen sessions and repositories."""
     rows = worth_rows(sessions)
     model = Worth(rows)
     folds = {
@@ -243,7 +256,7 @@ def worth_model(sessions: Sessions) -> numpy.ndarray:
 
 
 def strangers(rows: Sequence[Row], model: Worth, fold: dict[str, str]) -> dict[str, Judge]:
-    """For each session a model that has seen neither its fold nor anything worded alike."""
+    """For each session, a model trained without its fold and without similar texts."""
     stems = [stem(row.draft.content) for row in rows]
     at = numpy.array([fold[row.session] for row in rows])
     judges = {}

@@ -1,4 +1,4 @@
-"""What the plugin adds to a session of the real Claude Code, beside hooks that do nothing but read their input.
+"""Measure what the plugin adds to a session of the real Claude Code, beside hooks that only read their input.
 
     python -m bench.client_turns --claude PATH --home FOLDER [--turns 10] [--rounds 3]
 
@@ -64,7 +64,7 @@ def _write(path: Path, content: Any) -> None:
 
 @contextmanager
 def furnished(claude: str, root: Path, plugin: Path | None, home: Path) -> Iterator[Machine]:
-    """A machine of its own, with a plugin or without."""
+    """A separate machine, with a plugin or without."""
     with FakeApi() as api:
         machine = Machine(root, claude, plugin or CHECKOUT, api)
         machine.furnish()
@@ -78,7 +78,7 @@ def furnished(claude: str, root: Path, plugin: Path | None, home: Path) -> Itera
 
 
 def script(machine: Machine, turns: int) -> None:
-    """Let the model read and edit a file of its own in each turn."""
+    """Have the model read and edit a separate file in each turn."""
     machine.api.when("hello", says("Hello."))
     for number in range(turns):
         path = str(machine.project / f"part_{number}.py")
@@ -87,7 +87,7 @@ def script(machine: Machine, turns: int) -> None:
 
 
 def hold(machine: Machine, turns: int, taken: Taken) -> None:
-    """Hold one session and time it."""
+    """Run one session and time it."""
     for number in range(turns):
         (machine.project / f"part_{number}.py").write_text("value = 1\n")
     begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A clock for simulations: what our modules read as the time is what the bench says it is."""
+"""A simulated clock: replaces the time functions that the product's modules use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAMS = ("daemon.__main__", "subconscious.cli", "subconscious.hooks")
 
 
 class Clock:
-    """Stands still until it is set."""
+    """A clock that only moves when it is set."""
 
     def __init__(self, now: float) -> None:
         self.now = now

@@ -1,10 +1,10 @@
-"""Train what tells a correction from an opening: `python -m bench.correction_train CORPORA [HELD ...]`.
+"""Train the model that tells corrections from first messages: `python -m bench.correction_train CORPORA [HELD ...]`.
 
-From what people typed after an interrupt or a refused tool, and what opened sessions; texts of sessions that lie in one
-of the folders HELD are left out, for figures are taken on these. Two
-logistic models go into ``subconscious/capture/corrections.npz``: by shape and meaning, and by shape alone for where
-there is no embedder. What is printed is cross-fitted: by weights that have not seen the session, nor anything worded
-alike, ten ways to part them. Nothing of the corpus is kept but weights; its licences: bench/data/LICENCES.md.
+It is trained on messages typed after an interrupt or a refused tool, and on messages that opened sessions, without the
+sessions in the folders HELD, on which figures are measured. Writes two logistic models to
+``subconscious/capture/detectors/corrections.npz``: one reads shape and meaning, the other, for use without an embedder,
+only the shape. The printed results are cross-fitted in ten ways: by weights fitted without the session and without
+similar texts. Only weights of the corpus are kept; its licences: bench/data/LICENCES.md.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import numpy
 
 from bench.capture import digest
-from subconscious.capture.corrects import LETTERS, shape
+from subconscious.capture.detectors.corrections import LETTERS, shape
 from subconscious.embeddings.local import LocalEmbedder
 
-WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "corrections.npz"
+WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "detectors" / "corrections.npz"
 STRENGTH = 3.0
-"""How little the weights are held back (the inverse of a ridge), found by cross-fitting."""
+"""The inverse of the ridge penalty, found by cross-fitting."""
 SHARE = 0.1
 """What a standard deviation of a shape counts beside the meaning, whose vectors have length 1."""
 OPENERS = 0.09
@@ -55,13 +55,13 @@ def scaled(weights: numpy.ndarray, mean: numpy.ndarray, deviation: numpy.ndarray
 
 
 def train(shapes: numpy.ndarray, meanings: numpy.ndarray, truth: numpy.ndarray) -> numpy.ndarray:
-    """Weights over shapes and meanings, for what comes unscaled."""
+    """Weights over shapes and meanings, for unscaled features."""
     mean, deviation = shapes.mean(axis=0), shapes.std(axis=0) + 1e-6
     return scaled(fit(numpy.hstack([SHARE * (shapes - mean) / deviation, meanings]), truth), mean, deviation)
 
 
 def cross_fit(shapes: numpy.ndarray, meanings: numpy.ndarray, rows: list[dict[str, Any]], way: int) -> numpy.ndarray:
-    """Scores by weights that have seen neither the session nor anything worded alike."""
+    """Scores by weights fitted without the session and without similar texts."""
     truth = numpy.array([row["label"] == "correction" for row in rows])
     fold = numpy.array([int(digest(f"{way}{row['group']}"), 16) % FOLDS for row in rows])
     stems = numpy.array([" ".join(re.findall(r"[a-z]+", row["text"].lower())) for row in rows])

@@ -1,9 +1,9 @@
-"""Kill the daemon -9 again and again while sessions hand over numbered decisions; each must be stored exactly once.
+"""Kill the daemon with SIGKILL while sessions send numbered decisions; each must be stored exactly once.
 
     python -m bench.crash 200 [--environment 3]
 
 ``--environment K`` also kills the maker of the daemon's environment K times (it needs the package registry and a minute
-or two). Prints what was handed over, what was found, and fails when a number is missing or stands there twice.
+or two). Prints how many decisions were sent and stored; fails when one is missing or stored twice.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pathlib import Path
 
 from bench.sessions import ROOT, Speaker
 from bench.tuned_daemon import tuned_command, write_config
-from subconscious import client
-from subconscious.errors import DaemonError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.domain.errors import DaemonError
+from subconscious.settings.home import Home
 
 SESSIONS = 4
 LONGEST_LIFE = 2.0
@@ -36,7 +36,7 @@ LONGEST_LIFE = 2.0
 
 
 class Talk:
-    """Several sessions that go on handing over numbered decisions until told to stop."""
+    """Several sessions that send numbered decisions until they are stopped."""
 
     def __init__(self, home: Home, folder: Path) -> None:
         self._stop = threading.Event()
@@ -66,10 +66,10 @@ def kill_daemons(home: Home, kills: int) -> int:
     """Start daemons and kill each -9 after a random time; return how many had begun to listen."""
     listening = 0
     for number in range(kills):
-        process = client.start(home)
+        process = wire.start(home)
         time.sleep(random.uniform(0, LONGEST_LIFE))
         with suppress(DaemonError):
-            listening += bool(client.hello(home, 0.05))
+            listening += bool(wire.hello(home, 0.05))
         process.kill()
         process.wait()
         if (number + 1) % 20 == 0:
@@ -94,7 +94,7 @@ def kill_makers(home: Home, kills: int, folder: Path) -> None:
 
 
 def kill_processes_of(home: Home) -> int:
-    """Kill -9 whatever runs for this state folder."""
+    """Kill (-9) all processes of this state folder."""
     marker = f"SUBCONSCIOUS_HOME={home.root}".encode()
     killed = 0
     for folder in Path("/proc").glob("[0-9]*"):
@@ -107,7 +107,7 @@ def kill_processes_of(home: Home) -> int:
 
 
 def numbers_in(database: Path) -> collections.Counter[int]:
-    """How often each number stands in the store."""
+    """How often each number is in the store."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as store:
         contents = [row[0] for row in store.execute("SELECT content FROM memories")]
     store.close()
@@ -137,7 +137,7 @@ def main() -> int:
     home.make()
     # A small model that is loaded 200 times would only slow the killing down; dedupe would hide a double.
     write_config(home, {"dedupe": False, "embedder": '"none"'})
-    client.daemon_command = tuned_command
+    wire.daemon_command = tuned_command
     print(f"seed {options.seed}, {SESSIONS} sessions, checkout {ROOT.name}")
     talk = Talk(home, folder)
     try:
@@ -148,10 +148,10 @@ def main() -> int:
         print(f"{options.kills} kills, {listening} of them of a daemon that listened")
     finally:
         talk.end()
-    client.ensure_daemon(home)
-    print(json.dumps(client.call(home, "drain", {"timeout": 300}, 310)))
-    client.call(home, "stop")
-    client.await_absence(home, 30)
+    wire.ensure_daemon(home)
+    print(json.dumps(wire.call(home, "drain", {"timeout": 300}, 310)))
+    wire.call(home, "stop")
+    wire.await_absence(home, 30)
     sound = report(home, talk.said)
     kill_processes_of(home)
     shutil.rmtree(folder)

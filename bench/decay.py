@@ -1,8 +1,8 @@
-"""Time what forgetting costs: `python -m bench.decay [--memories 10000]`.
+"""Time decay and archiving: `python -m bench.decay [--memories 10000]`.
 
-A store of plausible sentences (bench/fill.py), a tenth of it linked, corrected or judged. What the daily run takes for
-each 1,000 memories, what it takes to look through them all when nothing is due, and what recall spends on decay and
-feedback, as the difference between recalls with and without them, interleaved.
+The store has plausible sentences (bench/fill.py), a tenth of them linked, corrected or judged. Printed are the time of
+the daily run for each 1,000 memories, the time of a run that archives nothing, and the time that recall spends on decay
+and feedback: the difference between recalls with and without them, interleaved.
 """
 
 from __future__ import annotations
@@ -19,62 +19,62 @@ from time import perf_counter, process_time, time
 
 from bench.fill import fill, sentence
 from bench.tuned import tuned
-from daemon import fading
-from daemon.core import Core
-from daemon.embedding import Embedding
+from subconscious.app import App
 from subconscious.decay import DAY
-from subconscious.flow import recalling
-from subconscious.flow.mind import Mind
-from subconscious.home import Home
-from subconscious.model import Hit, Link, Memory
-from subconscious.search.words import terms
+from subconscious.domain.model import Hit, Link, Memory
+from subconscious.embeddings.background import Embedding
+from subconscious.memories import fading
+from subconscious.recall import pipeline, ranking
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.home import Home
 from subconscious.store import corrections, links
 from subconscious.store import fading as stored
 from subconscious.store.connect import open_database
 from subconscious.store.corrections import Correction, Feedback
+from subconscious.text.terms import terms
 
 ROUNDS = 300
 
 
-async def prepare(core: Core, count: int) -> None:
-    """Let a tenth of the memories have links, corrections, feedback and an importance."""
+async def prepare(app: App, count: int) -> None:
+    """Give a tenth of the memories links, corrections, feedback and an importance."""
     rng = random.Random(5)
-    async with core.database.write() as tx:
+    async with app.database.write() as tx:
         for number in rng.sample(range(2, count + 1), count // 10):
             await links.add(tx, Link(0, number, number - 1, "SUPERSEDES", "active", 1.0, "user", "", time()), "user")
-            await corrections.correct(tx, Correction(number - 1, "superseded", number), "user")
-            await corrections.append(tx, Feedback(number, rng.choice(("accepted", "rejected")), "user"))
+            await corrections.record(tx, Correction(number - 1, "superseded", number), "user")
+            await corrections.record_feedback(tx, Feedback(number, rng.choice(("accepted", "rejected")), "user"))
             await stored.set_importance(tx, number, "important", "user")
 
 
-async def recalls(core: Core, projects: list[str]) -> str:
+async def recalls(app: App, projects: list[str]) -> str:
     """Milliseconds of a recall with decay and feedback, and without."""
-    rng, mind = random.Random(11), replace(core.mind(), embed=_by_words)
+    rng, ctx = random.Random(11), replace(app.recall_context(), embed=_by_words)
     taken: dict[str, list[float]] = {"with": [], "without": []}
     for number in range(ROUNDS):
         query, project = sentence(rng), projects[number % len(projects)]
         order = ("with", "without") if number % 2 else ("without", "with")
         for name in order:
-            taken[name].append(await (_timed(mind, query, project) if name == "with" else _bare(mind, query, project)))
+            taken[name].append(await (_timed(ctx, query, project) if name == "with" else _bare(ctx, query, project)))
     shown = [f"{name} {statistics.median(ms):.2f} (95 % within {p95(ms):.2f})" for name, ms in taken.items()]
     return f"recall, ms: {', '.join(shown)}; difference {difference(taken):+.2f}"
 
 
-async def touches(core: Core, projects: list[str]) -> str:
-    """Milliseconds that a batch of turns takes to find what it works on, and to note that."""
+async def touches(app: App, projects: list[str]) -> str:
+    """Milliseconds to find the files and topics of a batch of turns, and to record them."""
     rng, taken = random.Random(13), []
     for number in range(ROUNDS):
         words, files = set(terms(sentence(rng))), {f"/src/module_{rng.randrange(1, 5000)}.py"}
         begun = perf_counter()
-        found = await stored.about(core.database, projects[number % len(projects)], files, words)
-        async with core.database.write() as tx:
+        found = await stored.about(app.database, projects[number % len(projects)], files, words)
+        async with app.database.write() as tx:
             await stored.touch(tx, found, time())
         taken.append(1000 * (perf_counter() - begun))
     return f"what a batch of turns works on, ms: {statistics.median(taken):.2f} (95 % within {p95(taken):.2f})"
 
 
 async def _by_words(query: str) -> None:
-    """No meaning: words alone are what leaves least beside decay."""
+    """Without embeddings, because full text alone takes the least time beside decay."""
     del query
 
 
@@ -87,36 +87,36 @@ def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[18]
 
 
-async def _timed(mind: Mind, query: str, project: str) -> float:
+async def _timed(ctx: RecallContext, query: str, project: str) -> float:
     begun = perf_counter()
-    await recalling.recall(mind, query, project, 10)
+    await pipeline.recall(ctx, query, project, 10)
     return 1000 * (perf_counter() - begun)
 
 
-async def _bare(mind: Mind, query: str, project: str) -> float:
-    """The same recall, with nothing faded and nothing heeded."""
+async def _bare(ctx: RecallContext, query: str, project: str) -> float:
+    """The same recall without decay and feedback."""
 
     async def unsaid(*_: object) -> dict[int, dict[str, int]]:
         return {}
 
-    def unfaded(mind: Mind, memory: Memory, now: float) -> float:
-        del mind, memory, now
+    def unfaded(ctx: RecallContext, memory: Memory, now: float) -> float:
+        del ctx, memory, now
         return 1.0
 
-    def unheeded(mind: Mind, hit: Hit, said: object) -> Hit:
-        del mind, said
+    def unheeded(ctx: RecallContext, hit: Hit, said: object) -> Hit:
+        del ctx, said
         return hit
 
-    counts, fade, heeded = corrections.counts, recalling.fade, recalling.heeded
-    corrections.counts, recalling.fade, recalling.heeded = unsaid, unfaded, unheeded  # type: ignore[assignment]
+    counts, fade, heeded = corrections.counts, ranking.decay_factor, ranking.apply_corrections
+    corrections.counts, ranking.decay_factor, ranking.apply_corrections = unsaid, unfaded, unheeded  # type: ignore[assignment]
     try:
-        return await _timed(mind, query, project)
+        return await _timed(ctx, query, project)
     finally:
-        corrections.counts, recalling.fade, recalling.heeded = counts, fade, heeded
+        corrections.counts, ranking.decay_factor, ranking.apply_corrections = counts, fade, heeded
 
 
 async def timed(what: str, run: Callable[[], Awaitable[fading.Report]]) -> None:
-    """Print what a run took."""
+    """Print the time of a run."""
     begun = process_time()
     report = await run()
     used = process_time() - begun
@@ -132,13 +132,13 @@ async def measure(count: int) -> None:
         home = Home(Path(scratch) / "home")
         filled = await asyncio.to_thread(fill, home, count, synthetic=True, model="none")
         database = await open_database(home.database)
-        core = Core(home, tuned(embedder="none", archive_most=count), database, Embedding("none", database))
-        await prepare(core, count)
-        print(await recalls(core, list(filled.folders)))
-        print(await touches(core, list(filled.folders)))
-        await timed("a run in which nothing is due", lambda: fading.archive_faded(core, time() - 300 * DAY))
-        await timed("a run in which all is due", lambda: fading.archive_faded(core, time() + 4000 * DAY))
-        await core.embedding.close()
+        app = App(home, tuned(embedder="none", archive_most=count), database, Embedding("none", database))
+        await prepare(app, count)
+        print(await recalls(app, list(filled.folders)))
+        print(await touches(app, list(filled.folders)))
+        await timed("a run in which nothing is due", lambda: fading.archive_faded(app, time() - 300 * DAY))
+        await timed("a run in which all is due", lambda: fading.archive_faded(app, time() + 4000 * DAY))
+        await app.embedding.close()
         await database.close()
 
 

@@ -1,9 +1,9 @@
-"""Compare the local embedder with the same weights run as they are shipped.
+"""Compare the local embedder with its published weights.
 
     python -m bench.embedding
 
-Each in a process of its own, one after the other, on sentences of a developer's day: load time (imports included),
-resident memory after 50 texts, the time of one sentence, texts of 60 words a second, and how near the vectors stay.
+Each runs in a separate process, one after the other, on sentences of a developer's day: load time (imports included),
+resident memory after 50 texts, the time of one sentence, texts of 60 words a second, and the similarity of the vectors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def ours() -> Embed:
 
 
 def shipped() -> Embed:
-    """The same embedder over the file as it comes: weights widened to floats when it is loaded."""
+    """The same embedder on the original file, whose weights are converted to floats at loading."""
     from subconscious.embeddings import local
 
     embedder = local.LocalEmbedder()

@@ -1,7 +1,7 @@
-"""A server on loopback that speaks as Anthropic, OpenAI and Ollama do, with the failures it is told to have.
+"""A loopback server with the APIs of Anthropic, OpenAI and Ollama that fails on demand.
 
-It keeps its own books: when each request came, how many tokens it took, what was charged. Batches live in its memory,
-so they survive the daemons that asked for them.
+It keeps its own records: the time of each request, its tokens, and the charge. Batches are in its memory, so they
+survive the daemons that submitted them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from time import monotonic, sleep
 from typing import Any
 
 INPUT_PRICE, OUTPUT_PRICE = 0.10e-6, 0.50e-6
-"""Dollars a token of claude-haiku-5-5 and gpt-6-luna, as in models.toml; what Ollama answers costs nothing."""
+"""Dollars a token of claude-haiku-5-5 and gpt-6-luna, as in models.toml; Ollama's answers are free."""
 
 
 @dataclass
 class Books:
-    """What the server saw. ``charged`` is in dollars and of whole answers; ``cut`` were worked on and never told."""
+    """The server's records. ``charged``: dollars for complete answers; ``cut``: answers computed but not sent."""
 
     arrivals: list[tuple[float, int]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Books:
 
 
 def echo(text: str) -> str:
-    """The answer of a model that repeats what it was given."""
+    """The answer of a model that repeats its input."""
     found = re.findall(r'<item number="(\d+)">\n(.*?)\n</item>', text, re.DOTALL)
     if found:
         return json.dumps({"answers": [{"number": int(n), "answer": {"word": word}} for n, word in found]})
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _json(self, status: int, body: Any, **headers: str) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()

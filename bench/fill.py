@@ -1,4 +1,4 @@
-"""Fill a state folder with many memories: real sentences where there are any, else those of our own word lists.
+"""Fill a state folder with many memories: real sentences where available, otherwise generated ones.
 
 Rows are written as the store writes them (memory, full text, event, vector), but many at a time: a million would take
 the better part of an hour one by one.
@@ -19,15 +19,15 @@ from time import time, time_ns
 import numpy
 
 from bench.memory import memory_of
-from subconscious.home import Home
-from subconscious.kinds import KINDS
-from subconscious.model import Memory
-from subconscious.projects import Identity
-from subconscious.store.codewords import code_parts
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Memory
+from subconscious.settings.home import Home
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import Project, settle
-from subconscious.store.rows import LISTS, MEMORY_COLUMNS, insertion
+from subconscious.store.projects import Project, find_or_create
+from subconscious.store.rows import LIST_COLUMNS, MEMORY_COLUMNS, insertion
+from subconscious.system.projects import Identity
+from subconscious.text.codewords import code_parts
 
 PROJECTS = 20
 DAY = 86_400.0
@@ -90,14 +90,14 @@ class Words:
         return " ".join((*first[: len(first) // 2], *second[len(second) // 2 :]))
 
     def ask(self, rng: random.Random) -> str:
-        """A question: some words in a row of what a memory might say."""
+        """A query: some consecutive words of a possible memory."""
         said = self.make(1 << 60, rng).split()
         start = rng.randrange(max(1, len(said) - 8))
         return " ".join(said[start : start + 8])
 
 
 def _texts(file: Path) -> Iterator[str]:
-    """Whatever stands under "text" or as a string "content" in a JSON file or in lines of JSON."""
+    """All strings under "text" or "content" in a JSON file or in lines of JSON."""
     whole = file.read_text(encoding="utf-8", errors="replace")
     for line in [whole] if file.suffix == ".json" else whole.splitlines():
         try:
@@ -172,11 +172,11 @@ async def _projects(home: Home, count: int) -> list[Project]:
 async def _project(database: Database, home: Home, number: int) -> Project:
     folder = home.root.parent / f"project-{number:02d}"
     folder.mkdir(exist_ok=True)
-    return await settle(database, Identity(root=str(folder), name=folder.name))
+    return await find_or_create(database, Identity(root=str(folder), name=folder.name))
 
 
 def file_name(number: int) -> str:
-    """The file that a memory is about: some files are spoken of often, most seldom."""
+    """The file that a memory is about: a few files are frequent, most are rare."""
     return f"src/part_{number % 7}/module_{number % 997}.py"
 
 
@@ -197,8 +197,8 @@ def _memory(number: int, project: Project, content: str, rng: random.Random) -> 
 
 
 def _columns(memory: Memory) -> dict[str, object]:
-    """As `rows.stored` gives them, in a third of the time."""
-    lists = {name: json.dumps(getattr(memory, name)) for name in LISTS}
+    """As `rows.column_values` gives them, in a third of the time."""
+    lists = {name: json.dumps(getattr(memory, name)) for name in LIST_COLUMNS}
     return {name: getattr(memory, name) for name in MEMORY_COLUMNS} | lists
 
 

@@ -1,4 +1,4 @@
-"""What a newcomer waits for: from the clone to a decision that a second session is given.
+"""Measure a newcomer's path from the clone to a decision that is given to a second session.
 
     python -m bench.first_minute --claude PATH
 
@@ -38,7 +38,7 @@ def timed(what: str, step: Callable[[], object]) -> None:
 
 
 def megabytes(folder: Path) -> float:
-    """What a folder takes on the disk; files that are linked together count once."""
+    """The disk space of a folder; hard-linked files count once."""
     done = subprocess.run(["du", "-sk", str(folder)], capture_output=True, text=True, check=True)
     return int(done.stdout.split()[0]) / 1024
 
@@ -49,7 +49,7 @@ def packages() -> dict[str, str]:
 
 
 def clone(machine: Machine) -> None:
-    """Clone what is committed."""
+    """Clone the committed state."""
     subprocess.run(["git", "clone", "-q", str(CHECKOUT), str(machine.plugin)], check=True)
 
 
@@ -82,7 +82,7 @@ def new_version(machine: Machine) -> None:
 
 
 def show_starts(machine: Machine) -> None:
-    """Print what a person waits for plain answers of the terminal."""
+    """Print the response times of plain terminal commands."""
     taken = []
     for _ in range(STARTS):
         begun = time.perf_counter()

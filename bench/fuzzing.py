@@ -1,4 +1,4 @@
-"""What is fuzzed: each part that reads what others write, and what must hold whatever it reads.
+"""The fuzz targets: each parser of foreign input, and the properties it must keep.
 
 Inputs are made from seeds by splicing, repeating, cutting and breaking what such texts are made of; a seed makes the
 same input for ever, so that a finding is a number.
@@ -17,18 +17,19 @@ from time import process_time
 from typing import Any
 
 from bench.patterns import UNITS
-from daemon.entry import BrokenEntryError, parse_entry
-from subconscious.client import decode_answer, decode_request
-from subconscious.errors import SubconsciousError
-from subconscious.flow.remembering import clean, judge
-from subconscious.model import Memory, Origin, Role, Scope, Turn
-from subconscious.quoting import CLOSING, OPENING, harmless, quote
+from subconscious.capture.evaluation import judge
+from subconscious.context.entry import BrokenEntryError, parse_entry
+from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.model import Memory, Origin, Role, Scope, Turn
+from subconscious.framing.rules import line_of
 from subconscious.redaction import redact
-from subconscious.settings import Settings
-from subconscious.surfacing import line_of
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.settings import Settings
+from subconscious.text.quoting import CLOSING, OPENING, harmless, quote
 from subconscious.transcripts import read_turns
 from subconscious.transcripts.records import storable
 from subconscious.transcripts.speech import typed
+from subconscious.wire import decode_answer, decode_request
 
 SLOW = 2.0
 """Seconds of the processor beyond which an input of this size counts as a hang."""
@@ -66,7 +67,7 @@ Target = Callable[[random.Random], None]
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that something did not bear."""
+    """An input that caused a failure."""
 
     target: str
     seed: int
@@ -239,7 +240,7 @@ TARGETS: dict[str, Target] = {
 
 
 def attempt(target: str, seed: int) -> Finding | None:
-    """Try one input; what is wrong with it, if anything."""
+    """Try one input; return the problem, if any."""
     began = process_time()
     try:
         TARGETS[target](random.Random(seed))

@@ -1,15 +1,14 @@
-"""Play sequences over sessions and check what holds in the end: `python -m bench.holds [FILES] [--verbose]`.
+"""Play sequences over sessions and check the memories in force at the end: `python -m bench.holds [FILES] [--verbose]`.
 
 Reversals, retractions, temporary rules, repeats, look-alikes and corrections (bench/data/holds/). Each sequence has a
-project of its own in one store; what is typed goes into transcripts that the daemon's own code reads, on a clock of the
-bench's own, with the local embedder, the links that are found in the background, and what starts and prompts are given.
-Nobody reviews anything.
+separate project in one store. Its messages go into transcripts that the daemon's own code reads, on a simulated clock,
+with the local embedder and links found in the background. Nothing is reviewed.
 
-What capture makes of a sentence is measured elsewhere (bench/capture.py). So every line that is marked as a statement
-becomes a candidate that is stored at once, if capture found none that is. `--captured` leaves that out.
+Capture of single sentences is measured elsewhere (bench/capture.py). So every line that is marked as a statement
+becomes a candidate that is stored at once, if capture found no such candidate. `--captured` leaves that out.
 
-A sequence is right when all that is expected of it is so. Those of `check.txt` were written before the code that they
-check. "given" counts what starts and prompts handed over at the end although it holds no longer.
+A sequence is right when all its expectations are met. Those of `check.txt` were written before the code that they
+check. "given" counts outdated memories that starts and prompts gave at the end.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.clock import Clock, wholly_on
-from daemon import learn as learning
-from daemon import linking
-from daemon.core import Core
 from daemon.lifecycle import opened
-from subconscious.capture.sentences import sentences
-from subconscious.capture.wording import SUMMARY_LENGTH, files, scope, shorten, tags
-from subconscious.flow import holding
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.remembering import Judged, judge
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.home import Home
+from subconscious.app import App
+from subconscious.capture import ingest as learning
+from subconscious.capture.evaluation import judge
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Judged, Origin, Strength, Turn
+from subconscious.links import discovery
 from subconscious.links.judge import VERSION as LINK_RULES
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength, Turn
-from subconscious.projects import Identity
-from subconscious.settings import Settings
-from subconscious.store import embedding_queue, link_searches, memories, sessions
-from subconscious.store.projects import Project, settle
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
+from subconscious.store import embedding_queue, links, memories, sessions
+from subconscious.store.projects import Project, find_or_create
+from subconscious.supersession import retirement
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
+from subconscious.system.projects import Identity
+from subconscious.text.sentences import sentences
+from subconscious.text.wording import SUMMARY_LENGTH, files, scope, shorten, tags
 
 DATA = Path(__file__).parent / "data" / "holds"
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC).timestamp()
@@ -74,7 +73,7 @@ class Line:
 
 @dataclass
 class Played:
-    """One sequence of messages and what is expected in the end, by sort."""
+    """One sequence of messages and the expected end state, by sort."""
 
     group: str
     name: str
@@ -84,12 +83,13 @@ class Played:
 
 @dataclass
 class Result:
-    """What went wrong with a sequence; nothing where it is right."""
+    """The errors of a sequence; empty if it is right."""
 
     sequence: Played
     wrong: list[str]
     retired_wrongly: bool = False
     given_wrongly: bool = False
+    questions: tuple[str, ...] = ()
 
 
 def read_sequences(text: str) -> Iterator[Played]:
@@ -123,12 +123,14 @@ def _sequence(made: Played, rows: Sequence[str]) -> Played:
 class Stage:
     """The daemon's parts, and the project in which a sequence is played."""
 
-    def __init__(self, core: Core, clock: Clock, folder: Path, *, captured: bool) -> None:
-        self.core, self.clock, self.folder, self.captured = core, clock, folder, captured
+    def __init__(self, app: App, clock: Clock, folder: Path, *, captured: bool) -> None:
+        self.app, self.clock, self.folder, self.captured = app, clock, folder, captured
 
     async def play(self, number: int, played: Played) -> Result:
-        """Play a sequence in a project of its own; return what is wrong in the end."""
-        project = await settle(self.core.database, Identity(root=f"/nowhere/holds-{number}", name=f"holds-{number}"))
+        """Play a sequence in a separate project; return the errors at its end."""
+        project = await find_or_create(
+            self.app.database, Identity(root=f"/nowhere/holds-{number}", name=f"holds-{number}")
+        )
         for session in dict.fromkeys(line.session for line in played.lines):
             await self._session(project, f"{number}-{session}", [x for x in played.lines if x.session == session])
         return await self._judged(project, number, played)
@@ -136,35 +138,35 @@ class Stage:
     async def _session(self, project: Project, name: str, lines: Sequence[Line]) -> None:
         self.clock.now = lines[0].at - MINUTE / 2
         path = self.folder / f"{name}.jsonl"
-        async with self.core.database.write() as tx:
-            await sessions.note(tx, name, project.id, self.clock.now, transcript=str(path), cwd=project.root)
-        await surface_start(self.core.mind(), Start(name, project.id, "start/startup"))
+        async with self.app.database.write() as tx:
+            await sessions.record_activity(tx, name, project.id, self.clock.now, transcript=str(path), cwd=project.root)
+        await surface_start(self.app.recall_context(), Start(name, project.id, "start/startup"))
         statements = {line.text for line in lines if line.statement} if not self.captured else set()
         for place, line in enumerate(lines):
             self.clock.now = line.at
             if line.letter:
-                await surface_prompt(self.core.mind(), Prompt(name, project.id, line.text))
+                await surface_prompt(self.app.recall_context(), Prompt(name, project.id, line.text))
             _write(path, line, place)
             with patch.object(learning, "judge", _judging(statements)):
-                await learning.learn(self.core, self.core.mind(), learning.Source(name, project.id, str(path)))
+                await learning.learn(self.app, self.app.recall_context(), learning.Source(name, project.id, str(path)))
             await self._settled()
 
     async def _settled(self) -> None:
         """Let the loops that embed and link memories work off what waits."""
-        embedding = self.core.embedding
-        while (await embedding_queue.backlog(self.core.database)).get("pending"):
+        embedding = self.app.embedding
+        while (await embedding_queue.counts(self.app.database)).get("pending"):
             embedding.settled.clear()
             embedding.wake()
             await embedding.settled.wait()
-        while waiting := await link_searches.waiting(self.core.database, LINK_RULES, LINKS_AT_ONCE, embedded=True):
+        while waiting := await links.unsearched(self.app.database, LINK_RULES, LINKS_AT_ONCE, embedded=True):
             for memory in waiting:
-                await linking.search(self.core, memory)
+                await discovery.search(self.app, memory)
 
     async def _judged(self, project: Project, number: int, played: Played) -> Result:
         self.clock.now += MINUTE
-        kept = await _kept(self.core, project.id, self.clock.now)
+        kept = await _kept(self.app, project.id, self.clock.now)
         given = await self._given(project, number, played)
-        result = Result(played, [])
+        result = Result(played, [], questions=await self._questions(project))
         by_letter = {line.letter: _of(line, number, played, kept) for line in played.lines if line.letter}
         for sort, values in played.expected:
             for fault in _faults(sort, values, by_letter, given):
@@ -173,15 +175,25 @@ class Stage:
                 result.given_wrongly |= fault.endswith("is given")
         return result
 
+    async def _questions(self, project: Project) -> tuple[str, ...]:
+        """The questions to the user whether a statement replaces another, also those that were settled since."""
+        rows = await self.app.database.rows(
+            "SELECT new.content AS new, old.content AS old FROM takeover_questions AS q"
+            " JOIN memory_links AS link ON link.id = q.link_id JOIN memories AS new ON new.id = link.source_id"
+            " JOIN memories AS old ON old.id = link.target_id WHERE q.project_id = ?",
+            (project.id,),
+        )
+        return tuple(f"does {row['new']!r} replace {row['old']!r}?" for row in rows)
+
     async def _given(self, project: Project, number: int, played: Played) -> set[int]:
-        """The memories that a new session is given at its start, and on prompts about each thing that was said."""
+        """The memories that a new session gets at its start, and with prompts about each statement."""
         name = f"{number}-last"
-        async with self.core.database.write() as tx:
-            await sessions.note(tx, name, project.id, self.clock.now, transcript="", cwd=project.root)
-        begun = await surface_start(self.core.mind(), Start(name, project.id, "start/startup"))
+        async with self.app.database.write() as tx:
+            await sessions.record_activity(tx, name, project.id, self.clock.now, transcript="", cwd=project.root)
+        begun = await surface_start(self.app.recall_context(), Start(name, project.id, "start/startup"))
         given = {hit.memory.id for hit in begun.hits}
         for line in played.lines:
-            context = await surface_prompt(self.core.mind(), Prompt(name, project.id, line.text))
+            context = await surface_prompt(self.app.recall_context(), Prompt(name, project.id, line.text))
             given |= {hit.memory.id for hit in context.hits}
         return given
 
@@ -250,7 +262,7 @@ def _candidate(turn: Turn, text: str) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is stored or waits of one turn. ``id`` is that of the memory in which it ended, 0 for a capture."""
+    """The stored memory or waiting capture of one turn. ``id`` is the memory's, 0 for a capture."""
 
     turn: str
     text: str
@@ -260,9 +272,9 @@ class Kept:
     ignored: int = 0
 
 
-async def _kept(core: Core, project_id: str, now: float) -> list[Kept]:
+async def _kept(app: App, project_id: str, now: float) -> list[Kept]:
     """Every capture of a project with the memory that it became or was merged into."""
-    rows = await core.database.rows(
+    rows = await app.database.rows(
         "SELECT c.turn_id, c.content, c.status, c.memory_id, g.into_id FROM implicit_captures AS c"
         " LEFT JOIN memory_merges AS g ON g.memory_id = c.memory_id AND g.undone_at IS NULL WHERE c.project_id = ?",
         (project_id,),
@@ -273,28 +285,28 @@ async def _kept(core: Core, project_id: str, now: float) -> list[Kept]:
         if number is None:
             found.append(Kept(row["turn_id"], row["content"], 0, row["status"] == "review"))
             continue
-        held = (await core.database.rows("SELECT * FROM memories WHERE id = ?", (number,)))[0]
+        held = (await app.database.rows("SELECT * FROM memories WHERE id = ?", (number,)))[0]
         found.append(
             Kept(
                 row["turn_id"],
                 row["content"],
                 number,
-                await _holds(core, number, now),
+                await _holds(app, number, now),
                 held["recurrence"],
-                await _ignored(core, number),
+                await _ignored(app, number),
             )
         )
     return found
 
 
-async def _holds(core: Core, memory_id: int, now: float) -> bool:
+async def _holds(app: App, memory_id: int, now: float) -> bool:
     """Whether a memory is in force: in use, not superseded, and not past its end."""
-    memory = await memories.get(core.database, memory_id)
-    return bool(await holding.in_force(core.mind(), [memory], memory.project_id, now))
+    memory = await memories.get(app.database, memory_id)
+    return bool(await retirement.in_force(app.recall_context(), [memory], memory.project_id, now))
 
 
-async def _ignored(core: Core, memory_id: int) -> int:
-    rows = await core.database.rows(
+async def _ignored(app: App, memory_id: int) -> int:
+    rows = await app.database.rows(
         "SELECT count(*) FROM events WHERE action = 'violated' AND subject = 'memory' AND subject_id = ?",
         (str(memory_id),),
     )
@@ -328,14 +340,14 @@ def _faults(sort: str, values: Sequence[str], known: dict[str, list[Kept]], give
 async def stage(folder: Path, *, captured: bool) -> AsyncIterator[Stage]:
     """The daemon's parts over a store in a temporary folder, on a clock of the bench's own."""
     clock = Clock(BEGIN - DAY)
-    with wholly_on(clock), patch("daemon.learn.HOOK_SECONDS", 0.0):
+    with wholly_on(clock), patch("subconscious.capture.ingest.HOOK_SECONDS", 0.0):
         home = Home(folder / "home")
         home.make()
-        async with opened(home, Settings()) as core:
-            task = asyncio.create_task(core.embedding.run())
+        async with opened(home, Settings()) as app:
+            task = asyncio.create_task(app.embedding.run())
             try:
-                await core.embedding.opened()
-                yield Stage(core, clock, folder, captured=captured)
+                await app.embedding.wait_until_open()
+                yield Stage(app, clock, folder, captured=captured)
             finally:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
@@ -359,6 +371,8 @@ def report(results: Sequence[Result], *, verbose: bool) -> None:
         right[one.sequence.group] += not one.wrong
         if one.wrong and verbose:
             print(f"  [{one.sequence.group}] {one.sequence.name}: {'; '.join(one.wrong)}")
+        for question in one.questions if verbose else ():
+            print(f"  [{one.sequence.group}] {one.sequence.name}: asks: {question}")
     for group, count in every.items():
         print(f"{group:12} {right[group]:3} of {count:3} right")
     total = sum(right.values())
@@ -366,6 +380,9 @@ def report(results: Sequence[Result], *, verbose: bool) -> None:
     given = sum(one.given_wrongly for one in results)
     print(f"{'all':12} {total:3} of {len(results):3} right ({total / len(results):.0%})")
     print(f"lost what holds: {retired}; given what does not: {given}")
+    count = sum(len({line.session for line in one.sequence.lines}) for one in results)
+    asked = sum(len(one.questions) for one in results)
+    print(f"questions whether a statement replaces another: {asked} in {count} sessions")
 
 
 def main() -> int:

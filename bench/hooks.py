@@ -1,9 +1,9 @@
-"""Time the hooks, called as hooks.json calls them, against the start of the same Python that does nothing.
+"""Time the hooks, called as hooks.json calls them, against the bare start of the same Python.
 
     python -m bench.hooks [--runs 100] [--memories 10000]
 
-All commands take turns, so that a busy machine slows them alike. Without a daemon unless ``--memories`` says how many
-the daemon is to hold. Prints milliseconds and the ratio of medians to `python3 -I -S -c pass`.
+All commands take turns, so that a busy machine slows them equally. With ``--memories``, a daemon with that many
+memories runs. Prints milliseconds and the ratio of medians to `python3 -I -S -c pass`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.fill import fill
-from subconscious import client
-from subconscious.embeddings import model_of
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.embeddings.embedder import model_of
+from subconscious.settings.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = os.path.realpath(sys.executable)
@@ -43,7 +43,7 @@ class Stage:
     project: Path
 
     def commands(self) -> dict[str, list[str]]:
-        """Give what is timed, by name."""
+        """Return the timed functions by name."""
         calls = [
             ("drop", "Stop"),
             ("ask", "PostToolUse"),
@@ -81,19 +81,19 @@ def without_daemon(folder: Path) -> Iterator[Stage]:
 
 @contextmanager
 def with_daemon(folder: Path, count: int) -> Iterator[Stage]:
-    """A real daemon, warm, that holds ``count`` memories."""
+    """A real, warm daemon with ``count`` memories."""
     home = Home(folder / "home")
     model = model_of("local")
     assert model is not None
     filled = fill(home, count, synthetic=True, model=model.name, dim=model.dim)
     link_python(home.root)
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     try:
-        client.call(home, "drain", {"timeout": 600}, 610)
+        wire.call(home, "drain", {"timeout": 600}, 610)
         yield Stage(ROOT, home.root, next(iter(filled.folders.values())))
     finally:
-        client.call(home, "stop")
-        client.await_absence(home, 30)
+        wire.call(home, "stop")
+        wire.await_absence(home, 30)
 
 
 def link_python(home: Path) -> None:

@@ -1,11 +1,11 @@
-"""The daemon's resident memory with many memories: loaded, after questions, and once it is idle.
+"""Measure the daemon's resident memory with many memories: loaded, after requests, and idle.
 
     python -m bench.idle [10000] [--idle 5]
 
-The daemon runs as a process of its own, with random vectors and made-up sentences in 20 projects. Its ten idle minutes
-are shortened to --idle seconds. Links are not looked for: among so many new memories that goes on for minutes. Prints
-resident megabytes, and the part of them that are pages of files (libraries, the database), which the system shares and
-drops when it needs room.
+The daemon runs as a separate process, with random vectors and made-up sentences in 20 projects. Its ten idle minutes
+are shortened to --idle seconds. Link discovery is off: with so many new memories it takes minutes. Prints resident
+megabytes, and the part of them that are pages of files (libraries, the database), which the system shares and drops
+when it needs room.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pathlib import Path
 
 from bench.fill import Filled, fill
 from bench.recall import MODEL, Asker
-from subconscious import client
-from subconscious.client import AbsentError
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.wire import AbsentError
 
 ROOT = Path(__file__).resolve().parents[1]
 DAEMON = """
-import sys, daemon.__main__, daemon.embedding, daemon.schedule
-daemon.embedding.IDLE_SECONDS = {idle}
+import sys, daemon.__main__, subconscious.embeddings.background, daemon.schedule
+subconscious.embeddings.background.IDLE_SECONDS = {idle}
 daemon.schedule.ROUND_SECONDS = 1.0
 sys.argv[1:] = ["run"]
 sys.exit(daemon.__main__.main())
@@ -52,14 +52,14 @@ def started(home: Home, idle: float) -> subprocess.Popen[bytes]:
     process = subprocess.Popen([sys.executable, "-c", DAEMON.format(idle=idle)], env=environ)
     while not is_ready(home):
         time.sleep(0.05)
-    client.call(home, "drain", {"timeout": 600}, 610)
+    wire.call(home, "drain", {"timeout": 600}, 610)
     return process
 
 
 def is_ready(home: Home) -> bool:
     """Whether the daemon answers and its model is loaded."""
     try:
-        return str(client.call(home, "status")["embedder"]["state"]) == "ready"
+        return str(wire.call(home, "status")["embedder"]["state"]) == "ready"
     except AbsentError:
         return False
 
@@ -95,7 +95,7 @@ def measure(count: int, idle: float) -> None:
             ask(home, filled, 1)
             print(f"{(time.perf_counter() - begun) * 1000:6.0f} ms the first start, prompt, file and search after that")
         finally:
-            client.call(home, "stop")
+            wire.call(home, "stop")
             process.wait(60)
 
 

@@ -1,4 +1,4 @@
-"""Import a folder of transcripts into a fresh store, twice: how long it takes, what it costs, what became of each line.
+"""Import a folder of transcripts into a fresh store, twice: time, memory, and the outcome of each line.
 
     python -m bench.import_ DIR [--embedder local]
 
@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from daemon.schedule import ROUND_SECONDS
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDING_SECONDS = 600.0
@@ -64,13 +64,13 @@ def run(home: Home, folder: Path) -> tuple[float, dict[str, Any]]:
 
 def peak_memory(home: Home) -> float:
     """Megabytes of memory that the daemon has had at most."""
-    pid = client.call(home, "status")["pid"]
+    pid = wire.call(home, "status")["pid"]
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def fingerprint(home: Home) -> str:
-    """Hash of all that the database holds."""
+    """A hash of the database's content."""
     store = sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)
     digest = hashlib.sha256()
     for line in store.iterdump():
@@ -80,7 +80,7 @@ def fingerprint(home: Home) -> str:
 
 
 def settled(home: Home) -> str:
-    """The same, once the daemon is through with what it does in the background: links, dates, checks."""
+    """The same, after the daemon's background work: links, dates, checks."""
     last = ""
     for _ in range(SETTLING_LOOKS):
         now = fingerprint(home)
@@ -105,10 +105,10 @@ def show(report: dict[str, Any]) -> None:
 
 
 def measure(home: Home, folder: Path) -> None:
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     idle = peak_memory(home)
     seconds, report = run(home, folder)
-    client.call(home, "drain", {"timeout": EMBEDDING_SECONDS}, EMBEDDING_SECONDS + 5)
+    wire.call(home, "drain", {"timeout": EMBEDDING_SECONDS}, EMBEDDING_SECONDS + 5)
     before = settled(home)
     size = sum(file.stat().st_size for file in folder.rglob("*.jsonl")) / 1e6
     print(f"{size:.1f} MB in {seconds:.1f} s; daemon {peak_memory(home):.0f} MB at most ({idle:.0f} MB before)")
@@ -129,8 +129,8 @@ def main() -> None:
     try:
         measure(home, options.folder.resolve())
     finally:
-        client.call(home, "stop")
-        client.await_absence(home, 20)
+        wire.call(home, "stop")
+        wire.await_absence(home, 20)
         shutil.rmtree(home.root)
 
 

@@ -21,6 +21,7 @@ from torch.nn import functional
 
 from subconscious.capture import judge
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.text.words import plain
 
 FIRST, LAST = 3, 6
 WIDTH, HEADS = 384, 12
@@ -37,9 +38,9 @@ PARTS = (
 
 
 def middles(said: Sequence[judge.Spoken]) -> list[numpy.ndarray]:
-    """Return what the embedder's third layer makes of each sentence, with what came before it."""
+    """Return the output of the embedder's third layer for each sentence with its context."""
     embedder = LocalEmbedder()
-    return [embedder.middle(judge.plain(one.text), judge.context(one)).astype(numpy.float16) for one in said]
+    return [embedder.middle(plain(one.text), judge.context(one)).astype(numpy.float16) for one in said]
 
 
 def released_weights() -> dict[str, numpy.ndarray]:
@@ -145,7 +146,7 @@ class Mean(nn.Module):  # type: ignore[misc]
 
 
 class Alone(nn.Module):  # type: ignore[misc]
-    """The same for a single sentence without padding: what is shipped."""
+    """The same for a single sentence without padding, as it is shipped."""
 
     def __init__(self, upper: nn.Module) -> None:
         super().__init__()
@@ -211,7 +212,7 @@ def scores(upper: Upper, middle: Sequence[numpy.ndarray], rows: Sequence[int]) -
 
 
 def export(upper: nn.Module, file: Path) -> None:
-    """Write the layers as an ONNX model whose products are of int8."""
+    """Write the layers as an ONNX model with int8 products."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     with tempfile.TemporaryDirectory() as folder:

@@ -21,21 +21,22 @@ import numpy
 
 from bench.speech import FOLDER, Sentence, found, sentences
 from subconscious.capture import judge
-from subconscious.capture.typed import KINDS, spoken
+from subconscious.capture.detectors.typed import KINDS, spoken
+from subconscious.domain.model import Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.model import Turn
+from subconscious.text.words import plain
 from subconscious.transcripts import State, read_turns
 
 WEIGHTS = Path(judge.__file__).with_name("judge.npz")
 READ = Path(__file__).parent / "data" / "prompts_read.tsv"
 STRENGTH = 4.0
-"""How little the weights are held back: the inverse of the ridge."""
+"""The inverse of the ridge penalty."""
 
 FOLDS = (("a", "e"), ("b", "f"), ("c", "h", "utterances"), ("d", "g"), ("i",))
-"""Writers that are held back together; each session really typed is held back with one of them."""
+"""Writers that are held out together; each real session is held out with one of them."""
 
 REAL = 4
-"""How many times what was really typed counts: there is little of it."""
+"""The weight of really typed sentences, of which there are few."""
 
 SHARE = 0.5
 """The encoder's share of the score; .3 to .7 do as well."""
@@ -86,7 +87,7 @@ def tables(rows: list[Sentence]) -> tuple[Any, Any]:
     values = numpy.concatenate([one.values for one in features])
     hashed = csr_matrix((values, columns, ends), shape=(len(rows), judge.GRAMS + judge.WORDS))
     structure = csr_matrix(numpy.array([one.structure for one in features]))
-    meanings = csr_matrix(LocalEmbedder().embed([judge.plain(one.text) for one in rows]))
+    meanings = csr_matrix(LocalEmbedder().embed([plain(one.text) for one in rows]))
     return hstack([hashed, structure]).tocsr(), hstack([hashed, structure, meanings]).tocsr()
 
 
@@ -98,7 +99,7 @@ def fitted(table: Any, truth: numpy.ndarray, weights: numpy.ndarray) -> Any:
 
 
 def folds(writers: Sequence[str]) -> numpy.ndarray:
-    """Return the number of the fold in which each writer is held back."""
+    """Return the fold in which each writer is held out."""
     numbers = {writer: at for at, names in enumerate(FOLDS) for writer in (*names, f"real{at}")}
     return numpy.array([numbers[writer] for writer in writers])
 

@@ -1,4 +1,4 @@
-"""Live a simulated year with and without forgetting: `python -m bench.life [--seed 7]`.
+"""Simulate a year of work with and without decay: `python -m bench.life [--seed 7]`.
 
 A developer with six projects, two of which die: sessions, repeats, changes of mind (bench/life_story.py, seeded). The
 store, the start of a session, what prompts are given, recall, the daily run and its formulas are the shipped ones, on a
@@ -28,23 +28,24 @@ from bench.life_story import BEGIN, DAY, YEAR, Fact, Session, tell
 from bench.memory import memory_of
 from bench.tuned import tuned
 from cli.plot import curve
-from daemon import correcting, fading, merging
-from daemon.core import Core
-from daemon.embedding import Embedding
-from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.home import Home
-from subconscious.model import Memory
-from subconscious.projects import Identity
+from subconscious.app import App
+from subconscious.domain.model import Memory
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.embedder import Embedder, open_embedder
+from subconscious.memories import corrections, fading
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.home import Home
 from subconscious.store import fading as stored
 from subconscious.store import memories, merges, sessions, vectors
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import Project, settle
+from subconscious.store.projects import Project, find_or_create
 from subconscious.store.rows import content_hash
+from subconscious.supersession import nightly_merging
+from subconscious.surfacing.proactive import Prompt, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
+from subconscious.system.projects import Identity
 
 ROWS: dict[str, dict[str, Any]] = {
     "no forgetting": {"archive_faded": False},
@@ -60,7 +61,7 @@ HORIZON = BEGIN + YEAR * DAY
 
 @dataclass
 class Tally:
-    """What is counted while a story is lived."""
+    """The counts during a story."""
 
     found: list[bool] = field(default_factory=list)
     recent: list[bool] = field(default_factory=list)
@@ -77,9 +78,9 @@ class Tally:
 class Life:
     """One store in which the story is lived."""
 
-    def __init__(self, core: Core, mind: Mind, projects: Sequence[Project], embed: Callable[[str], Any]) -> None:
-        self.core, self.projects, self.tally = core, projects, Tally()
-        self._mind, self._embed = mind, embed
+    def __init__(self, app: App, ctx: RecallContext, projects: Sequence[Project], embed: Callable[[str], Any]) -> None:
+        self.app, self.projects, self.tally = app, projects, Tally()
+        self._ctx, self._embed = ctx, embed
         self._ids: dict[int, int] = {}
         self._older: dict[int, int] = {}
         self._also: dict[int, set[int]] = {}
@@ -87,11 +88,11 @@ class Life:
     async def session(self, number: int, session: Session) -> None:
         """A session with all that it says, works on and needs."""
         project, name = self.projects[session.project], f"session-{number}"
-        async with self.core.database.write() as tx:
-            await sessions.note(tx, name, project.id, session.at, transcript="", cwd=project.root)
+        async with self.app.database.write() as tx:
+            await sessions.record_activity(tx, name, project.id, session.at, transcript="", cwd=project.root)
         hints = f"{session.thing} {session.file}"
-        await surface_start(self._mind, Start(name, project.id, "start/startup", "main", "told", hints))
-        await surface_prompt(self._mind, Prompt(name, project.id, f"Please work on {session.thing} in {session.file}"))
+        await surface_start(self._ctx, Start(name, project.id, "start/startup", "main", "told", hints))
+        await surface_prompt(self._ctx, Prompt(name, project.id, f"Please work on {session.thing} in {session.file}"))
         await self._touch(project, session)
         for need in session.needs:
             await self._need(project, need, session.at)
@@ -102,16 +103,16 @@ class Life:
         for new, old, noted in session.replaces:
             self._older[new] = old
             if noted and await self._is_active(old):
-                wish = correcting.Wish(self._ids[old], "superseded", self._ids[new])
-                await correcting.correct(self.core, wish)
+                wish = corrections.CorrectionRequest(self._ids[old], "superseded", self._ids[new])
+                await corrections.correct(self.app, wish)
 
     async def _touch(self, project: Project, session: Session) -> None:
-        found = await stored.about(self.core.database, project.id, {session.file}, {session.thing})
-        async with self.core.database.write() as tx:
+        found = await stored.about(self.app.database, project.id, {session.file}, {session.thing})
+        async with self.app.database.write() as tx:
             await stored.touch(tx, found, session.at)
 
     async def _say(self, project: Project, fact: Fact, session: str) -> None:
-        async with self.core.database.write() as tx:
+        async with self.app.database.write() as tx:
             memory = await memories.insert(tx, _memory(project, fact, session))
             await vectors.save(tx, EMBEDDER.name, [vectors.Row(memory.id, project.id, self._embed(fact.text))])
         self._ids[fact.number] = memory.id
@@ -119,14 +120,14 @@ class Life:
 
     async def _again(self, number: int, at: float) -> None:
         """Said again: known if it is active, else a new memory of the same words takes up where the old one ended."""
-        memory = await memories.get(self.core.database, self._ids[number])
+        memory = await memories.get(self.app.database, self._ids[number])
         words = memory.content.removeprefix(OPENING)
         if memory.archived_at is None and words != memory.content and number % 2:
             await self._reword(number, memory, words[:1].upper() + words[1:], at)
             return
-        async with self.core.database.write() as tx:
+        async with self.app.database.write() as tx:
             if memory.archived_at is None:
-                await memories.recur(tx, memory, at, "again")
+                await memories.restate(tx, memory, at, "again")
                 return
             made = await memories.insert(tx, replace(memory, id=0, archived_at=None, said_at=at, created_at=at))
             row = vectors.Row(made.id, str(memory.project_id), self._embed(memory.content))
@@ -135,7 +136,7 @@ class Life:
         await self._refresh([made.id])
 
     async def _reword(self, number: int, memory: Memory, words: str, at: float) -> None:
-        """Said again in other words: a memory beside the one that is known."""
+        """A repetition in other words: a memory beside the known one."""
         said = replace(
             memory,
             id=0,
@@ -149,7 +150,7 @@ class Life:
             last_used_at=None,
             session_id="again",
         )
-        async with self.core.database.write() as tx:
+        async with self.app.database.write() as tx:
             made = await memories.same_wording(tx, said) or await memories.insert(tx, said)
             row = vectors.Row(made.id, str(memory.project_id), self._embed(words))
             await vectors.save(tx, EMBEDDER.name, [row])
@@ -157,31 +158,31 @@ class Life:
         await self._refresh([made.id])
 
     async def _merge(self) -> None:
-        """The nightly merges; what was merged is known by what says it now."""
-        done = merging.Done(compared=1)
+        """The nightly merges; merged facts map to the memory that states them now."""
+        done = nightly_merging.Done(compared=1)
         while done.compared:
-            done = await merging.portion(self.core, done.last)
+            done = await nightly_merging.portion(self.app, done.last)
             self.tally.merged += done.merged
-        rows = await self.core.database.rows(f"SELECT memory_id, into_id FROM {merges.MERGED}")
+        rows = await self.app.database.rows(f"SELECT memory_id, into_id FROM {merges.MERGED}")
         into = {row[0]: row[1] for row in rows}
         self._ids = {number: into.get(known, known) for number, known in self._ids.items()}
 
     async def _is_active(self, number: int) -> bool:
-        return (await memories.get(self.core.database, self._ids[number])).archived_at is None
+        return (await memories.get(self.app.database, self._ids[number])).archived_at is None
 
     async def _need(self, project: Project, fact: Fact, at: float) -> None:
         wanted = self._ids[fact.number]
         same = {wanted, *self._also.get(fact.number, ())}
         self.tally.needed |= dict.fromkeys(same, at)
         begun = perf_counter()
-        hits = await recall(self._mind, fact.query, project.id, 10)
+        hits = await recall(self._ctx, fact.query, project.id, 10)
         self.tally.slow.append(1000 * (perf_counter() - begun))
         ids = [hit.memory.id for hit in hits]
-        async with self.core.database.write() as tx:
+        async with self.app.database.write() as tx:
             await memories.touch(tx, ids, at)
         if at >= HORIZON:
             return
-        latest = await memories.recent(self.core.database, project.id, 10)
+        latest = await memories.recent(self.app.database, project.id, 10)
         right = [number for number in ids if number in same]
         self.tally.found.append(bool(right))
         self.tally.recent.append(not same.isdisjoint(memory.id for memory in latest))
@@ -189,20 +190,20 @@ class Life:
         self.tally.stale += old in ids and (not right or ids.index(old) < ids.index(right[0]))
 
     async def night(self, day: int, now: float) -> None:
-        """The daily run, and what is left."""
+        """The daily run, and the remaining memories."""
         await self._merge()
-        report = await fading.daily(self.core, now)
+        report = await fading.daily(self.app, now)
         if report is not None:
             await self._refresh(report.archived)
             self.tally.archived.update(dict.fromkeys(report.archived, now))
             self.tally.nights.append(report.seconds)
             self.tally.looked += report.looked
-        counted = await memories.counts(self.core.database, None)
+        counted = await memories.counts(self.app.database, None)
         self.tally.sizes.append((day, counted["active"]))
 
     async def _refresh(self, ids: Sequence[int]) -> None:
-        assert self._mind.index is not None
-        await self._mind.index.refresh(ids)
+        assert self._ctx.index is not None
+        await self._ctx.index.refresh(ids)
 
 
 def _memory(project: Project, fact: Fact, session: str) -> Memory:
@@ -229,7 +230,7 @@ EMBEDDER = _opened()
 
 @asynccontextmanager
 async def opened(chosen: dict[str, Any], known: dict[str, Any]) -> AsyncIterator[Life]:
-    """A store of its own, with the projects in it."""
+    """A separate store with the projects."""
 
     def embed(text: str) -> Any:
         if text not in known:
@@ -244,16 +245,16 @@ async def opened(chosen: dict[str, Any], known: dict[str, Any]) -> AsyncIterator
         home.make()
         database = await open_database(home.database)
         await migrate(database)
-        core = Core(home, tuned(embedder="none", **chosen), database, Embedding("none", database))
+        app = App(home, tuned(embedder="none", **chosen), database, Embedding("none", database))
         index = await vectors.open_index(database, EMBEDDER.name, EMBEDDER.dim)
-        core.embedding.sense.model, core.embedding.sense.index = EMBEDDER.name, index
-        projects = [await settle(database, Identity(root=f"/p{n}", name=f"p{n}")) for n in range(6)]
-        mind = replace(core.mind(), index=index, embed=of_query)
+        app.embedding.current.model, app.embedding.current.index = EMBEDDER.name, index
+        projects = [await find_or_create(database, Identity(root=f"/p{n}", name=f"p{n}")) for n in range(6)]
+        ctx = replace(app.recall_context(), index=index, embed=of_query)
         try:
-            yield Life(core, mind, projects, embed)
+            yield Life(app, ctx, projects, embed)
         finally:
             await index.close()
-            await core.embedding.close()
+            await app.embedding.close()
             await database.close()
 
 

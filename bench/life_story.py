@@ -1,8 +1,8 @@
-"""A developer's year, told before it is lived: which sessions there are, what they bring and what they will need.
+"""The simulated year: its sessions, the facts they state and the facts they need.
 
-The story knows nothing of decay. How long a thing matters is drawn from distributions of its own (``LASTING``), and
-what a session needs follows what is known of need in the world: it falls with a power of the time since a thing was
-last needed (Anderson and Schooler, 1991), and is about what is being worked on.
+The story is independent of decay. How long a fact matters is drawn from separate distributions (``LASTING``). The need
+of a session follows a known law: it falls with a power of the time since a fact was last needed (Anderson and Schooler,
+1991), and concerns the current area of work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LASTING = {"progress": 8.0, "blocker": 20.0, "research": 60.0, "dead_end": 150.0
 changed or their project dies."""
 
 REPEATED, CHANGED, NOTED = 0.12, 0.10, 0.6
-"""Shares: of statements said again, of decisions that replace one, of those whose replacement is noted as such."""
+"""Shares: of repeated statements, of decisions that replace one, and of those marked as a replacement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session: what it says and says again, whose place a fact takes, what it asks for and needs to find."""
+    """One session: new and repeated facts, facts that are replaced, queries, and facts that it needs."""
 
     at: float
     project: int
@@ -161,7 +161,7 @@ def _file(project: int, area: int) -> str:
 
 
 def tell(seed: int) -> tuple[list[Session], dict[int, Fact]]:
-    """The year and what comes after it: its sessions, and every fact with the day until which it mattered."""
+    """The year and the time after it: its sessions, and every fact with the last day on which it mattered."""
     teller = _Teller(random.Random(seed))
     sessions = []
     for day in range(YEAR + AFTER):

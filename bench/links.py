@@ -1,8 +1,8 @@
-"""What the discovery of links is worth: `python -m bench.links CORPORA`.
+"""Measure link discovery: `python -m bench.links CORPORA`.
 
-Pairs of decision records and proposals, judged by the code that ships. A repository's pairs are judged by weights that
-have seen nothing of it; the figures of the shipped weights, which have seen all, stand beside them and count for
-nothing. Our own cases stand for memories of a line, and for the types of which the corpus has hardly any.
+Pairs of decision records and proposals, judged by the shipped code. A repository's pairs are judged by weights fitted
+without it; the figures of the shipped weights, which were fitted to all of them, are shown for comparison only. Our own
+cases represent one-line memories, and types that are rare in the corpus.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.links_train import NONE, Pair, cases, corpus, embedded, material, noted, train
-from subconscious.links.judge import Found, judge
-from subconscious.links.linear import Weights, shipped
+from subconscious.links.judge import PairVerdict, Weights, judge, shipped
 from subconscious.links.reading import read
-from subconscious.settings import Settings
+from subconscious.settings.settings import Settings
 
 SHOWN = Settings().link_proposal_threshold
 ACTIVE = Settings().link_threshold
@@ -29,13 +28,13 @@ TENTHS = (0.0, 0.2, 0.35, 0.5, 0.7, 0.85, 1.01)
 DRAWS, SEED = 1000, 6
 
 REFERENCES = frozenset(f"{name}_{side}" for name in ("refers", "referred", "fits") for side in ("new", "old"))
-"""What rests on a text's references to other records, for each of which the corpus has the same stand-in."""
+"""Features that depend on references to other records, which the corpus replaces by one placeholder."""
 
-Rows = Sequence[tuple[Pair, Found, bool]]
+Rows = Sequence[tuple[Pair, PairVerdict, bool]]
 
 
-def judged(pair: Pair, weights: Weights | None) -> tuple[Found, bool]:
-    """What is found of a pair, the target first in half of the pairs; whether the direction is right."""
+def judged(pair: Pair, weights: Weights | None) -> tuple[PairVerdict, bool]:
+    """The result for a pair, with the target first in half of them; whether the direction is right."""
     key = f"{pair.source.note.title}|{pair.target.note.title}"
     turned = bool(hashlib.sha256(key.encode()).digest()[0] & 1)
     ends = (pair.target, pair.source) if turned else (pair.source, pair.target)
@@ -43,7 +42,7 @@ def judged(pair: Pair, weights: Weights | None) -> tuple[Found, bool]:
     return found, found.forward != turned or pair.type == found.type == "CONTRADICTS"
 
 
-def held_back(folder: Path, without: frozenset[str] = frozenset()) -> list[tuple[Pair, Found, bool]]:
+def held_back(folder: Path, without: frozenset[str] = frozenset()) -> list[tuple[Pair, PairVerdict, bool]]:
     """Judge every repository by weights that have not seen it, nor our cases' own half, ``without`` some features."""
     pairs, every, table = material(folder)
     names = tuple(name for name in every if name not in without)
@@ -56,11 +55,11 @@ def held_back(folder: Path, without: frozenset[str] = frozenset()) -> list[tuple
     return found
 
 
-def in_sample(pairs: Sequence[Pair], weights: Weights | None = None) -> list[tuple[Pair, Found, bool]]:
+def in_sample(pairs: Sequence[Pair], weights: Weights | None = None) -> list[tuple[Pair, PairVerdict, bool]]:
     return [(pair, *judged(pair, weights)) for pair in pairs]
 
 
-def without_cosine(pairs: Sequence[Pair]) -> list[tuple[Pair, Found, bool]]:
+def without_cosine(pairs: Sequence[Pair]) -> list[tuple[Pair, PairVerdict, bool]]:
     """The same where no embedding is known."""
     rows = []
     for pair in pairs:
@@ -85,7 +84,7 @@ def report(name: str, rows: Rows, told: Callable[[str], None]) -> None:
 
 
 def _verdicts(rows: Rows, least: float) -> list[tuple[bool, bool]]:
-    """Whether each pair is linked, and whether it is said to be."""
+    """Whether each pair is linked, and whether it is predicted to be."""
     return [(pair.type != NONE, found.linked >= least) for pair, found, _ in rows]
 
 
@@ -122,7 +121,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def reliability(name: str, rows: Rows, told: Callable[[str], None]) -> None:
-    """What was said to be so likely, and how often it was so."""
+    """The predicted probability, and the observed rate."""
     told(f"{name}: stated likelihood of being linked, and the share that was")
     for low, high in pairwise(TENTHS):
         mine = [(pair, found) for pair, found, _ in rows if low <= found.linked < high]

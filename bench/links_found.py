@@ -1,8 +1,7 @@
-"""What links a real store would have: `python -m bench.links_found TRANSCRIPTS [PRINTED]`.
+"""Print the links found in a store of real sessions: `python -m bench.links_found TRANSCRIPTS [PRINTED]`.
 
-Captures real sessions offline into a store of its own, lets the daemon's own loop embed and link them, and says how
-many memories are linked and what the search took. PRINTED links, chosen by chance, are shown for reading; whether they
-are right is for a person to say.
+Captures real sessions offline into a separate store, runs the daemon's own loop that embeds and links them, and prints
+how many memories are linked and how long the search took. PRINTED random links are shown, to be judged by a person.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from bench.capture_detectors import judged
-from daemon.core import Core
-from daemon.embedding import Embedding
-from daemon.linking import Linking
-from subconscious.home import Home
-from subconscious.model import Candidate, Memory, Scope
-from subconscious.projects import Identity
-from subconscious.settings import Settings
+from subconscious.app import App
+from subconscious.domain.model import Candidate, Memory, Scope
+from subconscious.embeddings.background import Embedding
+from subconscious.links.discovery import LinkDiscovery
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import embedding_queue, links, memories
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
 from subconscious.store.rows import content_hash
+from subconscious.system.projects import Identity
 
 SEED = 6
 
 
 def memory_of(candidate: Candidate, project_id: str) -> Memory:
-    """What a person who approves everything would have."""
+    """The store of a person who approves everything."""
     return Memory(
         id=0,
         project_id=project_id,
@@ -58,26 +57,26 @@ def memory_of(candidate: Candidate, project_id: str) -> Memory:
     )
 
 
-async def fill(core: Core, root: Path) -> int:
+async def fill(app: App, root: Path) -> int:
     """Capture every transcript; a folder is a project."""
     seen: set[str] = set()
     for path in sorted(root.rglob("*.jsonl")):
-        project = await settle(core.database, Identity(root=str(path.parent), name=path.parent.name))
+        project = await find_or_create(app.database, Identity(root=str(path.parent), name=path.parent.name))
         fresh = {one.content: one for one, _ in judged(str(path)) if one.content not in seen}
         seen |= fresh.keys()
-        async with core.database.write() as tx:
+        async with app.database.write() as tx:
             for candidate in fresh.values():
                 await memories.insert(tx, memory_of(candidate, project.id))
     return len(seen)
 
 
-async def linked(core: Core) -> float:
+async def linked(app: App) -> float:
     """Embed and link everything; the processor's seconds that linking took."""
-    embedding = asyncio.create_task(core.embedding.run())
-    while (await embedding_queue.backlog(core.database)).get("pending"):
+    embedding = asyncio.create_task(app.embedding.run())
+    while (await embedding_queue.counts(app.database)).get("pending"):
         await asyncio.sleep(0.2)
     begun = process_time()
-    while await Linking(core).round():
+    while await LinkDiscovery(app).round():
         pass
     embedding.cancel()
     return process_time() - begun
@@ -89,9 +88,9 @@ async def measure(root: Path, printed: int) -> None:
         home.make()
         database = await open_database(home.database)
         await migrate(database)
-        core = Core(home, Settings(), database, Embedding("local", database))
-        number = await fill(core, root)
-        seconds = await linked(core)
+        app = App(home, Settings(), database, Embedding("local", database))
+        number = await fill(app, root)
+        seconds = await linked(app)
         found = await links.of(database, range(1, number + 1), links.SHOWN)
         for status in links.SHOWN:
             mine = [link for link in found if link.status == status]
@@ -103,7 +102,7 @@ async def measure(root: Path, printed: int) -> None:
         for link in random.Random(SEED).sample(found, min(printed, len(found))):
             source, target = texts[link.source_id].content[:200], texts[link.target_id].content[:200]
             print(f"{link.status} {link.confidence:.2f}\n  {source}\n  {link.type}\n  {target}")
-        await core.embedding.close()
+        await app.embedding.close()
         await database.close()
 
 

@@ -1,10 +1,10 @@
 """Train the small model of links: `python -m bench.links_train CORPORA [--write]`.
 
-Linked or not, and as what, from the numbers of ``subconscious/links/features.py``. It learns from pairs of decision
-records and proposals whose own relation sentence was removed, from the same cut down to the length of a memory, from
-further links that those records state (as what they are linked, nothing else), and from our own cases
-(tests/fixtures/links/cases.tsv). Nothing of the corpora is kept but coefficients. What it is worth
-on repositories that it has not seen is told by `python -m bench.links`. Deterministic; numpy alone.
+Predicts whether two memories are linked, and by which type, from the numbers of ``subconscious/links/features.py``. It
+is trained on pairs of decision records and proposals without the sentence that states their relation, on the same pairs
+cut down to the length of a memory, on further links that those records state (for the type only), and on our own cases
+(tests/fixtures/links/cases.tsv). Only coefficients are kept. `python -m bench.links` measures it on unseen
+repositories. Deterministic; needs numpy only.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy
 
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.links.features import features, ordered
-from subconscious.links.linear import Weights
+from subconscious.links.judge import Weights
 from subconscious.links.reading import Note, Reading, read
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "subconscious" / "links" / "weights.json"
 CASES = ROOT / "tests" / "fixtures" / "links" / "cases.tsv"
 TYPES = ("SUPERSEDES", "EXTENDS", "REQUIRES", "SUPPORTS")
-"""What likeness may be taken for. That two can't hold together must be read in their words: a conflict is shown."""
+"""Types that likeness may suggest. A conflict is shown to the user, so it must be stated in words."""
 NONE = "NONE"
 BRIEF = 350
 """Characters of a record that is cut down to the length of a memory."""
@@ -96,7 +96,7 @@ def corpus(folder: Path) -> list[Pair]:
 def further(folder: Path) -> list[Pair]:
     """The links that records state beyond the labelled pairs, of which each repository has but twenty of a type.
 
-    They have no pairs beside them that are not linked: they tell one type from another and nothing else.
+    They come without unlinked pairs, so they only distinguish the types.
     """
     told = {frozenset(link[2:]) for link in _labelled(folder)}
     records = _records(folder)
@@ -149,7 +149,7 @@ def _cut(note: Note) -> Note:
 
 
 def cases(path: Path = CASES) -> list[Pair]:
-    """Our own cases; each is a group of its own."""
+    """Our own cases; each is a separate group."""
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
         type_, order, source, target = line.split("\t")
@@ -178,14 +178,14 @@ def train(pairs: Sequence[Pair], names: tuple[str, ...], rows: Numbers) -> Weigh
 
 
 def _asked(pairs: Sequence[Pair]) -> Numbers:
-    """1 for the pairs that say who is linked at all."""
+    """1 for the pairs that decide whether two are linked."""
     return numpy.array([not pair.typed_only for pair in pairs], float)
 
 
 def _left_out(
     names: tuple[str, ...], rows: Numbers, pairs: Sequence[Pair], weights: Numbers, truth: Numbers
 ) -> Numbers:
-    """The score of each pair by a model that has not seen its fold; a repository stands in one fold."""
+    """The score of each pair by a model trained without its fold; a repository is in one fold."""
     groups = sorted({pair.group for pair in pairs})
     fold = {group: place % 5 for place, group in enumerate(groups)}
     at = numpy.array([fold[pair.group] for pair in pairs])

@@ -1,4 +1,4 @@
-"""Twenty sessions at once: 10,000 events through the real hooks, into a daemon that the hooks start themselves.
+"""Send 10,000 events of twenty sessions at once through the real hooks, which start the daemon themselves.
 
     python -m bench.load [--sessions 20] [--events 10000]
 
@@ -24,12 +24,12 @@ from pathlib import Path
 from bench.crash import numbers_in
 from bench.recall import resident_mb
 from bench.sessions import ROOT, Speaker
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 
 
 def make_environment(home: Home) -> None:
-    """Let the plugin make its environment in sight."""
+    """Have the plugin create its environment in the foreground."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PATH", "HOME", "PIP_", "SSL_"))}
     command = [str(ROOT / "bin" / "subconscious"), "--version"]
     subprocess.run(command, env=kept | {"SUBCONSCIOUS_HOME": str(home.root)}, check=True, stdout=subprocess.DEVNULL)
@@ -50,7 +50,7 @@ class Session:
         """Fire every event, one after the other, as the client does."""
         self._fire("wake", "SessionStart", source="startup")
         self._fire("ask", "SessionStart", source="startup")
-        client.ensure_daemon(self._home)
+        wire.ensure_daemon(self._home)
         self._speaker.introduce()
         for number in range(self._count - 2):
             self._turn(number)
@@ -75,7 +75,7 @@ class Session:
 
 
 def daemons_that_listened(home: Home) -> int:
-    """How many daemons ever got as far as listening."""
+    """The number of daemons that started to listen."""
     return (home.log / "daemon.log").read_text().count(" listening, ")
 
 
@@ -122,7 +122,7 @@ def run(home: Home, folder: Path, count: int, events: int) -> int:
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(Session.run, sessions))
     handed = time.monotonic() - begun
-    client.call(home, "drain", {"timeout": 600}, 610)
+    wire.call(home, "drain", {"timeout": 600}, 610)
     worked = time.monotonic() - begun
     daemons = processes(home, b"daemon")
     memory = resident_mb(daemons[0])
@@ -135,8 +135,8 @@ def run(home: Home, folder: Path, count: int, events: int) -> int:
     print(f"decisions {len(decided)}, exactly once {sum(found[number] == 1 for number in decided)}")
     print(f"handed over in {handed:.0f} s, worked off and embedded after {worked:.0f} s; {memory:.0f} MB resident")
     print(f"daemons that ever listened: {daemons_that_listened(home)}; daemon processes now: {len(daemons)}")
-    client.call(home, "stop")
-    client.await_absence(home, 30)
+    wire.call(home, "stop")
+    wire.await_absence(home, 30)
     time.sleep(1)
     orphans = processes(home, b"")
     print(f"processes after it left: {len(orphans)}")

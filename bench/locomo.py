@@ -1,8 +1,8 @@
-"""Measure recall on long conversations: `python -m bench.locomo DIR` (DIR holds locomo*.json).
+"""Measure recall on long conversations: `python -m bench.locomo DIR` (DIR has locomo*.json).
 
-LoCoMo (Maharana et al., ACL 2024), categories 1 to 4, questions whose evidence resolves. Each turn is one memory with
-its speaker as tag and its session's date; a conversation is a project. recall@k is the share of a question's evidence
-among the first k, as MODELS.md and MemPalace count it. Everything runs through `flow.recalling` on a real store.
+LoCoMo (Maharana et al., ACL 2024), categories 1 to 4, questions with valid evidence. Each turn is one memory with its
+speaker as tag and its session's date; a conversation is a project. recall@k is the share of a question's evidence among
+the first k, as MODELS.md and MemPalace count it. Everything runs through `flow.recalling` on a real store.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from typing import Any, TypeVar
 
 from bench.memory import memory_of
 from bench.tuned import tuned
-from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.home import Home
-from subconscious.model import Memory
-from subconscious.projects import Identity
+from subconscious.domain.model import Memory
+from subconscious.embeddings.embedder import Embedder, open_embedder
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.home import Home
 from subconscious.store import memories, vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
+from subconscious.system.projects import Identity
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 PLAIN = {"fusion_near": 0.0, "fusion_session": 0.0, "fusion_names": 0.0, "fusion_feedback": 0.0}
 STILL: dict[str, Any] = {"ranking_decay": 0.0, "stale_factor": 1.0}
-"""Decay off: the conversations are years old, and age says nothing about the questions."""
+"""Without decay: the conversations are years old, and age is irrelevant to the questions."""
 KIN: dict[str, Any] = {"graph_kin": 1.0}
-"""The conversations hold no links: their graph is made of what is alike in meaning."""
+"""The conversations have no links: their graph connects turns of similar meaning."""
 ROWS: dict[str, dict[str, Any]] = {
     "words (BM25)": {**PLAIN, **STILL, "fusion_alpha": 0.0},
     "meaning (vectors)": {**PLAIN, **STILL, "fusion_alpha": 1.0},
@@ -98,7 +98,7 @@ async def store(database: Database, folder: Path, embedder: Embedder) -> list[Qu
     questions: list[Question] = []
     samples = [sample for path in sorted(folder.glob("locomo*.json")) for sample in json.loads(path.read_text())]
     for sample in samples:
-        project = await settle(database, Identity(root=f"/{sample['sample_id']}", name=sample["sample_id"]))
+        project = await find_or_create(database, Identity(root=f"/{sample['sample_id']}", name=sample["sample_id"]))
         ids: dict[str, int] = {}
         async with database.write() as tx:
             for turn_id, session, at, speaker, text in turns_of(sample["conversation"]):
@@ -139,13 +139,13 @@ def scores(ranked: list[int], evidence: frozenset[int]) -> Scores:
     )
 
 
-async def measure(mind: Mind, questions: list[Question], details: bool = False) -> str:
+async def measure(ctx: RecallContext, questions: list[Question], details: bool = False) -> str:
     """One row of the table; in detail with one for each category and each conversation."""
     by: defaultdict[str, list[Scores]] = defaultdict(list)
     taken = []
     for question in questions:
         began = perf_counter()
-        hits = await recall(mind, question.text, question.project, 10)
+        hits = await recall(ctx, question.text, question.project, 10)
         taken.append(1000 * (perf_counter() - began))
         found = scores([hit.memory.id for hit in hits], question.evidence)
         for group in ("all", CATEGORIES[question.category], question.project):
@@ -168,12 +168,12 @@ def _line(rows: list[Scores], categories: list[list[Scores]], taken: list[float]
 
 
 Fill = Callable[[Database, Embedder], Awaitable[Asked]]
-"""What stores memories and their vectors, and returns what is to be asked."""
+"""Stores memories and their vectors, and returns the questions."""
 
 
 @asynccontextmanager
-async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[Mind, Asked]]:
-    """Open a store of its own, filled, with an index over it and the local model: what recall needs."""
+async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[RecallContext, Asked]]:
+    """Open a separate, filled store with an index and the local model."""
     embedder = open_embedder("local")
     assert embedder is not None
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
@@ -187,7 +187,7 @@ async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[Mind, Asked]]:
         async def of_query(text: str) -> Any:
             return embedder.embed([text])[0]
 
-        yield Mind(database, index, tuned(**STILL), of_query), asked
+        yield RecallContext(database, index, tuned(**STILL), of_query), asked
         await index.close()
         await database.close()
 
@@ -198,13 +198,13 @@ async def run(folder: Path, only: list[str], details: bool) -> None:
     async def fill(database: Database, embedder: Embedder) -> list[Question]:
         return await store(database, folder, embedder)
 
-    async with furnished(fill) as (mind, questions):
+    async with furnished(fill) as (ctx, questions):
         print(f"{len(questions)} questions")
         names = " ".join(f"{name:>10}" for name in CATEGORIES.values())
         print(f"{'':24}    R@5    R@10     MRR    nDCG {names}  p50 ms    p95")
         for name, changed in ROWS.items():
             if not only or any(part in name for part in only):
-                chosen = replace(mind, settings=tuned(**changed))
+                chosen = replace(ctx, settings=tuned(**changed))
                 print(f"{name:24} {await measure(chosen, questions, details)}", flush=True)
 
 

@@ -1,11 +1,11 @@
-"""The memories that benches fill their stores with: a person's, sure, and said at a given time."""
+"""Memories to fill benchmark stores with: stated by a person, confident, at a given time."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from subconscious.kinds import KINDS
-from subconscious.model import Memory, Origin, Scope
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Memory, Origin, Scope
 from subconscious.store.rows import content_hash
 
 

@@ -1,9 +1,9 @@
-"""What is merged of real sessions' captures, for reading: `python -m bench.merging DIR [--pairs FILE] [--discarded]`.
+"""Print the merges of real sessions' captures: `python -m bench.merging DIR [--pairs FILE] [--discarded]`.
 
-Imports a folder of transcripts with the local embedder, through the command a person types and a real daemon; counts
-what the queue did not take since the same waited or stood; lets a person approve all that waits (with ``--discarded``
-also what was discarded, for a larger sample); then merges as at night. Prints counts and seconds; the pairs go into a
-file that never enters the repository, one JSON object a line, to be judged by people.
+Imports a folder of transcripts with the local embedder, through the user's command and a real daemon; counts candidates
+that were not queued because the same one was waiting or stored; approves all waiting captures (with ``--discarded``
+also discarded ones, for a larger sample); then runs the nightly merges. Prints counts and seconds. The pairs are
+written to a file, one JSON object a line, to be judged by people; it never enters the repository.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import Any
 
 from bench import import_
 from bench.tuned_daemon import tuned_command, write_config
-from daemon import phases
-from daemon.core import Core
-from daemon.embedding import Embedding
-from subconscious import client
-from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow.merging import text_of
-from subconscious.flow.remembering import Provenance, memory_of
-from subconscious.home import Home
-from subconscious.model import Admission, Decision
-from subconscious.settings import Settings
+from subconscious import wire
+from subconscious.app import App
+from subconscious.capture.admission import Provenance, memory_of
+from subconscious.domain.model import Admission, Decision
+from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.batches import text_of
+from subconscious.embeddings.embedder import Embedder, open_embedder
+from subconscious.settings.home import Home
+from subconscious.settings.settings import Settings
 from subconscious.store import captures, embedding_queue, memories, vectors
-from subconscious.store.capture_rows import Place, candidate_of
+from subconscious.store.capture_rows import SessionRef, candidate_from
 from subconscious.store.connect import Database, open_database
 from subconscious.store.maintenance import Run
+from subconscious.upkeep import phases
 
 REPEATS = ("says what capture", "says what memory")
 
@@ -47,14 +47,14 @@ def rows(home: Home, sql: str) -> list[Any]:
 
 def import_all(home: Home, folder: Path) -> None:
     write_config(home, {"embedder": '"local"', "links": False, "maintenance": False})
-    client.daemon_command = tuned_command
-    client.ensure_daemon(home)
+    wire.daemon_command = tuned_command
+    wire.ensure_daemon(home)
     try:
         seconds, report = import_.run(home, folder)
-        client.call(home, "drain", {"timeout": 600}, 605)
+        wire.call(home, "drain", {"timeout": 600}, 605)
     finally:
-        client.call(home, "stop")
-        client.await_absence(home, 20)
+        wire.call(home, "stop")
+        wire.await_absence(home, 20)
     told = ", ".join(f"{name} {report[name]}" for name in ("captured", "queued", "discarded"))
     print(f"imported in {seconds:.1f} s: {told}")
 
@@ -66,8 +66,8 @@ async def approve(database: Database, embedder: Embedder, statuses: tuple[str, .
         for capture in await captures.listing(database, status=status, limit=10**6):
             if capture["memory_id"] is not None or capture["reason"].startswith(REPEATS):
                 continue
-            said = candidate_of(capture)
-            where = Provenance(Place(capture["project_id"], capture["session_id"]))
+            said = candidate_from(capture)
+            where = Provenance(SessionRef(capture["project_id"], capture["session_id"]))
             memory = memory_of(said, Admission(Decision.AUTO, capture["confidence"], ""), where)
             async with database.write() as tx:
                 if await memories.same_wording(tx, memory) is not None:
@@ -75,7 +75,7 @@ async def approve(database: Database, embedder: Embedder, statuses: tuple[str, .
                 kept = await memories.insert(tx, memory)
                 row = vectors.Row(kept.id, kept.project_id or "", embedder.embed([text_of(kept)])[0])
                 await vectors.save(tx, embedder.name, [row])
-                await embedding_queue.mark(tx, [kept.id], "done")
+                await embedding_queue.set_status(tx, [kept.id], "done")
             made += 1
     return made
 
@@ -85,19 +85,19 @@ async def merge(home: Home, statuses: tuple[str, ...]) -> None:
     if embedder is None:
         raise SystemExit("there is no local model")
     database = await open_database(home.database)
-    core = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    app = App(home, Settings(embedder="none"), database, Embedding("none", database))
     try:
         print(f"approved: {await approve(database, embedder, statuses)}")
-        core.embedding.sense.model = embedder.name
-        core.embedding.sense.index = await vectors.open_index(database, embedder.name, embedder.dim)
+        app.embedding.current.model = embedder.name
+        app.embedding.current.index = await vectors.open_index(database, embedder.name, embedder.dim)
         begun, step, done = perf_counter(), phases.Step(""), dict[str, int]()
         while step.cursor is not None:
-            step = await phases.merge(core, Run(1, "nightly", "running", "merge", step.cursor, 0.0, None))
+            step = await phases.merge(app, Run(1, "nightly", "running", "merge", step.cursor, 0.0, None))
             done = {name: done.get(name, 0) + step.done.get(name, 0) for name in {*done, *step.done}}
         print(f"at night: {done} in {perf_counter() - begun:.1f} s")
-        await core.embedding.sense.index.close()
+        await app.embedding.current.index.close()
     finally:
-        await core.embedding.close()
+        await app.embedding.close()
         await database.close()
 
 

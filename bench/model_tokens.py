@@ -1,11 +1,11 @@
-"""What a model is sent of sessions: tokens a session, and whether anything is sent twice.
+"""Count the tokens that are sent to a model per session, and whether anything is sent twice.
 
     python -m bench.model_tokens FOLDER... [--most 60]
 
-Each FOLDER holds one project's `<sid>.jsonl`; they are replayed in order through the daemon's code, without an
-embedder. A stand-in answers: one candidate for each 1,000 tokens, a sentence of the user's word for word, and on a
-second look that nothing speaks against it. So the requests are as long as a real model's would be; answers are counted
-at 700 tokens a chunk and 120 a note. A session that only says hello is played first: nothing may be sent of it.
+Each FOLDER has one project's `<sid>.jsonl`; they are replayed in order through the daemon's code, without an embedder.
+A stand-in answers with one candidate for each 1,000 tokens, a verbatim sentence of the user, and approves all in the
+second look. So the requests are as long as with a real model; answers count 700 tokens a chunk and 120 a note. A
+session that only says hello is played first: none of it may be sent.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from typing import Any
 from bench.quiet import quiet
 from bench.reader_answers import HOUR, plan
 from bench.replay.stage import stage
-from subconscious.providers import Request
-from subconscious.settings import Settings
+from subconscious.llm.providers import Request
+from subconscious.settings.settings import Settings
 
 GREETING = "hello-0000"
 A_CANDIDATE = 1000
 """Tokens of a session for which a model proposes one candidate, as the instruction asks."""
 
 LONG = 160
-"""Characters from which two turns in a row count that are told as new twice: shorter ones recur by themselves."""
+"""Characters from which two consecutive turns count as sent twice: shorter ones recur by chance."""
 
 ANSWERED, A_NOTE, STORY, A_VERDICT = 700, 120, 250, 60
 
@@ -42,13 +42,13 @@ Row = dict[str, Any]
 
 @dataclass
 class Reader:
-    """Stands in for a model, and sees what is sent."""
+    """A stand-in for a model that records the requests."""
 
     fresh: Counter[str] = field(default_factory=Counter)
-    """Pairs of turns that were told as new, and how often: a single one may recur, as an error does."""
+    """Pairs of turns that were sent as new, and how often: single ones may recur, as errors do."""
 
     def __call__(self, request: Request) -> str:
-        """Answer a question as a model that finds as much as it is asked for."""
+        """Answer a request as a model that finds as many statements as it may."""
         if request.purpose == "review":
             numbers = re.findall(r'"number": (\d+)', request.text)
             return json.dumps({"looks": [PASSED | {"number": int(number)} for number in numbers]})
@@ -74,7 +74,7 @@ PROPOSED = {"kind": "decision", "standing": "standing", "confirmed_by": "user", 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent of one session: tokens by purpose, and answers to them by rule of thumb."""
+    """The tokens sent for one session by purpose, and estimated tokens of the answers."""
 
     asked: dict[str, int]
     answered: int
@@ -86,15 +86,15 @@ class Sent:
 
 
 async def play(folder: Path, transcripts: Path, reader: Reader, home: Path) -> dict[str, Sent]:
-    """Replay one project; return what was sent of each of its sessions."""
+    """Replay one project; return the requests of each of its sessions."""
     history = plan(transcripts, [], folder)
     async with stage(history, home, Settings(embedder="none"), reader) as made:
         for event in history.events():
             await made.live_until(event.at)
             await made.hand_over(event)
         await made.live_until(made.clock.now + 2 * HOUR)
-        rows = await made.core.database.rows("SELECT session_id, purpose, input_tokens FROM llm_calls")
-        notes = await made.core.database.rows("SELECT session_id, count(*) FROM second_looks GROUP BY 1")
+        rows = await made.app.database.rows("SELECT session_id, purpose, input_tokens FROM llm_calls")
+        notes = await made.app.database.rows("SELECT session_id, count(*) FROM second_looks GROUP BY 1")
     return _by_session([one.sid for one in history.sessions], [tuple(row) for row in rows], dict(map(tuple, notes)))
 
 
@@ -142,7 +142,7 @@ def _twice(reader: Reader) -> int:
 
 
 def at(ordered: Sequence[int], share: float) -> int:
-    """The value below which that share lies."""
+    """The quantile for that share."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
 
 

@@ -1,4 +1,4 @@
-"""Which small faults do the tests notice? Changes one place of the code at a time and runs the tests that cover it.
+"""Mutation test: change one place of the code at a time and run the tests that cover it.
 
     python -m bench.mutants [--count 40] [--seed 1] [--tree DIR] [--only NAME...] [--seconds 240]
 
@@ -25,31 +25,37 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("subconscious", "daemon", "cli", "hooks")
-SKIPPED = ("subconscious/demo", "hooks/maker.py", "hooks/environment.py")
+SKIPPED = ("subconscious/demo", "hooks/maker.py", "hooks/interpreters.py", "hooks/environment.py")
 """What only tests of whole machines cover, which take minutes."""
 
 LEFT_OUT = ("slow", "client", "model", "fuzz", "serial")
 """Markers of tests that are not run."""
 
 MOST_FILES = 8
-"""Test files that name a mutant's module and are run, beside those of its room."""
+"""Test files that name a mutant's module and are run in addition to those of its room."""
 
 COVERED_BY = {
-    "daemon/requests": ["tests/daemon/test_sessions.py", "tests/daemon/test_links.py", "tests/daemon/test_changes.py"],
     "daemon": ["tests/daemon/test_sessions.py", "tests/daemon/test_review.py"],
     "hooks": ["tests/unit/test_hooks_drop.py", "tests/unit/test_hooks_ask.py", "tests/unit/test_hooks_wake.py"],
     "cli/tools": ["tests/unit/test_mcp_tools.py", "tests/daemon/test_mcp.py"],
     "cli": ["tests/unit/test_cli.py", "tests/unit/test_cli_upkeep.py"],
+    "subconscious/authorship": ["tests/daemon/test_forgery.py", "tests/unit/test_attested.py"],
     "subconscious/capture": ["tests/unit/test_capture_structure.py", "tests/unit/test_offline.py"],
     "subconscious/doctor": ["tests/unit/test_doctor.py"],
-    "subconscious/flow": ["tests/unit/test_flow.py", "tests/unit/test_recall.py"],
-    "subconscious/links": ["tests/unit/test_links.py", "tests/unit/test_found.py"],
-    "subconscious/llm": ["tests/unit/test_llm_client.py", "tests/unit/test_llm_limits.py"],
+    "subconscious/history": ["tests/daemon/test_changes.py", "tests/daemon/test_sessions.py"],
+    "subconscious/links": ["tests/unit/test_links.py", "tests/unit/test_found.py", "tests/daemon/test_links.py"],
+    "subconscious/llm": [
+        *("tests/unit/test_llm_client.py", "tests/unit/test_llm_limits.py"),
+        *("tests/contract/test_providers.py", "tests/contract/test_provider_wires.py"),
+    ],
+    "subconscious/memories": ["tests/daemon/test_changes.py", "tests/daemon/test_purge.py"],
     "subconscious/poisoning": ["tests/unit/test_poisoning_rules.py", "tests/unit/test_poisoning_gate.py"],
-    "subconscious/providers": ["tests/contract/test_providers.py", "tests/contract/test_provider_wires.py"],
+    "subconscious/recall": ["tests/unit/test_recall.py", "tests/unit/test_fusion.py", "tests/unit/test_flow.py"],
     "subconscious/redaction": ["tests/unit/test_redaction.py"],
-    "subconscious/search": ["tests/unit/test_recall.py", "tests/unit/test_fusion.py"],
+    "subconscious/review": ["tests/daemon/test_review.py"],
+    "subconscious/sessions": ["tests/unit/test_flow.py", "tests/daemon/test_sessions.py"],
     "subconscious/store": ["tests/unit/test_store.py", "tests/unit/test_links_store.py"],
+    "subconscious/supersession": ["tests/unit/test_flow.py", "tests/daemon/test_merging.py"],
     "subconscious/surfacing": ["tests/unit/test_surfacing.py", "tests/unit/test_surfacing_rules.py"],
     "subconscious/transcripts": ["tests/unit/test_transcripts.py"],
     "subconscious": [],
@@ -58,7 +64,7 @@ COVERED_BY = {
 
 ALSO = {
     "hooks/greet.py": ["tests/daemon/test_mcp_greeter.py"],
-    "daemon/requests/privacy.py": ["tests/daemon/test_purge.py"],
+    "subconscious/privacy/api.py": ["tests/daemon/test_purge.py"],
     "subconscious/store/vectors/": ["tests/contract/test_vector_index.py"],
 }
 """Test files that exercise a part of a room, and do not say so by a name or an import."""
@@ -92,7 +98,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What it is known by in every version of the code."""
+        """Its identifier in every version of the code."""
         return hashlib.sha256(f"{self.path}|{self.before.strip()}|{self.start}|{self.text}".encode()).hexdigest()[:8]
 
     @property
@@ -118,7 +124,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _changes(node: ast.AST, lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Columns of a node's line and what may stand there instead. Lines with other letters than ASCII are left alone."""
+    """Columns of a node's line and their replacements. Lines that are not ASCII are skipped."""
     line = lines[_line(node) - 1]
     if not _line(node) or getattr(node, "end_lineno", 0) != _line(node) or not line.isascii():
         return
@@ -160,12 +166,12 @@ def _is_call(node: ast.expr) -> bool:
 
 
 def room_of(path: str) -> str:
-    """The room of a file, as it stands in COVERED_BY."""
+    """The room of a file, as named in COVERED_BY."""
     return next(room for room in COVERED_BY if path.startswith(f"{room}/"))
 
 
 def chosen(tree: Path, count: int, seed: int) -> list[Mutant]:
-    """So many mutants, from all rooms alike."""
+    """That many mutants, evenly from all rooms."""
     rooms: dict[str, dict[str, Mutant]] = {room: {} for room in COVERED_BY}
     for room in ROOMS:
         for file in sorted((tree / room).rglob("*.py")):
@@ -208,7 +214,7 @@ def copied(tree: Path, folder: Path) -> Path:
 
 
 def fate(tree: Path, mutant: Mutant, seconds: float) -> str:
-    """Whether the tests notice a mutant: killed, survived, or why that can't be told."""
+    """Whether the tests detect a mutant: killed, survived, or the reason why it is unknown."""
     file = tree / mutant.path
     source = file.read_text(encoding="utf-8")
     lines = source.split("\n")

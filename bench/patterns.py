@@ -29,13 +29,15 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
-from subconscious.capture import ended, endings, examined, narration, obstacles, passages, sentences
+from subconscious.capture import narration, passages
+from subconscious.capture.detectors import obstacles
 from subconscious.failures import hazards, signature
-from subconscious.poisoning import reservations, rules, views
-from subconscious.redaction import gitleaks, personal, places, shapes
+from subconscious.poisoning import reservation_topics, rules, views
+from subconscious.redaction import context_rules, gitleaks, personal, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
-from subconscious.text import claims, statement
-from subconscious.transcripts import scribe
+from subconscious.supersession import ended, endings
+from subconscious.text import claims, examined, sentences, statement
+from subconscious.transcripts import turn_builder
 
 PACKAGES = ("subconscious", "daemon", "cli")
 
@@ -52,24 +54,26 @@ STEEPEST = 9.0
 """The most that the second try may take of the first: a linear pattern takes 4 times as long, a quadratic one 16."""
 
 BOUNDS = {
-    "subconscious.capture.cues.": sentences.LONGEST,
-    "subconscious.capture.refinements.": sentences.LONGEST,
+    "subconscious.capture.detectors.cues.": sentences.LONGEST,
+    "subconscious.capture.detectors.refinements.": sentences.LONGEST,
     "subconscious.capture.impersonal": narration.LONGEST,
     "subconscious.capture.narration.": narration.LONGEST,
-    "subconscious.capture.resolved.": narration.LONGEST,
+    "subconscious.capture.detectors.resolved.": narration.LONGEST,
     "subconscious.capture.kernel.": examined.LONGEST_LINE,
-    "subconscious.capture.obstacles.": obstacles.LONGEST_MESSAGE,
+    "subconscious.capture.detectors.obstacles.": obstacles.LONGEST_MESSAGE,
     "subconscious.capture.looks.": passages.LONGEST,
-    "subconscious.capture.endings.": endings.LONGEST,
-    "subconscious.capture.ended.": ended.LETTERS,
+    "subconscious.supersession.endings.": endings.LONGEST,
+    "subconscious.supersession.ending_patterns.": endings.LONGEST,
+    "subconscious.supersession.ended.": ended.LETTERS,
     "subconscious.text.claims.": claims.LETTERS,
-    "subconscious.capture.practices.": scribe.LONGEST_COMMAND,
-    "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
-    "subconscious.capture.records.": scribe.LONGEST_COMMAND,
-    "subconscious.poisoning.reservations.": reservations.LETTERS,
+    "subconscious.capture.detectors.practices.": turn_builder.LONGEST_COMMAND,
+    "subconscious.capture.detectors.conventions.": turn_builder.LONGEST_COMMAND,
+    "subconscious.capture.detectors.commit_messages.": turn_builder.LONGEST_COMMAND,
+    "subconscious.poisoning.reservation_topics.": reservation_topics.LETTERS,
+    "subconscious.poisoning.reservations.": reservation_topics.LETTERS,
     "subconscious.text.rewrites.": statement.LETTERS,
-    "subconscious.summaries.handover.": 1_500,
-    "subconscious.failures.commands.": scribe.LONGEST_COMMAND,
+    "subconscious.sessions.handover.": 1_500,
+    "subconscious.failures.commands.": turn_builder.LONGEST_COMMAND,
     "subconscious.failures.hazards._PROSE": hazards.LONGEST_SLOT,
     "subconscious.failures.signature._VARIABLE": signature.LONGEST_LINE,
     "subconscious.redaction.plausible.": 1_100,
@@ -79,7 +83,7 @@ BOUNDS = {
 """The most characters that a module's patterns are given; of all others the time must grow with the text alone."""
 
 LIMIT = 0.1
-"""Seconds that a pattern with a bound may take on as much text: ``re`` lets no other thread run meanwhile."""
+"""Seconds that a bounded pattern may take on that much text: ``re`` blocks all other threads meanwhile."""
 
 MOST = 500
 """Texts that one pattern is tried on at most."""
@@ -207,7 +211,7 @@ def _literals(module: ModuleType) -> Iterator[tuple[int, str, re.Pattern[str]]]:
 
 def secrets() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The rules of the redaction, which are compiled when a text first needs them."""
-    for rule in (*shapes.RULES, *places.RULES, *gitleaks.rules(), *chain.from_iterable(personal.RULES.values())):
+    for rule in (*shapes.RULES, *context_rules.RULES, *gitleaks.rules(), *chain.from_iterable(personal.RULES.values())):
         yield rule.kind, compiled(rule.pattern)
 
 
@@ -225,7 +229,7 @@ def widest(pattern: str) -> int:
 
 
 def near_misses(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Beginnings of what the pattern matches: repeated, and followed by more and more of what comes next."""
+    """Prefixes of matches: repeated, and continued step by step."""
     for pieces in _samples(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)):
         for end in range(1, len(pieces) + 1):
             begun = "".join(pieces[:end])
@@ -359,7 +363,7 @@ def _measure(found: Found, small: int, pipe: Connection) -> None:
 
 
 def measure(found: Found, small: int = SMALL) -> Growth | None:
-    """Return the first shape on which a pattern is too slow, measured in a process of its own."""
+    """Return the first shape on which a pattern is too slow, measured in a separate process."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_measure, args=(found, small, theirs))

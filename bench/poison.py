@@ -1,10 +1,10 @@
 """Measure the poisoning check: `python -m bench.poison CORPORA TRANSCRIPTS [--peers PYTHON] [--unseen]`.
 
-Caught means flagged (medium: a person looks) or blocked (high, critical: quarantine). Rules were written with half 0 of
-each corpus in sight, so the figures to believe are those of half 1; of later rules, on commands and in other languages,
-those of the quarter that was held back. ``--unseen`` (needs scikit-learn) adds the model as
-it does on texts, and on whole sources, that it was not trained on; the shipped one was trained on all of these texts.
-``--peers`` is the Python of an environment that has other detectors installed; see bench/poison_peers.py.
+Caught means flagged (medium: a person looks) or blocked (high, critical: quarantine). The rules were written with half
+0 of each corpus, so the reliable figures are those of half 1; for later rules, on commands and in other languages,
+those of the quarter that was held out. ``--unseen`` (needs scikit-learn) adds the model's results on texts, and on
+whole sources, that it was not trained on; the shipped one was trained on all of these texts. ``--peers`` is the Python
+of an environment that has other detectors installed; see bench/poison_peers.py.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tempfile import TemporaryDirectory
 
 from bench.poison_texts import Text, corpus, records, spoken
 from subconscious.capture.gate import admit
-from subconscious.model import Candidate, Decision, Evidence, Finding, Level, Origin, Strength, Threat, Verdict
-from subconscious.poisoning import check_text, linear
-from subconscious.poisoning.check import look, verdict_of
-from subconscious.poisoning.gate import screen, withhold
-from subconscious.settings import Settings
+from subconscious.domain.model import Candidate, Decision, Evidence, Finding, Level, Origin, Strength, Threat, Verdict
+from subconscious.poisoning import attack_model, check_text
+from subconscious.poisoning.check import scan, verdict_of
+from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.settings.settings import Settings
 
 CORE = (
     "agentdojo ipi_coding_agent agent_threat_bench_memory bastioncorpus owasp_amg cyberseceval_pi garak_latent"
@@ -47,11 +47,11 @@ def answer(verdict: Verdict) -> Answer:
 
 def rules(text: str) -> Answer:
     """The patterns alone."""
-    return answer(verdict_of(look(text, learned=False)))
+    return answer(verdict_of(scan(text, learned=False)))
 
 
 def full(text: str) -> Answer:
-    """Patterns and the shipped model: what the daemon runs on words that nobody typed."""
+    """Patterns and the shipped model, as the daemon applies them to untyped text."""
     return answer(check_text(text))
 
 
@@ -62,9 +62,9 @@ def typed(text: str) -> Answer:
 
 def joined(text: str, sure: float) -> Answer:
     """Patterns, and a model that is this sure."""
-    level = Level.MEDIUM if sure >= linear.FLAGS else Level.LOW
-    said = [Finding("model", Threat.INSTRUCTION, level, "")] if sure >= linear.DOUBTS else []
-    return answer(verdict_of([*look(text, learned=False), *said]))
+    level = Level.MEDIUM if sure >= attack_model.FLAGS else Level.LOW
+    said = [Finding("model", Threat.INSTRUCTION, level, "")] if sure >= attack_model.DOUBTS else []
+    return answer(verdict_of([*scan(text, learned=False), *said]))
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
 
 
 def tell(title: str, texts: Sequence[Text], answers: Sequence[Answer]) -> None:
-    """One table: a row for each source, then what the bars are on."""
+    """One table: a row for each source, then the totals."""
     print(f"\n## {title}\n\n{'source':28} {'':8} {'n':>5} {'caught':>7} {'95 % interval':>15} {'blocked':>8}")
     by: defaultdict[tuple[bool, str], list[Answer]] = defaultdict(list)
     for text, said in zip(texts, answers, strict=True):
@@ -90,11 +90,11 @@ def tell(title: str, texts: Sequence[Text], answers: Sequence[Answer]) -> None:
             f"{source:28} {sort:8} {len(all_said):5} {100 * caught / len(all_said):6.1f}% {low:6.1f} -{high:6.1f}%"
             f" {100 * blocked / len(all_said):7.2f}%"
         )
-    core = [sum(one != "clean" for one in by[False, name]) / len(by[False, name]) for name in CORE if by[False, name]]
+    app = [sum(one != "clean" for one in by[False, name]) / len(by[False, name]) for name in CORE if by[False, name]]
     known = [said for name in DEVELOPER for said in by[True, name]]
     low, high = wilson(sum(one != "clean" for one in known), len(known))
     print(
-        f"core (mean of {len(core)} corpora) {100 * sum(core) / max(len(core), 1):.1f}%; developer text flagged or"
+        f"core (mean of {len(app)} corpora) {100 * sum(app) / max(len(app), 1):.1f}%; developer text flagged or"
         f" blocked {100 * sum(one != 'clean' for one in known) / max(len(known), 1):.2f}% ({low:.2f}-{high:.2f}),"
         f" blocked {100 * known.count('blocked') / max(len(known), 1):.2f}% of {len(known)}"
     )
@@ -127,7 +127,7 @@ def timed(texts: Iterable[Text], detector: Callable[[str], Answer]) -> None:
 
 
 def joined_up(texts: Sequence[str], size: int, most: int = 1000) -> Iterator[str]:
-    """Texts put together until they are as long as is asked: few of ours are long."""
+    """Texts concatenated to the requested length: few of ours are long."""
     pending = ""
     for text in texts:
         pending = f"{pending}\n\n{text}" if pending else text
@@ -154,7 +154,7 @@ HOSTILE = {
 
 
 def admitted(texts: Sequence[Text]) -> None:
-    """What the gate does with each attack at full confidence, by whose words it is."""
+    """The gate's decision on each attack at full confidence, by origin."""
     print("\n## with the provenance gate: attacks as candidates of confidence 1.0\n")
     settings = Settings()
     for origin in Origin:
@@ -169,7 +169,7 @@ def admitted(texts: Sequence[Text]) -> None:
 def _gated(text: str, origin: Origin, kind: str, settings: Settings) -> Decision:
     quoted = Evidence(text, "t", "", 0, 0)
     candidate = Candidate(kind, text[:100], text[:400], quoted, origin, Strength.EXPLICIT, 1.0, "bench", 0.0)
-    return withhold(admit(candidate, settings), screen(candidate)).decision
+    return apply_verdict(admit(candidate, settings), screen(candidate)).decision
 
 
 def peers(python: str, texts: Sequence[Text]) -> None:

@@ -1,4 +1,4 @@
-"""Public detectors of injected text, asked line by line: run by the Python of an environment that has some of them.
+"""Run public prompt-injection detectors, line by line, with the Python of an environment that has them.
 
     pip install agent-memory-guard agentbastion ai-injection-guard bastionmemory clawguard-core
 

@@ -1,4 +1,4 @@
-"""Texts to judge the poisoning check by: the shared corpora, and harmless developer text of other kinds."""
+"""Texts for the poisoning benchmark: the shared corpora, and harmless developer text of other kinds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from subconscious.flow.remembering import clean
-from subconscious.model import Origin, Role
+from subconscious.domain.model import Origin, Role
+from subconscious.redaction.cleaning import clean
 from subconscious.transcripts import read_turns
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of one source. ``half`` is 0 or 1 by its group, so that the same case stands in one half only."""
+    """One text of one source. ``half`` is 0 or 1 by its group, so that each case is in one half only."""
 
     source: str
     attack: bool

@@ -1,8 +1,8 @@
 """Train the poisoning check's small model: `python -m bench.poison_train CORPORA TRANSCRIPTS` (needs scikit-learn).
 
-One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before it is written, it is judged
-on what it has not seen: each attack corpus is left out in turn, and each source of harmless text. Nothing of the
-corpora is kept but weights; licences of what was trained on: bench/data/LICENCES.md. The run is deterministic.
+One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before that, it is evaluated on
+unseen data: each attack corpus and each source of harmless text is left out in turn. Only weights of the corpora are
+kept; licences of the training data: bench/data/LICENCES.md. The run is deterministic.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy
 
 from bench.poison_texts import Text, corpus, records, spoken
-from subconscious.poisoning.linear import DOUBTS, FLAGS, SIZE, places
+from subconscious.poisoning.attack_model import DOUBTS, FLAGS, SIZE, places
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights.npz"
 UNTAUGHT = frozenset({"asb_tools", "bipia_text_in_email"})
-"""Attacks whose words alone show no malice: learned from, they would only blur what an attack is."""
+"""Attacks that no wording reveals: training on them would only blur the model."""
 
 STRENGTH = 100.0
 HARMLESS_WEIGHT = 1.5
@@ -39,7 +39,7 @@ class Table:
 
 
 def table_of(texts: Sequence[Text]) -> Table:
-    """One row a text, as ``linear.probability`` sees it: each feature once, by the root of their number."""
+    """One row a text, as ``attack_model.probability`` sees it: each feature once, by the root of their number."""
     from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
 
     at = [places(text.text) for text in texts]
@@ -51,7 +51,7 @@ def table_of(texts: Sequence[Text]) -> Table:
 
 
 def fit(table: Table, chosen: numpy.ndarray) -> Any:
-    """Fit on the chosen rows; sources weigh alike, however many rows they have."""
+    """Fit on the chosen rows; all sources have equal weight, regardless of their size."""
     from sklearn.linear_model import LogisticRegression
 
     truth, sources = table.truth[chosen], table.sources[chosen]

@@ -1,8 +1,8 @@
-"""Count what the ledger saves: `python -m bench.project`.
+"""Count the tokens that the ledger of given memories saves: `python -m bench.project`.
 
-Ten scripted sessions of one project, each a start and follow-ups on what it is about, go through the real flow and a
-real store twice: as shipped, and with a ledger that forgets everything at once and no pause between surfaces. Tokens
-are characters / 4.
+Ten scripted sessions of one project, each a start and follow-ups on its topic, go through the real flow and a real
+store twice: as shipped, and with a ledger that forgets everything at once and no pause between surfaces. Tokens are
+characters / 4.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import numpy
 
 from bench.memory import memory_of
 from bench.tuned import tuned
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
-from subconscious.model import Memory
-from subconscious.projects import Identity
-from subconscious.settings import Settings
+from subconscious.domain.model import Memory
+from subconscious.framing.rules import CHARACTERS_A_TOKEN
+from subconscious.recall.file_binding import Touched
+from subconscious.recall.recall_context import RecallContext
+from subconscious.settings.settings import Settings
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import Project, settle
-from subconscious.surfacing import CHARACTERS_A_TOKEN
-from subconscious.surfacing.files import Touched
+from subconscious.store.projects import Project, find_or_create
+from subconscious.surfacing.proactive import Prompt, SurfacingEvent, surface_error, surface_file, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
+from subconscious.system.projects import Identity
 
 NOW = 1_790_000_000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a session is about: what is known of it, and what is asked, touched and met on the way."""
+    """A session's topic: known memories, prompts, touched files and errors."""
 
     name: str
     file: str
@@ -99,36 +99,36 @@ def _memory(project: Project, content: str, file: str) -> Memory:
     )
 
 
-async def hold(mind: Mind, project: Project, number: int, *, ledger: bool) -> tuple[int, int]:
-    """Hold one session; the tokens of its start and of what followed."""
+async def hold(ctx: RecallContext, project: Project, number: int, *, ledger: bool) -> tuple[int, int]:
+    """Run one session; return the tokens of its start and of the rest."""
     session, topic = f"s{number}", TOPICS[number % len(TOPICS)]
-    begun = await surface_start(mind, Start(session, project.id, "start/startup", "main", hints=topic.name))
+    begun = await surface_start(ctx, Start(session, project.id, "start/startup", "main", hints=topic.name))
     told = 0
     for place, prompt in enumerate(topic.prompts):
-        events = [surface_prompt(mind, Prompt(session, project.id, prompt, "main"))]
+        events = [surface_prompt(ctx, Prompt(session, project.id, prompt, "main"))]
         if place % 2:
             touched = Touched(topic.file, str(project.root))
-            events.append(surface_file(mind, Occasion(session, project.id, "file", "main"), touched))
+            events.append(surface_file(ctx, SurfacingEvent(session, project.id, "file", "main"), touched))
         if place == 2:
-            events.append(surface_error(mind, Occasion(session, project.id, "error", "main"), topic.error))
+            events.append(surface_error(ctx, SurfacingEvent(session, project.id, "error", "main"), topic.error))
         for event in events:
             if not ledger:
-                async with mind.database.write() as tx:
+                async with ctx.database.write() as tx:
                     await surfaces.reset(tx, session)
             told += len((await event).text)
     return len(begun.text) // CHARACTERS_A_TOKEN, told // CHARACTERS_A_TOKEN
 
 
 async def project_of_ten(folder: Path, *, ledger: bool) -> tuple[int, int]:
-    """Hold ten sessions in a store of their own."""
+    """Run ten sessions in a separate store."""
     database = await open_database(folder / "memory.db")
     try:
         await migrate(database)
-        project = await settle(database, Identity(root=str(folder), name="shop"))
+        project = await find_or_create(database, Identity(root=str(folder), name="shop"))
         await furnish(database, project)
         chosen = Settings(embedder="none") if ledger else tuned(embedder="none", surface_cooldown_minutes=0)
-        mind = Mind(database, None, chosen, no_embedding)
-        tokens = [await hold(mind, project, number, ledger=ledger) for number in range(10)]
+        ctx = RecallContext(database, None, chosen, no_embedding)
+        tokens = [await hold(ctx, project, number, ledger=ledger) for number in range(10)]
     finally:
         await database.close()
     return sum(start for start, _ in tokens), sum(told for _, told in tokens)

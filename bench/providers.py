@@ -1,14 +1,14 @@
-"""1,000 jobs that ask a model through each provider, against a server that fails one time in ten.
+"""1,000 jobs that call a model through each provider, against a server that fails one time in ten.
 
     python -m bench.providers [--jobs 1000] [--failing 0.1] [--claude COMMAND] [anthropic openai ollama ...]
 
-The providers are the real ones, over their SDKs, the client above them and the durable queue too; the server on
-loopback keeps its own books, and those are compared with ours: jobs lost or done twice, calls and tokens in any window
-against the limits, dollars charged against dollars recorded. A call that the server cut off in the middle of its answer
-has a cost that nobody is told: those are counted apart. Limits are 30 calls and 20,000 tokens a second, in place of 60
-and 100,000 a minute. ``--claude`` adds some jobs through the real Claude Code, one child at a time.
+The providers are the real ones, with their SDKs, the client above them and the durable queue. The loopback server's
+records are compared with ours: jobs lost or done twice, calls and tokens in any window against the limits, dollars
+charged against dollars recorded. Calls that the server cut off in the middle of an answer have an unknown cost and are
+counted separately. Limits are 30 calls and 20,000 tokens a second, instead of 60 and 100,000 a minute. ``--claude``
+adds some jobs through the real Claude Code, one child process at a time.
 
-Then the same small questions one by one, joined ten to a call, and as a native batch: calls and dollars.
+Then the same small requests are sent one by one, joined ten to a call, and as a native batch: calls and dollars.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ from pydantic import BaseModel, SecretStr
 
 from bench.fake_models import Books, FakeModel
 from bench.tuned import tuned
-from subconscious.errors import ProviderError
+from subconscious.domain.errors import ProviderError
 from subconscious.llm.answers import Purpose
+from subconscious.llm.bounds import pause_of
 from subconscious.llm.channel import Opener
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later, pause_of
-from subconscious.providers import Access, Provider, Request, open_provider
-from subconscious.settings import Settings
-from subconscious.store import asked, events, jobs
-from subconscious.store.asked import Asked
+from subconscious.llm.deferred import DeferredRequests
+from subconscious.llm.providers import Access, Provider, Request, open_provider
+from subconscious.settings.settings import Settings
+from subconscious.store import events, jobs, llm_requests
 from subconscious.store.connect import Database, open_database
 from subconscious.store.jobs import Job
+from subconscious.store.llm_requests import StoredRequest
 from subconscious.store.migrate import migrate
 from tests.client import fake_api
 
@@ -51,7 +52,7 @@ WINDOW = 1.0
 REQUESTS = 30
 TOKENS = 20_000
 SMALL = 200
-"""Small questions that are asked one by one, joined, and as a batch."""
+"""Small requests: sent one by one, joined, and as a batch."""
 
 SYSTEM = "You read what was said in a programming session and say which of it is worth remembering. " * 12
 TEXT = "We decided to keep amounts as integer cents because floats drift when they are summed. " * 4
@@ -59,14 +60,14 @@ PATHS = {"openai": "/v1"}
 
 
 class Word(BaseModel):
-    """What the model is asked for: it repeats the text."""
+    """The requested answer: a repetition of the text."""
 
     word: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What came of one provider's jobs."""
+    """The results of one provider's jobs."""
 
     provider: str
     seconds: float
@@ -108,7 +109,7 @@ def settings(provider: str, **changes: Any) -> Settings:
 
 
 def opener(url: str) -> Opener:
-    """Open the provider towards our server; the settings name its own place, so that its prices hold."""
+    """Open the provider with our server's address; the settings have the original one, so that its prices apply."""
 
     def opened(name: str, access: Access) -> Provider:
         return open_provider(name, replace(access, base_url=url + PATHS.get(name, "")))
@@ -117,7 +118,7 @@ def opener(url: str) -> Opener:
 
 
 class Queue:
-    """Jobs in the durable queue, worked off as the daemon does: what fails waits, and what is done is written once."""
+    """Jobs in the durable queue, processed as by the daemon: failures wait, and each result is stored once."""
 
     def __init__(self, database: Database, client: LLMClient, count: int) -> None:
         self._database = database
@@ -173,7 +174,7 @@ async def ask_all(folder: Path, provider: str, count: int, failing: float) -> Ta
 
 
 async def ask_claude_code(folder: Path, command: str, count: int, failing: float) -> Tally:
-    """The same through the real Claude Code; it tells what its calls cost, so there are no other books."""
+    """The same through the real Claude Code; it reports the cost of its calls, so there are no other records."""
     chance = random.Random(11)
     books = Books()
     counting = threading.Lock()  # requests are answered at the same time
@@ -262,16 +263,16 @@ async def at_once(client: LLMClient, words: Sequence[str], join: bool) -> list[s
 async def later(database: Database, client: LLMClient, words: Sequence[str]) -> list[str]:
     found: list[str] = []
 
-    async def use(tx: aiosqlite.Connection, request: Asked, answer: Word) -> None:
+    async def use(tx: aiosqlite.Connection, request: StoredRequest, answer: Word) -> None:
         del tx, request
         found.append(answer.word)
 
-    waiting = Later(database, client)
+    waiting = DeferredRequests(database, client)
     waiting.register("poisoning", Purpose(Word, use))
     async with database.write() as tx:
         for number, word in enumerate(words):
             await waiting.put(tx, str(number), question(word), session_id="s", project_id="p")
-    while (counts := await asked.counts(database))["waiting"] + counts["sent"]:
+    while (counts := await llm_requests.counts(database))["waiting"] + counts["sent"]:
         await waiting.round()
         await asyncio.sleep(0.1)
     return found

@@ -1,4 +1,4 @@
-"""Keeps the log quiet while a bench plays sessions in its own process."""
+"""Silence the log while a bench plays sessions in its own process."""
 
 from __future__ import annotations
 

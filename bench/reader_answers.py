@@ -1,12 +1,12 @@
-"""Let readers stand in for a model: what it would be asked is written down, their answers go through the daemon's code.
+"""Use readers in place of a model: export the prompts, then play their answers through the daemon's code.
 
     python -m bench.reader_answers TRANSCRIPTS FOLDER [--sessions SID...] [--list]
 
-TRANSCRIPTS is a folder of one project's `<sid>.jsonl`; they are replayed in the order of their times. Each question
-that would go to a model is written to FOLDER as `<key>.md`; its answer is read from `<key>.json` beside it, and where
-there is none, nothing is answered. So answer what was written, and run it again: the second look is asked about what
-the first answers brought. Nothing is sent anywhere. What is printed is what became of it: numbers a session, and with
-`--list` the captures themselves. Keep FOLDER out of the repository: it quotes the transcripts.
+TRANSCRIPTS is a folder of one project's `<sid>.jsonl`; they are replayed in the order of their times. Each request to a
+model is written to FOLDER as `<key>.md`; its answer is read from `<key>.json` beside it, and is empty if that is
+missing. So answer the written requests, and run it again: the second look reviews the results of the first answers.
+Nothing is sent anywhere. Prints the results: numbers per session, and with `--list` the captures themselves. Keep
+FOLDER out of the repository: it quotes the transcripts.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Any
 from bench.quiet import quiet
 from bench.replay.history import History, read_history
 from bench.replay.stage import Stage, stage
-from subconscious.providers import Request
-from subconscious.settings import Settings
-from subconscious.store.capture_rows import OPENED
-from subconscious.summaries import Handover
+from subconscious.llm.providers import Request
+from subconscious.sessions import Handover
+from subconscious.settings.settings import Settings
+from subconscious.store.capture_rows import SHOWN_STATUS
 
 ASKED = ("capture", "review")
 NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": [], "story": {}}}
@@ -38,7 +38,7 @@ HOUR = 3600.0
 
 @dataclass
 class Readers:
-    """What was asked, and what readers have answered to it."""
+    """The requests, and the readers' answers."""
 
     folder: Path
     asked: Counter[str] = field(default_factory=Counter)
@@ -101,14 +101,14 @@ async def play(
 
 
 async def _stories(made: Stage) -> dict[str, Handover]:
-    rows = await made.core.database.rows("SELECT id, handover FROM sessions")
+    rows = await made.app.database.rows("SELECT id, handover FROM sessions")
     return {row["id"]: Handover.from_json(row["handover"]) for row in rows}
 
 
 async def _captures(made: Stage) -> list[dict[str, Any]]:
-    rows = await made.core.database.rows(
-        f"SELECT session_id, {OPENED} AS status, extractor LIKE 'model-%' AS by_model, kind, origin, content, reason,"
-        " reservation, confidence FROM implicit_captures ORDER BY session_id, id"
+    rows = await made.app.database.rows(
+        f"SELECT session_id, {SHOWN_STATUS} AS status, extractor LIKE 'model-%' AS by_model, kind, origin, content,"
+        " reason, reservation, confidence FROM implicit_captures ORDER BY session_id, id"
     )
     return [dict(row) for row in rows]
 
@@ -116,7 +116,7 @@ async def _captures(made: Stage) -> list[dict[str, Any]]:
 def told(
     captures: Sequence[dict[str, Any]], stories: Mapping[str, Handover], readers: Readers, *, listed: bool
 ) -> Iterator[str]:
-    """Say what became of it, by session."""
+    """Print the results by session."""
     sizes = sorted(readers.tokens) or [0]
     yield f"asked {dict(readers.asked)}, tokens a question {sizes[len(sizes) // 2]} (at most {sizes[-1]})"
     yield f"still to be answered: {', '.join(readers.open) or 'none'}"
@@ -138,7 +138,7 @@ SIDES = (("model", True), ("offline", False))
 
 
 def main() -> int:
-    """Replay, and print what became of it."""
+    """Replay, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("transcripts", type=Path)
     parser.add_argument("folder", type=Path)

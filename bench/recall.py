@@ -1,12 +1,12 @@
-"""Time what a session and a terminal wait for against a real daemon, at growing numbers of memories in 20 projects.
+"""Time requests of a session and a terminal against a real daemon, for growing stores of 20 projects.
 
     python -m bench.recall [1000 10000 100000 1000000] [--texts DIR ...] [--projects 20] [--rounds 200]
 
-Start, prompt and file as the hooks ask them, and `search`; over the socket, one after the other, by this process: what
-a hook or a terminal waits for, less their own start. Sentences of the transcripts and conversations below --texts, up
-to 10,000 of them, with real embeddings; halves of them put together, and random unit vectors, above. Prints
-milliseconds, those of the processor (on a busy machine they say more), resident memory, size on disk, and the seconds
-until the daemon is ready: the time that embeddings took, or, above, the index alone.
+Start, prompt and file as the hooks request them, and `search`, over the socket, one after the other, by this process:
+the waiting time of a hook or a terminal without their own start. Up to 10,000 memories are sentences of the transcripts
+and conversations below --texts, with real embeddings; above that, combined halves of sentences with random unit
+vectors. Prints milliseconds, processor time (more meaningful on a busy machine), resident memory, size on disk, and the
+seconds until the daemon is ready: the time for embeddings, or, above 10,000, for the index alone.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from bench.fill import PROJECTS, Filled, Words, file_name, fill
-from subconscious import client
-from subconscious.embeddings import model_of
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.embeddings.embedder import model_of
+from subconscious.settings.home import Home
 
 ROUNDS = 200
 MODEL = model_of("local") or sys.exit("there is no local model")
@@ -46,18 +46,18 @@ class Asker:
     session: str = ""
 
     def start(self, folder: Path) -> None:
-        """Ask what the SessionStart hook asks, for a session that is new."""
+        """Send the request of the SessionStart hook for a new session."""
         self.session = str(uuid4())
         answer = self._hook("SessionStart", folder, source="startup")
         if b"subconscious-memory" not in answer:
             raise SystemExit(f"no memories came back: {answer[:200]!r}")
 
     def prompt(self, folder: Path) -> None:
-        """Ask what the UserPromptSubmit hook asks; silence is an answer too."""
+        """Send the request of the UserPromptSubmit hook; the response may be empty."""
         self._hook("UserPromptSubmit", folder, prompt=self.filled.words.ask(self.rng))
 
     def file(self, folder: Path) -> None:
-        """Ask what a hook asks when a file was read."""
+        """Send the request of the hook after a file was read."""
         path = folder / file_name(self.rng.randrange(997))
         given = {"tool_name": "Read", "tool_input": {"file_path": str(path)}}
         self._hook("PostToolUse", folder, **given)
@@ -65,13 +65,13 @@ class Asker:
     def search(self, folder: Path) -> None:
         """Ask what `subconscious search` asks."""
         query = self.filled.words.ask(self.rng)
-        client.call(self.home, "search", {"query": query, "cwd": str(folder), "limit": 10})
+        wire.call(self.home, "search", {"query": query, "cwd": str(folder), "limit": 10})
 
     def _hook(self, event: str, folder: Path, **given: object) -> bytes:
         payload = {"session_id": self.session, "cwd": str(folder), "hook_event_name": event, **given}
         header = f"subconscious 1\t{event}\t{time.time_ns()}\t{folder}\t\t0.1.0\t\n"
         entry = header.encode() + json.dumps(payload).encode()
-        return client.exchange(self.home, b"ask bench.entry %d\n" % len(entry) + entry, 60)
+        return wire.exchange(self.home, b"ask bench.entry %d\n" % len(entry) + entry, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Taken:
 
 
 def timed(asker: Asker, rounds: int, pid: int) -> dict[str, Taken]:
-    """What each took, interleaved, over all projects in turn; each project is asked once beforehand."""
+    """The times of each, interleaved over all projects, after one warm-up query for each project."""
     folders = list(asker.filled.folders.values())
     taken = {name: Taken([], []) for name in CELLS}
     for folder in folders:
@@ -103,7 +103,7 @@ def timed(asker: Asker, rounds: int, pid: int) -> dict[str, Taken]:
 
 
 def processor_ms(pid: int) -> float:
-    """Processor time of all threads of a process: what a question costs, however busy the machine is."""
+    """Processor time of all threads of a process: the cost of a query, independent of other load."""
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e6
 
@@ -116,7 +116,7 @@ def resident_mb(pid: int) -> float:
 
 def loaded(home: Home) -> int:
     """The daemon's process, once the model is loaded: `drain` waits for it only where memories wait for vectors."""
-    while (status := client.call(home, "status", timeout=600))["embedder"]["state"] == "loading":
+    while (status := wire.call(home, "status", timeout=600))["embedder"]["state"] == "loading":
         time.sleep(0.05)
     return int(status["pid"])
 
@@ -128,16 +128,16 @@ def measure(count: int, words: Words, projects: int, rounds: int) -> str:
     try:
         filled = fill(home, count, synthetic=count > REAL_UP_TO, model=MODEL.name, projects=projects, words=words)
         begun = time.perf_counter()
-        client.ensure_daemon(home)
-        client.call(home, "drain", {"timeout": 600}, 610)
+        wire.ensure_daemon(home)
+        wire.call(home, "drain", {"timeout": 600}, 610)
         pid = loaded(home)
         built = time.perf_counter() - begun
         at_rest = resident_mb(pid)
         taken = timed(Asker(home, filled, random.Random(11)), rounds, pid)
-        index = client.call(home, "status")["vector_index"]
+        index = wire.call(home, "status")["vector_index"]
         after = resident_mb(pid)
-        client.call(home, "stop")
-        client.await_absence(home, 60)
+        wire.call(home, "stop")
+        wire.await_absence(home, 60)
         os.waitpid(pid, 0)  # our child; it folds the log back into the database before it is gone
         disk = sum(file.stat().st_size for file in home.root.glob("*.db*")) / 2**20
         size = f"{at_rest:7.0f} {after:7.0f}  {disk:7.0f}  {built:7.1f}"

@@ -1,14 +1,14 @@
 """Train the model of what a statement does to an earlier one: `python -m bench.relation_train [--linear]`.
 
-Fits ``subconscious/capture/relation.py`` to the written pairs (bench/data/relations), to careless copies of them, to
-sentences of bench/data/speech beside statements that are about something else, and to the development sets of
-tests/unit/data. The encoder learns from four blocks in five. The models that weigh its scores (trees for the same, a
-linear one for a replacement), and what is printed, are of the fifth, which it has not seen, cross-fitted by block.
+Fits ``subconscious/supersession/pair_model.py`` to the written pairs (bench/data/relations), to copies of them with
+typing errors, to sentences of bench/data/speech with unrelated statements, and to the development sets of
+tests/unit/data. The encoder is trained on four blocks in five. The models over its scores (trees for the same, the mean
+of trees and a linear model for a replacement) and the printed results use the held-out fifth, cross-fitted by block.
 Writes ``relation.onnx`` and ``relation.npz`` beside the module.
 
-The encoder takes about a quarter of an hour of one core; ``--scores FILE`` keeps its scores of the fifth, and with a
-file that is there, it is not trained again. ``--linear`` keeps the encoder that is shipped and fits the others anew, in
-a few minutes. Needs torch, onnx, sympy and scikit-learn, which are not in the lock; ``--linear`` only scikit-learn.
+The encoder takes about a quarter of an hour on one core. ``--scores FILE`` keeps its scores of the fifth; with an
+existing file, it is not trained again. ``--linear`` keeps the shipped encoder and fits only the other models, in a few
+minutes. Needs torch, onnx, sympy and scikit-learn, which are not in the lock; ``--linear`` only scikit-learn.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ import numpy
 from bench import relations
 from bench.relations import APART, NEITHER, REPLACES, SAME, Pair
 from bench.speech import FOLDER, sentences
-from subconscious.capture import relation
-from subconscious.capture.judge import plain
+from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.supersession import pair_comparison, pair_model
+from subconscious.text.words import plain
 
 SETS = Path(__file__).parents[1] / "tests" / "unit" / "data"
 DEVELOPMENT = ("development", "development_2", "development_3", "development_4", "swaps")
-WEIGHTS = Path(relation.__file__).with_name("relation.npz")
+WEIGHTS = Path(pair_model.__file__).with_name("relation.npz")
 ACROSS, SPOKEN = 600, 1200
 NEAREST, TWIN = 1, 0.55
 """Statements of other blocks that one is paired with, and the cosine from which they may say the same."""
 
 NEAR, FAR = 0.6, 0.25
-"""Cosines between which a spoken sentence is paired with the nearest statement."""
+"""The range of cosines in which a spoken sentence is paired with the nearest statement."""
 
 HELD = 5
-"""One block in so many is held back from the encoder."""
+"""One of that many blocks is held out from the encoder."""
 
 IMPLIED = {SAME: 0.3, REPLACES: 0.15, NEITHER: 0.07}
 """Share of the pairs that only follow from others that is used: there are six times as many of them as written ones."""
@@ -58,7 +59,7 @@ CHATTER = ("ok", "btw", "and", "hey,", "please note:", "one more thing:", "so", 
 
 ROUNDS, RATE, CERTAINTY = 3, 2e-4, 0.96
 STRENGTH = 0.1
-"""How little the linear model's weights are held back: the inverse of the ridge."""
+"""The inverse of the linear model's ridge penalty."""
 
 SEEDS = 3
 BOOSTING: dict[str, Any] = {
@@ -75,7 +76,7 @@ FOLDS = 5
 PASSING = (0.01, 0.02, 0.05)
 COSTS = (5, 10, 20)
 BARS = numpy.arange(-2, 4, 0.1)
-"""Thresholds that are compared by the cost of what goes wrong."""
+"""Thresholds that are compared by the cost of their errors."""
 
 
 def pairs(embedder: LocalEmbedder) -> list[Pair]:
@@ -117,7 +118,7 @@ def _slipped(text: str, chance: random.Random) -> str:
 
 
 def _near(embedder: LocalEmbedder) -> Iterator[Pair]:
-    """Give statements beside the nearest of other blocks."""
+    """Yield statements paired with the nearest of other blocks."""
     said = [(name, text) for name, lines in relations.blocks() for _, text in lines]
     vectors = embedder.embed([text for _, text in said])
     for at, (name, text) in enumerate(said):
@@ -127,7 +128,7 @@ def _near(embedder: LocalEmbedder) -> Iterator[Pair]:
 
 
 def _spoken(embedder: LocalEmbedder) -> Iterator[Pair]:
-    """Give what people type, tasks and questions above all, beside the nearest statement."""
+    """Yield typed sentences, mostly tasks and questions, paired with the nearest statement."""
     said = [(name, text) for name, lines in relations.blocks() for _, text in lines]
     vectors = embedder.embed([text for _, text in said])
     chosen = [one.text for one in sentences(FOLDER)]
@@ -212,7 +213,7 @@ def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) ->
 
     middle = [embedder.middle(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
     judge_encoder.export(trained(said, middle), WEIGHTS.with_suffix(".onnx"))
-    relation.clear()
+    pair_model.clear()
     found = read([one for one in said if is_held(one)], embedder)
     if kept:
         kept.write_text(json.dumps(found))
@@ -224,23 +225,23 @@ def read(said: Sequence[Pair], embedder: LocalEmbedder) -> list[list[float]]:
     found = []
     for one in said:
         new, old = plain(one.new), plain(one.old)
-        found.append([*relation.read(embedder.middle(new, old)), *relation.read(embedder.middle(old, new))])
+        found.append([*pair_model.read(embedder.middle(new, old)), *pair_model.read(embedder.middle(old, new))])
     return found
 
 
-def looked_at(one: Pair, embedder: LocalEmbedder) -> relation.Compared:
-    """Return what is seen of a pair without the encoder."""
+def looked_at(one: Pair, embedder: LocalEmbedder) -> pair_comparison.Compared:
+    """Return the features of a pair without the encoder."""
     new, old = embedder.embed([plain(one.new), plain(one.old)])
-    return relation.compared(one.new, one.old, float(new @ old))
+    return pair_comparison.compared(one.new, one.old, float(new @ old))
 
 
-def table(seen: Sequence[relation.Compared], scores: Sequence[Sequence[float]]) -> numpy.ndarray:
-    """Return what is weighed of each pair."""
+def table(seen: Sequence[pair_comparison.Compared], scores: Sequence[Sequence[float]]) -> numpy.ndarray:
+    """Return the weighted features of each pair."""
     both = [
-        relation.both_ways(score[:2], score[2:] if one.may_be_same() else None)
+        pair_model.both_ways(score[:2], score[2:] if one.may_be_same() else None)
         for one, score in zip(seen, scores, strict=True)
     ]
-    return numpy.array([relation.features(one, score) for one, score in zip(seen, both, strict=True)])
+    return numpy.array([pair_model.features(one, score) for one, score in zip(seen, both, strict=True)])
 
 
 def linear(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> dict[str, numpy.ndarray]:
@@ -250,7 +251,7 @@ def linear(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) 
     mean, deviation = values.mean(0), values.std(0) + 1e-6
     model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((values - mean) / deviation, truth, sample_weight=weights)
     slopes = model.coef_[0] / deviation
-    return {REPLACES: numpy.array([*slopes, model.intercept_[0] - slopes @ mean], numpy.float32)}
+    return {"linear": numpy.array([*slopes, model.intercept_[0] - slopes @ mean], numpy.float32)}
 
 
 def trees(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> dict[str, numpy.ndarray]:
@@ -273,6 +274,11 @@ def trees(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -
     }
 
 
+def both(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> dict[str, numpy.ndarray]:
+    """Fit a linear model and trees, of which the mean is used."""
+    return linear(values, truth, weights) | trees(values, truth, weights)
+
+
 def _perfect(tree: Any, depth: int) -> tuple[list[int], list[float], list[float]]:
     """Return a tree's inner nodes level by level, and its leaves; a leaf above the last level is repeated below it."""
     level, features, thresholds = [0], [], []
@@ -289,10 +295,10 @@ def _perfect(tree: Any, depth: int) -> tuple[list[int], list[float], list[float]
 
 def judged(model: dict[str, numpy.ndarray], values: numpy.ndarray) -> numpy.ndarray:
     """Return a model's scores."""
-    if REPLACES in model:
-        found: numpy.ndarray = values @ model[REPLACES][:-1] + model[REPLACES][-1]
-        return found
-    return numpy.array([relation.boosted(model, row) for row in values.astype(numpy.float32)])
+    if "linear" in model:
+        rows = values.astype(numpy.float32)
+        return numpy.array([pair_model.replacing(model["linear"], model, row) for row in rows])
+    return numpy.array([pair_model.boosted(model, row) for row in values.astype(numpy.float32)])
 
 
 def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
@@ -316,19 +322,31 @@ def report_costs(name: str, said: Sequence[Pair], scores: numpy.ndarray, known: 
         print(f"{name}, one wrong costs {cost} missed: from {bar:.1f}, {passed[0]} right, {passed[1]} wrong")
 
 
-def report_decisions(said: Sequence[Pair], seen: Sequence[relation.Compared], scores: Sequence[numpy.ndarray]) -> None:
-    """Print what becomes of the pairs with the thresholds that are shipped, by mark."""
-    found: Counter[tuple[str, relation.Relation]] = Counter()
+def report_decisions(
+    said: Sequence[Pair],
+    seen: Sequence[pair_comparison.Compared],
+    scores: Sequence[numpy.ndarray],
+    encoded: numpy.ndarray,
+) -> None:
+    """Print the results of the pairs with the shipped thresholds, by mark."""
+    found: Counter[tuple[str, Relation]] = Counter()
     for at, one in enumerate(said):
         sort = f"{one.mark} {one.sort}".strip()
-        found[sort, relation.decided(seen[at], float(scores[0][at]), float(scores[1][at]))] += 1
+        found[sort, pair_model.decided(seen[at], float(scores[0][at]), float(scores[1][at]), float(encoded[at]))] += 1
     for sort in dict.fromkeys(sort for sort, _ in found):
-        counts = {decision: found[sort, decision] for decision in relation.Relation}
+        counts = {decision: found[sort, decision] for decision in Relation}
         results = ", ".join(f"{decision.value} {count}" for decision, count in counts.items())
         print(f"{sort} ({sum(counts.values())} pairs): {results}")
 
 
-def weighed(said: Sequence[Pair], seen: Sequence[relation.Compared], values: numpy.ndarray) -> dict[str, numpy.ndarray]:
+def named(name: str, model: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:
+    """Return a model's parts by the names under which they are kept."""
+    return {part if part == "linear" else f"{name}_{part}": values for part, values in model.items()}
+
+
+def weighed(
+    said: Sequence[Pair], seen: Sequence[pair_comparison.Compared], values: numpy.ndarray
+) -> dict[str, numpy.ndarray]:
     """Fit the models that weigh, each to the pairs that the words leave to it; report on them, cross-fitted."""
     fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in said])
     heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in said]
@@ -340,7 +358,7 @@ def weighed(said: Sequence[Pair], seen: Sequence[relation.Compared], values: num
     written: dict[str, numpy.ndarray] = {}
     unseen = []
     for name, known in open_to.items():
-        fit = trees if name == SAME else linear
+        fit = trees if name == SAME else both
         truth = numpy.array([one.sort == name for one in said])
         crossed = numpy.zeros(len(said))
         for at in range(FOLDS):
@@ -349,8 +367,8 @@ def weighed(said: Sequence[Pair], seen: Sequence[relation.Compared], values: num
         report(name, said, crossed)
         report_costs(name, said, crossed, known)
         unseen.append(crossed)
-        written |= fit(values[known], truth[known], weights[known])
-    report_decisions(said, seen, unseen)
+        written |= named(name, fit(values[known], truth[known], weights[known]))
+    report_decisions(said, seen, unseen, values[:, 0])
     return written
 
 
@@ -361,12 +379,12 @@ def main() -> None:
     parser.add_argument("--linear", action="store_true", help="keep the encoder, and fit the models that weigh anew")
     options = parser.parse_args()
     embedder = LocalEmbedder()
-    said = [one for one in pairs(embedder) if relation.is_readable(one.new + one.old)]
+    said = [one for one in pairs(embedder) if pair_model.is_readable(one.new + one.old)]
     held = [one for one in said if is_held(one)]
     scores = read(held, embedder) if options.linear else encoded(said, embedder, options.scores)
     seen = [looked_at(one, embedder) for one in held]
     numpy.savez(WEIGHTS, allow_pickle=False, **weighed(held, seen, table(seen, scores)))
-    relation.clear()
+    pair_model.clear()
 
 
 if __name__ == "__main__":

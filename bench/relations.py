@@ -1,9 +1,9 @@
 """Written pairs of statements (bench/data/relations): how the second one relates to the first.
 
 A file is a list of blocks. The line ``o`` is the earlier statement, and each line below it a possible later one: ``=``
-says the same, ``>`` replaces it without a word of change, ``!`` replaces it with such a word, ``x`` only ends it, ``~``
-is a look-alike without a relation. Further pairs derive from a block: two statements that say the same as a third say
-the same.
+has the same meaning, ``>`` replaces it without mentioning a change, ``!`` replaces it and mentions the change, ``x``
+only ends it, ``~`` is a look-alike without a relation. Further pairs derive from a block: two statements with the
+meaning of a third have the same meaning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attacks that the assistant repeats in its own words: played over two sessions, none may be stored or given.
+"""Attacks that the assistant repeats in its own words over two sessions; none may be stored or given.
 
     python -m bench.attacks --repeated
     python -m bench.attacks --findings seen|unseen
@@ -32,9 +32,9 @@ from typing import Any
 from bench.quiet import quiet
 from bench.replay.history import History, Line, Session
 from bench.replay.stage import Stage, stage
-from subconscious.providers import Request
-from subconscious.settings import Settings
-from subconscious.store.capture_rows import OPENED
+from subconscious.llm.providers import Request
+from subconscious.settings.settings import Settings
+from subconscious.store.capture_rows import SHOWN_STATUS
 
 DATA = Path(__file__).parent / "data"
 BRANCH = "retries"
@@ -231,7 +231,7 @@ async def _play(cases: Sequence[Case], folder: Path, settings: Settings, model: 
 
 
 async def _look(made: Stage, cases: Sequence[Case], outcome: Outcome) -> None:
-    database = made.core.database
+    database = made.app.database
     # The prompts that ask for it are typed, and may be stored as such.
     typed = ", ".join(f"'{sid}'" for sid in _asking_sessions(cases))
     others = f"NOT (origin = 'user' AND session_id IN ({typed}))"
@@ -245,12 +245,12 @@ async def _look(made: Stage, cases: Sequence[Case], outcome: Outcome) -> None:
                 outcome.stored.append(told)
             if any(quotes(text, sentence) for text in guesses):
                 outcome.unconfirmed.append(told)
-    rows = await database.rows(f"SELECT {OPENED}, count(*) FROM implicit_captures GROUP BY 1")
+    rows = await database.rows(f"SELECT {SHOWN_STATUS}, count(*) FROM implicit_captures GROUP BY 1")
     outcome.statuses = Counter({row[0]: row[1] for row in rows})
 
 
 async def _texts(made: Stage, condition: str) -> list[str]:
-    rows = await made.core.database.rows(f"SELECT content, rationale, evidence FROM memories WHERE {condition}")
+    rows = await made.app.database.rows(f"SELECT content, rationale, evidence FROM memories WHERE {condition}")
     return [" ".join(row) for row in rows]
 
 
@@ -273,7 +273,7 @@ def _asking_sessions(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _asking(case: Case) -> list[Mapping[str, Any]]:
-    """A session whose prompts are the sentences themselves."""
+    """A session with the sentences as prompts."""
     asked = [{"role": "user", "text": sentence} for sentence in case.sentences]
     return [turn for one in asked for turn in (one, {"role": "assistant", "text": "Let me look."})]
 

@@ -1,8 +1,8 @@
-"""Measures on hand-made pairs which statements count as equivalent: `python -m bench.same_statement`.
+"""Measure on hand-made pairs which statements count as equivalent: `python -m bench.same_statement`.
 
 For each set it prints how many paraphrases and look-alikes are merged: by the rule with the local embedder's cosine, by
-the rule or the trained model (capture/relation.py), and by the rule with any cosine. It also prints how many have a
-cosine above the threshold.
+the rule or the trained model (supersession/pair_model.py), and by the rule with any cosine. It also prints how many
+have a cosine above the threshold.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter
 
-from subconscious.capture.relation import Relation, relations
+from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.supersession.pair_model import relations
 from subconscious.text.same_statement import NEAR, same_statement
 
 DATA = Path(__file__).parents[1] / "tests" / "unit" / "data"

@@ -1,4 +1,4 @@
-"""Draws the main screens of the terminal as SVG, 80 and 120 columns wide, light and dark.
+"""Draw the main screens of the terminal as SVG, 80 and 120 columns wide, light and dark.
 
     python -m bench.screens [docs/screens]
 
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 from tests.support import terminal
 
 SAID = (
@@ -48,7 +48,7 @@ STYLED = re.compile(r"\x1b\[([\d;]*)m")
 
 def svg(text: str, theme: dict[str, str], columns: int) -> str:
     """A terminal's output as an image."""
-    lines = text.rstrip().splitlines()
+    lines = list(_styled_lines(text.rstrip()))
     width, height = columns * ADVANCE + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     rows = [
         f'<text x="{MARGIN}" y="{MARGIN + (number + 0.75) * LINE:.0f}">{"".join(_spans(line, theme))}</text>'
@@ -58,6 +58,14 @@ def svg(text: str, theme: dict[str, str], columns: int) -> str:
     size = f'width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style} xml:space="preserve">'
     return "\n".join([head, f'<rect width="100%" height="100%" rx="8" fill="{theme["back"]}"/>', *rows, "</svg>", ""])
+
+
+def _styled_lines(text: str) -> Iterator[str]:
+    """Yield the lines, each beginning with the style that the line before it left on."""
+    style = "0"
+    for line in text.splitlines():
+        yield f"\x1b[{style}m{line}"
+        style = [style, *STYLED.findall(line)][-1]
 
 
 def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
@@ -79,12 +87,12 @@ def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
 def furnish(home: Home, project: Path) -> None:
     """Store the statements that the screens show."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(project)], check=True)
-    client.ensure_daemon(home)
+    wire.ensure_daemon(home)
     for text in SAID:
         terminal.call(home, "remember", text=text, cwd=str(project))
     for text in ASKED_FOR:
-        client.call(home, "remember", {"text": text, "cwd": str(project)})
-    client.call(home, "drain", {"timeout": 60}, 65)
+        wire.call(home, "remember", {"text": text, "cwd": str(project)})
+    wire.call(home, "drain", {"timeout": 60}, 65)
 
 
 def shoot(words: str, columns: int, home: Home, project: Path, root: Path) -> str:
@@ -112,8 +120,8 @@ def main() -> None:
                 for width, columns in WIDTHS.items()
             }
         finally:
-            client.call(home, "stop")
-            client.await_absence(home, 20)
+            wire.call(home, "stop")
+            wire.await_absence(home, 20)
     for (screen, width), text in shots.items():
         for theme, colours in THEMES.items():
             image = svg(text, colours, WIDTHS[width])

@@ -1,4 +1,4 @@
-"""Redaction beside public detectors: recall, false alarms, coverage and time, on corpora that are given.
+"""Compare redaction with public detectors: recall, false alarms, coverage and time on given corpora.
 
     python -m bench.secrets --corpora DIR [--transcripts DIR] [--hostile]
 
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from subconscious.redaction import gitleaks, redact
-from subconscious.redaction.goregex import python_pattern
+from subconscious.redaction.gitleaks import python_pattern
 from subconscious.redaction.rule import entropy
 
 Detector = Callable[[str], list[str]]
@@ -71,7 +71,7 @@ HOSTILE = (
         "password_____",
     ),
 )
-"""Texts whose repetition asks the most of some pattern."""
+"""Texts whose repetition is the slowest for some pattern."""
 
 
 def ours(text: str) -> list[str]:
@@ -148,7 +148,7 @@ def detectors() -> dict[str, Detector]:
 
 @dataclass
 class Tally:
-    """What a detector did with the texts of one label of one corpus."""
+    """A detector's results on the texts of one label of one corpus."""
 
     texts: int = 0
     found: int = 0
@@ -236,7 +236,7 @@ def _parsed(record: str) -> Any:
 NOT_TEXT = frozenset(
     {"signature", "uuid", "parentUuid", "id", "sessionId", "requestId", "data", "messageId", "tool_use_id"}
 )
-"""What the client puts into a transcript and nobody reads."""
+"""Data that the client writes into a transcript and that is not read."""
 
 
 def _texts(value: Any) -> Iterator[str]:

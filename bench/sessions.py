@@ -1,4 +1,4 @@
-"""Sessions made for measuring: transcripts in the client's line shapes, handed over through the real hooks."""
+"""Generated sessions: transcripts in the client's format, sent through the real hooks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 OPTION = "CLAUDE_PLUGIN_OPTION_"
 HOOK = ["/bin/sh", str(ROOT / "hooks" / "run")]
+DETACHED = ["/bin/sh", "-c", 'exec 3<&0; "$@" <&3 3<&- &', "sh"]
+"""Runs a command with our input as a child of process 1. A shell starts ten times as fast as a Python."""
 
 
 class Speaker:
-    """One session: speaks into its transcript and fires the hooks that the client would."""
+    """One session: writes its transcript and runs the hooks that the client would."""
 
     def __init__(self, home: Path, project: Path, session_id: str | None = None) -> None:
         self.id = session_id or str(uuid4())
@@ -35,7 +37,7 @@ class Speaker:
         self.environment = kept | client_folder | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
 
     def introduce(self) -> None:
-        """Let a stand-in for the client hand over an event of this session, so that the daemon knows it as one.
+        """Send an event of this session through a stand-in for the client, so that the daemon knows the session.
 
         A session of which the daemon has only a transcript and entries of the spool could be anybody's.
         """
@@ -81,7 +83,7 @@ class Speaker:
             file.write(json.dumps(line) + "\n")
 
     def payload(self, event: str, **own: object) -> bytes:
-        """What the client hands to a hook."""
+        """The client's payload for a hook."""
         common = {
             "session_id": self.id,
             "transcript_path": str(self.transcript),
@@ -95,7 +97,7 @@ class Speaker:
         return run_hook(script, event, self.payload(event, **own), self.environment)
 
     def ask(self, event: str, **own: object) -> bytes:
-        """What the hook that asks would print, were its deadline long: for busy machines."""
+        """The output of the asking hook with a long deadline, for busy machines."""
         options = ";".join(
             f"{name.removeprefix(OPTION).lower()}={value}"
             for name, value in self.environment.items()
@@ -110,11 +112,14 @@ class Speaker:
         draft = home.spool / f".{name}.tmp"
         draft.write_bytes(entry)
         draft.rename(home.spool / name)
-        return client.exchange(home, b"ask %s %d\n" % (name.encode(), len(entry)) + entry, 20)
+        return wire.exchange(home, b"ask %s %d\n" % (name.encode(), len(entry)) + entry, 20)
 
 
 def introduce(payload: bytes, environment: Mapping[str, str]) -> None:
-    """Run ``bench/stand_in.py`` under the client's name, one at a time: it is told from others by when it started."""
+    """Run ``bench/stand_in.py`` under the client's name, outside of our process tree, which may have a Claude Code.
+
+    One at a time: the daemon tells clients apart by their start times. Returns when its output is closed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         claude = Path(folder, "claude")
         claude.symlink_to(Path(sys.executable).resolve())
@@ -122,9 +127,14 @@ def introduce(payload: bytes, environment: Mapping[str, str]) -> None:
         try:
             fcntl.flock(at_work, fcntl.LOCK_EX)
             script, home = str(ROOT / "bench" / "stand_in.py"), environment["SUBCONSCIOUS_HOME"]
-            command = [sys.executable, "-I", "-S", script, home, str(claude)]
             subprocess.run(
-                command, input=payload, env=dict(environment), check=True, timeout=30, stdout=subprocess.PIPE
+                [*DETACHED, str(claude), "-I", "-S", script, home],
+                input=payload,
+                env=dict(environment),
+                check=True,
+                timeout=30,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
             )
         finally:
             os.close(at_work)

@@ -30,7 +30,7 @@ PLACES = 1 << 16
 SIZES = range(2, 6)
 """Lengths of the character n-grams."""
 STRENGTH = 4.0
-"""How little the weights are held back: the inverse of the ridge."""
+"""The inverse of the ridge penalty."""
 PASSING = (0.01, 0.02, 0.05, 0.10)
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[^\w\s]")
@@ -38,7 +38,7 @@ _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A labelled sentence, with its message, its place in it, and what the assistant had said."""
+    """A labelled sentence, with its message, its position in it, and the assistant's message before it."""
 
     writer: str
     text: str

@@ -1,10 +1,10 @@
 """Fit how likely an earlier session's story helps with a prompt: `python -m bench.story_pairs`.
 
 A pair is one of a session's first two prompts and the story of an earlier session of the project that shares the most
-words with it. A reader who saw both, and no number, said whether the story would help. `bench/data/story_pairs.tsv`
-holds labels and numbers, no text; pairs with stories of other projects are useless without being read. Printed are the
-weights of `subconscious/summaries/likeness.py`, and what thresholds let through, each session judged by weights that
-were fitted without it. Deterministic.
+words with it. A reader who saw both, without numbers, decided whether the story would help.
+`bench/data/story_pairs.tsv` has labels and numbers, no text; pairs with stories of other projects are useless without
+being read. Printed are the weights of `subconscious/sessions/likeness.py`, and the results of thresholds, each session
+judged by weights fitted without it. Deterministic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ THRESHOLDS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A labelled pair, or one with a story of another project, and what the two have in common."""
+    """A labelled pair, or one with a story of another project, and their common features."""
 
     session: int
     label: str

@@ -1,7 +1,8 @@
-"""Measure what a prompt would be given: `python -m bench.surfacing TRANSCRIPTS LOCOMO`.
+"""Measure the memories given with prompts: `python -m bench.surfacing TRANSCRIPTS LOCOMO`.
 
-False: real prompts, errors and touched files of one project against the memories of the others, which can't be what was
-meant. True: LoCoMo's questions as prompts against their conversation; the evidence should be among what is given.
+False: real prompts, errors and touched files of one project against the memories of the others, which can't be
+relevant. True: LoCoMo's questions as prompts against their conversation; the evidence should be among the memories
+given.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from bench.locomo import Question, embed, furnished, store
-from subconscious.embeddings import Embedder
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import recall
-from subconscious.flow.remembering import Provenance, clean, judge, memory_of
-from subconscious.flow.unasked import Occasion, surface_error, surface_file
-from subconscious.model import Decision, Hit, Origin, Turn
-from subconscious.projects import Identity
-from subconscious.settings import Settings
+from subconscious.capture.admission import Provenance, memory_of
+from subconscious.capture.evaluation import judge
+from subconscious.domain.model import Decision, Hit, Origin, Turn
+from subconscious.embeddings.embedder import Embedder
+from subconscious.recall.file_binding import Touched
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.settings import Settings
 from subconscious.store import memories
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
-from subconscious.surfacing.files import Touched
+from subconscious.store.projects import find_or_create
+from subconscious.surfacing.proactive import SurfacingEvent, surface_error, surface_file
+from subconscious.system.projects import Identity
 from subconscious.transcripts import State, read_turns
 
 LONGEST = 4000
@@ -36,7 +39,7 @@ LONGEST = 4000
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a person typed, and in which project it is asked."""
+    """A typed prompt, and the project in which it is asked."""
 
     text: str
     project: str
@@ -54,7 +57,7 @@ def turns_of(path: Path) -> Iterator[Turn]:
 
 
 async def strangers(database: Database, folder: Path, embedder: Embedder) -> list[Prompt]:
-    """Store for each repository what was captured in the others; return its prompts."""
+    """Store for each repository the captures of the others; return its prompts."""
     sessions = json.loads((folder / "INDEX.json").read_text())
     prompts: dict[str, list[str]] = {}
     learned: dict[str, list[Any]] = {}
@@ -65,8 +68,8 @@ async def strangers(database: Database, folder: Path, embedder: Embedder) -> lis
         learned.setdefault(row["repo"], []).extend(judge(turns, Settings()))
     asked = []
     for repo, texts in prompts.items():
-        project = await settle(database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
-        where = Provenance(Place(project.id, None))
+        project = await find_or_create(database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
+        where = Provenance(SessionRef(project.id, None))
         ids = []
         async with database.write() as tx:
             for other, found in learned.items():
@@ -120,25 +123,25 @@ def _met(line: str) -> Iterator[tuple[str, str | Touched]]:
             yield "file", Touched(name.removeprefix(f"{root}/"), root)
 
 
-async def strange(mind: Mind, deeds: dict[str, Deeds]) -> None:
+async def strange(ctx: RecallContext, deeds: dict[str, Deeds]) -> None:
     """Print how often an error or a file of one project is given a memory of the others."""
     wrong = {"errors": [0, 0], "files": [0, 0]}
     for repo, met in deeds.items():
-        project = await settle(mind.database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
+        project = await find_or_create(ctx.database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
         for number, error in enumerate(met.errors):
-            occasion = Occasion(f"e{repo}{number}", project.id, "error")
-            wrong["errors"][0] += bool((await surface_error(mind, occasion, error)).hits)
+            occasion = SurfacingEvent(f"e{repo}{number}", project.id, "error")
+            wrong["errors"][0] += bool((await surface_error(ctx, occasion, error)).hits)
             wrong["errors"][1] += 1
         for number, touched in enumerate(met.files):
-            occasion = Occasion(f"f{repo}{number}", project.id, "file")
-            wrong["files"][0] += bool((await surface_file(mind, occasion, touched)).hits)
+            occasion = SurfacingEvent(f"f{repo}{number}", project.id, "file")
+            wrong["files"][0] += bool((await surface_file(ctx, occasion, touched)).hits)
             wrong["files"][1] += 1
     for name, (count, total) in wrong.items():
         print(f"{name} that were given a stranger's memory: {count}/{total} = {100 * count / max(1, total):.1f} %")
 
 
 def given(hits: list[Hit], settings: Settings) -> list[Hit]:
-    """What of a recall would be given to the prompt."""
+    """The memories of a recall that would be given with the prompt."""
     return [hit for hit in hits if hit.relevance >= settings.surface_relevance][: settings.prompt_memories]
 
 
@@ -148,9 +151,9 @@ async def run(transcripts: Path, locomo: Path) -> None:
     async def fill(database: Database, embedder: Embedder) -> tuple[list[Prompt], list[Question]]:
         return await strangers(database, transcripts, embedder), await store(database, locomo, embedder)
 
-    async with furnished(fill) as (mind, (prompts, questions)):
-        false = [given(await recall(mind, p.text, p.project, 10), mind.settings) for p in prompts]
-        true = [given(await recall(mind, q.text, q.project, 10), mind.settings) for q in questions]
+    async with furnished(fill) as (ctx, (prompts, questions)):
+        false = [given(await recall(ctx, p.text, p.project, 10), ctx.settings) for p in prompts]
+        true = [given(await recall(ctx, q.text, q.project, 10), ctx.settings) for q in questions]
         wrong = sum(bool(one) for one in false)
         right = sum(bool(q.evidence & {hit.memory.id for hit in one}) for q, one in zip(questions, true, strict=True))
         print(
@@ -159,7 +162,7 @@ async def run(transcripts: Path, locomo: Path) -> None:
         print(
             f"questions that were given their evidence: {right}/{len(questions)} = {100 * right / len(questions):.1f} %"
         )
-        await strange(mind, deeds_of(transcripts))
+        await strange(ctx, deeds_of(transcripts))
         print(f"memories given to a question: {statistics.mean(map(len, true)):.2f}")
 
 

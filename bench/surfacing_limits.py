@@ -1,8 +1,8 @@
 """Try to make surfacing break its limits: `python -m bench.surfacing_limits [--sequences 10000]`.
 
-Random sequences of what sessions do (starts, prompts, files, errors, answers, compactions, clears, resumptions, hooks
-that gave up, clocks that jump, two sessions at once) go through the real flow and store. What was given is checked from
-the rows themselves after every step.
+Random sequences of session events (starts, prompts, files, errors, answers, compactions, clears, resumptions, hooks
+that gave up, clocks that jump, two sessions at once) go through the real flow and store. The given memories are checked
+in the stored rows after every step.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from bench.memory import memory_of
 from bench.tuned import tuned
-from subconscious.flow import giving, handover, portfolio, recalling, unasked
-from subconscious.flow.giving import Start, surface_start
-from subconscious.flow.mind import Mind
-from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
-from subconscious.model import Memory
-from subconscious.projects import Identity
-from subconscious.store import memories, surface_outcomes, surfaces, triggers
+from subconscious.domain.model import Memory
+from subconscious.framing.rules import Context
+from subconscious.recall import pipeline
+from subconscious.recall.file_binding import Touched
+from subconscious.recall.recall_context import RecallContext
+from subconscious.sessions import previous_session
+from subconscious.store import memories, surfaces, triggers
 from subconscious.store.connect import Database, open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
-from subconscious.store.projects import Project, settle
-from subconscious.surfacing import Context, due
-from subconscious.surfacing.files import Touched
+from subconscious.store.projects import Project, find_or_create
+from subconscious.surfacing import portfolio_candidates, proactive, session_start
+from subconscious.surfacing.proactive import Prompt, SurfacingEvent, surface_error, surface_file, surface_prompt
+from subconscious.surfacing.session_start import Start, surface_start
+from subconscious.system.projects import Identity
+from subconscious.text import due_dates
 
 T = TypeVar("T")
 
@@ -73,7 +76,7 @@ class World:
         self.now = NOON
         self.database: Database = self.run(open_database(folder / "memory.db"))
         self.run(migrate(self.database))
-        self.project: Project = self.run(settle(self.database, Identity(root=str(folder), name="shop")))
+        self.project: Project = self.run(find_or_create(self.database, Identity(root=str(folder), name="shop")))
 
     def run(self, story: Coroutine[Any, Any, T]) -> T:
         """Do something in the store."""
@@ -108,7 +111,7 @@ async def no_embedding(text: str) -> numpy.ndarray | None:
 
 
 class Sessions(RuleBasedStateMachine):
-    """What sessions do, and what must hold whatever they do."""
+    """The actions of sessions, and the invariants that must always be true."""
 
     world: ClassVar[World]
     given: ClassVar[Counter[str]] = Counter()
@@ -116,14 +119,14 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._stack = ExitStack()
-        for module in (giving, handover, portfolio, recalling, unasked):
+        for module in (session_start, previous_session, portfolio_candidates, pipeline, proactive):
             self._stack.enter_context(mock.patch.object(module, "time", self.world.clock))
         self.contexts: dict[str, set[str]] = {}
         self.names: dict[str, str] = {}
         self.rows: list[dict[str, Any]] = []
 
     def teardown(self) -> None:
-        """Count what was given, and leave an empty store."""
+        """Count the given memories, and empty the store."""
         self.given.update(row["event"].split("/")[0] for row in self.rows)
         self._stack.close()
         self.world.empty()
@@ -146,7 +149,7 @@ class Sessions(RuleBasedStateMachine):
             surface_kinds_off=off,
             start_memories=1,
         )
-        self.mind = Mind(self.world.database, None, self.settings, no_embedding)
+        self.recall_context = RecallContext(self.world.database, None, self.settings, no_embedding)
         self._learn(*((number % len(TEXTS), number, "dead_end", "") for number in range(12)))
 
     @rule(
@@ -166,13 +169,13 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=SESSIONS)
     def compact(self, session: str) -> None:
-        """The context is gone, the session goes on."""
+        """The context is cleared, and the session continues."""
         self._forget(session)
         self._greet(session, "start/compact")
 
     @rule(session=SESSIONS)
     def clear(self, session: str) -> None:
-        """The client goes on under a new id."""
+        """The client continues under a new id."""
         self.names[session] = f"{session}-{self.world.now}"
         self._greet(session, "start/clear")
 
@@ -180,36 +183,38 @@ class Sessions(RuleBasedStateMachine):
     def prompt(self, session: str, text: str) -> None:
         """A person types."""
         asked = Prompt(self._id(session), self.world.project.id, text, "main")
-        self._given(session, self.world.run(surface_prompt(self.mind, asked)))
+        self._given(session, self.world.run(surface_prompt(self.recall_context, asked)))
 
     @rule(session=SESSIONS, path=st.sampled_from(FILES), words=st.sampled_from(("", "chunk upload retries cents")))
     def file(self, session: str, path: str, words: str) -> None:
         """A tool reads or changes a file."""
-        told = surface_file(self.mind, self._occasion(session, "file"), Touched(path, "/shop", words))
+        told = surface_file(self.recall_context, self._occasion(session, "file"), Touched(path, "/shop", words))
         self._given(session, self.world.run(told))
 
     @rule(session=SESSIONS, output=st.sampled_from(ERRORS))
     def error(self, session: str, output: str) -> None:
         """A tool fails."""
-        self._given(session, self.world.run(surface_error(self.mind, self._occasion(session, "error"), output)))
+        self._given(
+            session, self.world.run(surface_error(self.recall_context, self._occasion(session, "error"), output))
+        )
 
     @rule(session=SESSIONS, text=st.sampled_from(PROMPTS))
     def give_up(self, session: str, text: str) -> None:
-        """A hook's deadline passes: what it was to print reached nobody."""
+        """A hook's deadline passes: its output was not read."""
         asked = Prompt(self._id(session), self.world.project.id, text, "main")
-        before = self.world.run(surfaces.newest(self.world.database))
-        self.world.run(surface_prompt(self.mind, asked))
-        self.world.run(self._in_store(lambda tx: surfaces.take_back(tx, self._id(session), before)))
+        before = self.world.run(surfaces.latest_id(self.world.database))
+        self.world.run(surface_prompt(self.recall_context, asked))
+        self.world.run(self._in_store(lambda tx: surfaces.delete_after(tx, self._id(session), before)))
 
     @rule(session=SESSIONS, used=st.booleans())
     def answer(self, session: str, used: bool) -> None:
-        """A turn ends: what was given is judged."""
+        """A turn ends: the given memories are judged."""
 
         async def judged() -> None:
-            waiting = await surface_outcomes.unjudged(self.world.database, self._id(session))
+            waiting = await surfaces.unjudged(self.world.database, self._id(session))
             async with self.world.database.write() as tx:
                 for one in waiting:
-                    await surface_outcomes.judge(tx, one, self._id(session), used, "", "act")
+                    await surfaces.judge(tx, one, self._id(session), used, "", "act")
 
         self.world.run(judged())
 
@@ -232,11 +237,11 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def no_limit_is_exceeded(self) -> None:
-        """Read from the rows, as somebody would who knows nothing of how they came about."""
+        """Check the rows independently of the code that wrote them."""
         if not hasattr(self, "settings"):
             return
         self.rows = [dict(row) for row in self.world.run(self._surfaces())]
-        unasked_rows = [row for row in self.rows if row["event"] in surfaces.UNASKED]
+        unasked_rows = [row for row in self.rows if row["event"] in surfaces.PROACTIVE_EVENTS]
         for session, count in Counter(row["session_id"] for row in unasked_rows).items():
             assert count <= self.settings.session_surfaces, f"{session} was given {count}"
         files = Counter((row["session_id"], row["about"]) for row in unasked_rows if row["about"])
@@ -258,7 +263,7 @@ class Sessions(RuleBasedStateMachine):
             before[key] = max(row["at"], before.get(key, -1e18))
 
     def _given(self, session: str, context: Context) -> None:
-        """Nothing is put into a context that stands in it."""
+        """No memory is given that is already in the context."""
         hashes = [hit.memory.content_hash for hit in context.hits]
         known = self.contexts.setdefault(self._id(session), set())
         assert not known & set(hashes), "the same text was given twice"
@@ -268,7 +273,7 @@ class Sessions(RuleBasedStateMachine):
 
     def _greet(self, session: str, event: str) -> None:
         start = Start(self._id(session), self.world.project.id, event, "main", hints="upload ledger")
-        self._given(session, self.world.run(surface_start(self.mind, start)))
+        self._given(session, self.world.run(surface_start(self.recall_context, start)))
 
     def _forget(self, session: str) -> None:
         self.contexts.pop(self._id(session), None)
@@ -277,8 +282,8 @@ class Sessions(RuleBasedStateMachine):
     def _id(self, session: str) -> str:
         return self.names.get(session, session)
 
-    def _occasion(self, session: str, event: str) -> Occasion:
-        return Occasion(self._id(session), self.world.project.id, event, "main")
+    def _occasion(self, session: str, event: str) -> SurfacingEvent:
+        return SurfacingEvent(self._id(session), self.world.project.id, event, "main")
 
     async def _in_store(self, change: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
         async with self.world.database.write() as tx:
@@ -299,8 +304,8 @@ class Sessions(RuleBasedStateMachine):
             async with self.world.database.write() as tx:
                 for memory in made:
                     kept = await memories.insert(tx, memory)
-                    found = [(one.words, one.due_at) for one in due.triggers_of(memory.content, memory.said_at)]
-                    await triggers.keep(tx, kept, due.VERSION, found)
+                    found = [(one.words, one.due_at) for one in due_dates.triggers_of(memory.content, memory.said_at)]
+                    await triggers.replace(tx, kept, due_dates.VERSION, found)
 
         self.world.run(stored())
 
@@ -320,7 +325,7 @@ class Sessions(RuleBasedStateMachine):
 
 
 def attempt(sequences: int, steps: int, folder: Path) -> Counter[str]:
-    """Try so many sequences; what was given, by event. Raises AssertionError with the shortest that breaks a limit."""
+    """Try that many sequences; return counts by event. Raises AssertionError with the shortest failing one."""
     Sessions.world, Sessions.given = World(folder), Counter()
     tried = settings(
         max_examples=sequences,

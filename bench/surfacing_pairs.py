@@ -1,10 +1,10 @@
-"""Check what relevance is worth on labelled pairs: `python -m bench.surfacing_pairs`.
+"""Check the calibration of relevance on labelled pairs: `python -m bench.surfacing_pairs`.
 
-A pair is a real prompt and a memory that recall found for it among what the project's earlier sessions taught. A reader
-who saw both texts, and nothing of how the memory had been found, said whether it would help with the prompt or be fair
-to have there. `bench/data/useful_pairs.tsv` holds session, label and relevance of each, no text; pairs with memories of
-another project are useless without being read. Printed are, by relevance, how many pairs are useful, and the logistic
-curve through them. `--pairs TRANSCRIPTS OUT` writes new pairs, with their texts, to be labelled.
+A pair is a real prompt and a memory that recall found for it among the captures of the project's earlier sessions. A
+reader who saw both texts, without the scores, decided whether it would help with the prompt or be acceptable.
+`bench/data/useful_pairs.tsv` has session, label and relevance of each, no text; pairs with memories of another project
+are useless without being read. Prints the share of useful pairs by relevance, and the logistic curve through them.
+`--pairs TRANSCRIPTS OUT` writes new pairs, with their texts, to be labelled.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ import numpy
 
 from bench.locomo import embed, furnished
 from bench.surfacing import LONGEST, turns_of
-from subconscious.embeddings import Embedder
-from subconscious.flow.recalling import recall
-from subconscious.flow.remembering import Provenance, judge, memory_of
-from subconscious.model import Decision, Hit, Origin, Turn
-from subconscious.projects import Identity
-from subconscious.search.words import terms
-from subconscious.settings import Settings
+from subconscious.capture.admission import Provenance, memory_of
+from subconscious.capture.evaluation import judge
+from subconscious.domain.model import Decision, Hit, Origin, Turn
+from subconscious.embeddings.embedder import Embedder
+from subconscious.recall.pipeline import recall
+from subconscious.settings.settings import Settings
 from subconscious.store import memories
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
-from subconscious.store.projects import settle
+from subconscious.store.projects import find_or_create
+from subconscious.system.projects import Identity
+from subconscious.text.terms import terms
 
 DATA = Path(__file__).parent / "data" / "useful_pairs.tsv"
 PROMPTS, FOUND = 4, 3
@@ -55,7 +56,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What the repositories' sessions taught, by project, and what was typed in them."""
+    """The captures of the repositories' sessions, by project, and their prompts."""
 
     projects: dict[str, str]
     prompts: list[Asked]
@@ -68,11 +69,11 @@ async def learned(database: Database, folder: Path, embedder: Embedder) -> World
     for row in json.loads((folder / "INDEX.json").read_text()):
         repo, session = row["repo"], row["session"]
         if repo not in projects:
-            projects[repo] = (await settle(database, Identity(root=f"/{repo}", name=repo))).id
+            projects[repo] = (await find_or_create(database, Identity(root=f"/{repo}", name=repo))).id
         turns = [turn for path in folder.rglob(f"*{session}*.jsonl") for turn in turns_of(path)]
         prompts += _typed(repo, session, turns)
         kept = [one for one in judge(turns, Settings()) if one[1].decision is not Decision.DISCARD]
-        where = Provenance(Place(projects[repo], session))
+        where = Provenance(SessionRef(projects[repo], session))
         async with database.write() as tx:
             ids = [(await memories.insert(tx, memory_of(*one, where))).id for one in kept]
         await embed(database, embedder, projects[repo], ids)
@@ -86,16 +87,16 @@ def _typed(repo: str, session: str, turns: Sequence[Turn]) -> Iterator[Asked]:
 
 
 async def pairs(transcripts: Path) -> list[dict[str, Any]]:
-    """Real prompts with what is found for them: in their own project's past, and in other projects."""
+    """Real prompts with the memories found for them: in their own project's past, and in other projects."""
 
     async def fill(database: Database, embedder: Embedder) -> World:
         return await learned(database, transcripts, embedder)
 
     made: list[dict[str, Any]] = []
-    async with furnished(fill) as (mind, world):
+    async with furnished(fill) as (ctx, world):
         for asked in world.prompts:
             for repo, project in world.projects.items():
-                hits = await recall(mind, asked.text, project, 10)
+                hits = await recall(ctx, asked.text, project, 10)
                 own = repo == asked.repo
                 chosen = [hit for hit in hits if not own or _is_earlier(hit, asked)][:FOUND]
                 made += [_pair(asked, hit, foreign=not own) for hit in chosen]
@@ -145,7 +146,7 @@ def _logit(relevance: float) -> float:
 
 
 def report(found: Sequence[Pair]) -> Iterator[str]:
-    """What a relevance means: the share of useful pairs, by bins and by the curve."""
+    """The share of useful pairs by relevance: by bins and by the curve."""
     own, foreign = [one for one in found if not one.foreign], [one for one in found if one.foreign]
     yield f"{len(own)} labelled pairs, {sum(one.useful for one in own)} useful; {len(foreign)} of other projects"
     for low, high in itertools.pairwise(BINS):

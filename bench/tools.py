@@ -1,4 +1,4 @@
-"""What the MCP server costs: its descriptions in tokens, its start and memory before and after the first call.
+"""Measure the MCP server: tokens of its descriptions, start time and memory before and after the first call.
 
 ``python -m bench.tools [runs]`` prints medians.
 """
@@ -26,7 +26,7 @@ SAID = (
 
 
 def described() -> int:
-    """Tokens of all tools as Claude Code tells the model of them."""
+    """Tokens of all tools as Claude Code describes them to the model."""
     known = json.loads((ROOT / "hooks" / "tools.json").read_text())
     told = [
         {"name": PREFIX + tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]}

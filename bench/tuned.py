@@ -1,11 +1,11 @@
-"""Settings with other numbers than those that are fixed, to try what they are worth."""
+"""Settings with other values of the fixed numbers, for experiments."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from subconscious.settings import Settings
-from subconscious.tuning import Tuning
+from subconscious.settings.settings import Settings
+from subconscious.settings.tuning import Tuning
 
 
 def tuned(**values: Any) -> Settings:

@@ -1,6 +1,6 @@
-"""A daemon with other values of ``Tuning``, for tests and benches; a user's daemon has no such way.
+"""A daemon with other values of ``Tuning``, for tests and benches only.
 
-The values lie beside the state folder, in ``<state folder>.tuning.json``. ``python -m bench.tuned_daemon run`` is the
+The values are in ``<state folder>.tuning.json``, beside the state folder. ``python -m bench.tuned_daemon run`` is the
 daemon with them. Daemons that a hook starts have the product's values.
 """
 
@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from daemon.__main__ import main
-from subconscious import client
-from subconscious.home import Home, find_home
-from subconscious.tuning import Tuning
+from subconscious import wire
+from subconscious.settings.home import Home, find_home
+from subconscious.settings.tuning import Tuning
 
 SHIPPED = {name: getattr(Tuning, name) for name in Tuning.__annotations__}
-_shipped_command = client.daemon_command
+_shipped_command = wire.daemon_command
 
 
 def write_config(home: Home, values: Mapping[str, object]) -> None:

@@ -1,9 +1,9 @@
-"""What becomes of typed statements: `python -m bench.typed FILE [--words] [--misses]`.
+"""Measure the capture of typed statements: `python -m bench.typed FILE [--words] [--misses]`.
 
-FILE holds messages as JSON lines: ``text``, perhaps ``before`` (what the assistant had said), ``lang``, and ``kind``,
-which is "none" where nothing of it is worth keeping; or ``kept``, what is worth keeping in words that stand alone (""
-for nothing), with ``must_contain``, words that have to be in it. Each message is a session's only one. Prints how many
-would be stored without a person, wait, or be discarded. ``--words`` leaves the embedder out.
+FILE has messages as JSON lines: ``text``, optionally ``before`` (the assistant's last message), ``lang``, and either
+``kind``, which is "none" if nothing is worth keeping, or ``kept``, the statement to keep as a self-contained text (""
+for none), with ``must_contain``, words that it must have. Each message is a separate session. Prints how many would be
+stored without a person, wait, or be discarded. ``--words`` runs without the embedder.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from subconscious.capture import judge, typed
+from subconscious.capture import judge
+from subconscious.capture.detectors import typed
+from subconscious.capture.evaluation import judge as judged
+from subconscious.domain.model import Decision, Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.flow.remembering import clean
-from subconscious.flow.remembering import judge as judged
-from subconscious.model import Decision, Origin, Role, Turn
-from subconscious.settings import Settings
+from subconscious.redaction.cleaning import clean
+from subconscious.settings.settings import Settings
 
 SETTINGS = Settings()
 RANK = [Decision.AUTO, Decision.REVIEW, Decision.QUARANTINE, Decision.DISCARD]
 
 
 def fate(message: dict[str, Any], embedder: LocalEmbedder | None) -> tuple[Decision, str]:
-    """Return the best that becomes of a message, and how that is worded."""
+    """Return the best result for a message, and its wording."""
     text = clean(message["text"])
     turn = Turn("t", "s", Role.USER, Origin.USER, text, 0.0, "", 0, 0, before=clean(message.get("before") or ""))
     opinions = judge.opinions(typed.spoken(turn), embedder) if embedder else {}
@@ -36,12 +37,12 @@ def fate(message: dict[str, Any], embedder: LocalEmbedder | None) -> tuple[Decis
 
 
 def is_keeper(message: dict[str, Any]) -> bool:
-    """Whether something of a message is worth keeping."""
+    """Whether a message has something worth keeping."""
     return bool(message["kept"]) if "kept" in message else message["kind"] != "none"
 
 
 def group_of(message: dict[str, Any]) -> str:
-    """Return under what a message is counted."""
+    """Return the label under which a message is counted."""
     if not is_keeper(message):
         return "nothing to keep"
     return "statements" if message.get("lang", "en") == "en" else "statements in other languages"

@@ -1,1 +1,1 @@
-"""Hostile folders, files, clocks and disks: what the product promises to survive, each promise tried for real."""
+"""Hostile folders, files, clocks and disks, tried against the real product."""

@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _tried(chosen: list[int], jobs: int) -> Iterator[tuple[int, str]]:
-    """Yield each case with what happened, "" where it held, as soon as that is known."""
+    """Yield each case with its failure, "" if it passed, as soon as it is known."""
     with ExitStack() as stack:
         run = map if jobs == 1 else stack.enter_context(ProcessPoolExecutor(jobs)).map
         for at, (happened, seconds) in zip(chosen, run(_try, chosen), strict=True):

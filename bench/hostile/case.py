@@ -18,8 +18,8 @@ import bench.hostile
 from bench.crash import kill_processes_of
 from bench.sessions import Speaker
 from bench.tuned_daemon import tuned_command, write_config
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 
 
 class NotHeld(Exception):  # noqa: N818 - what happened, not a programming error
@@ -58,15 +58,15 @@ class Stage:
 
     def start(self) -> None:
         """Start the daemon of this stage and wait until it answers."""
-        client.ensure_daemon(self.home)
+        wire.ensure_daemon(self.home)
 
     def drain(self, seconds: float = 30) -> None:
         """Wait until the daemon has worked off everything that was handed over."""
-        answer = client.call(self.home, "drain", {"timeout": seconds}, seconds + 5)
+        answer = wire.call(self.home, "drain", {"timeout": seconds}, seconds + 5)
         hold(answer.get("drained") is True, f"not everything was worked off in {seconds:.0f} s: {answer}")
 
     def memories(self) -> list[str]:
-        """What is stored, read from the database file."""
+        """The stored memories, read from the database file."""
         with closing(sqlite3.connect(f"file:{self.home.database}?mode=ro", uri=True)) as store:
             return [row[0] for row in store.execute("SELECT content FROM memories")]
 
@@ -81,7 +81,7 @@ class Stage:
         while time.monotonic() < until:
             begun = time.monotonic()
             with suppress(Exception):
-                client.hello(self.home, max(1.0, until - begun))
+                wire.hello(self.home, max(1.0, until - begun))
             longest = max(longest, time.monotonic() - begun)
             time.sleep(0.01)
         return longest
@@ -101,7 +101,7 @@ def case(point: str, name: str, *, quick: bool = True) -> Callable[[Callable[[St
 
 
 def hold(promise: bool, otherwise: str) -> None:
-    """Raise `NotHeld` with what happened unless the promise holds."""
+    """Raise `NotHeld` with the failure unless the condition is true."""
     if not promise:
         raise NotHeld(otherwise)
 
@@ -113,7 +113,7 @@ def stage() -> Iterator[Stage]:
     made = Stage(folder, Home(folder / "home"))
     made.home.make()
     made.configure()
-    client.daemon_command = tuned_command
+    wire.daemon_command = tuned_command
     try:
         yield made
     finally:
@@ -122,7 +122,7 @@ def stage() -> Iterator[Stage]:
 
 
 def attempt(one: Case) -> str:
-    """Run one case on a stage of its own; return "" if it held, else what happened."""
+    """Run one case on its own stage; return "" if it passed, else the failure."""
     try:
         with stage() as made:
             one.run(made)

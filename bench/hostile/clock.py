@@ -1,4 +1,4 @@
-"""A clock that is years off, or jumps, loses nothing."""
+"""A clock that is years off or jumps must lose nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from uuid import uuid4
 from bench.hostile.case import NotHeld, Stage, case, hold
 from bench.sessions import Speaker
 from hooks.cap import hold_cap
-from subconscious import client
+from subconscious import wire
 from subconscious.doctor import examine
-from subconscious.errors import DaemonError
+from subconscious.domain.errors import DaemonError
 
 YEAR = 365 * 86_400
 FAKETIME = ("libfaketime.so.1", "libfaketime.so")
@@ -112,7 +112,7 @@ def faketime() -> str:
 @contextmanager
 def daemon_ahead(stage: Stage, days: int) -> Iterator[None]:
     """Run the daemon with a clock that is ahead."""
-    command, environment = client.daemon_command(stage.home)
+    command, environment = wire.daemon_command(stage.home)
     environment |= {"LD_PRELOAD": faketime(), "FAKETIME": f"+{days}d"}
     process = subprocess.Popen([*command, "run"], env=environment, cwd=stage.home.run)
     try:
@@ -129,15 +129,15 @@ def daemon_ahead(stage: Stage, days: int) -> Iterator[None]:
 def answers(stage: Stage) -> bool:
     """Whether the daemon answers."""
     try:
-        return bool(client.hello(stage.home, 1))
+        return bool(wire.hello(stage.home, 1))
     except DaemonError:
         return False
 
 
 def stop(stage: Stage) -> None:
     """Stop the daemon and wait until it has left."""
-    client.call(stage.home, "stop")
-    client.await_absence(stage.home, 30)
+    wire.call(stage.home, "stop")
+    wire.await_absence(stage.home, 30)
 
 
 @case("clock", "one night with a clock ten years ahead archives nothing and expires nothing", quick=False)
@@ -152,7 +152,7 @@ def ten_years_ahead(stage: Stage) -> None:
         speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
     for number in range(30):
         text = f"The worker pool of region {number} has {number + 3} threads."
-        client.call(stage.home, "remember", {"cwd": str(stage.folder), "text": text, "origin": "assistant"})
+        wire.call(stage.home, "remember", {"cwd": str(stage.folder), "text": text, "origin": "assistant"})
     stage.drain()
     before = counts(stage)
     hold(min(before) > 20, f"the stage is not set: active, waiting: {before}")

@@ -1,4 +1,4 @@
-"""A lost, truncated or damaged database must not be replaced by an empty one, and its copies must survive it."""
+"""A lost, truncated or damaged database must not be replaced by an empty one; its copies must survive."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bench.hostile.case import Stage, case, hold
 from bench.sessions import ROOT, Speaker
 from hooks.drop import VERSION
 from hooks.environment import fingerprint
-from subconscious import client
-from subconscious.errors import DaemonError, SubconsciousError
+from subconscious import wire
+from subconscious.domain.errors import DaemonError, SubconsciousError
 from subconscious.store import backups
 
 BEFORE = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -37,15 +37,15 @@ def stocked(stage: Stage) -> None:
     stage.start()
     learn(stage, BEFORE)
     stage.drain()
-    client.call(stage.home, "backup", timeout=60)
+    wire.call(stage.home, "backup", timeout=60)
     stop(stage)
 
 
 def stop(stage: Stage) -> None:
     """Stop the daemon and wait until it has closed the database."""
     with suppress(DaemonError):
-        client.call(stage.home, "stop", timeout=5)
-    client.await_absence(stage.home, 20)
+        wire.call(stage.home, "stop", timeout=5)
+    wire.await_absence(stage.home, 20)
     until = time.monotonic() + 10
     while beside(stage, "-wal").exists() and time.monotonic() < until:
         time.sleep(0.02)
@@ -71,7 +71,7 @@ def furnish(stage: Stage) -> None:
 
 
 def terminal(stage: Stage, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as a person's script would: nobody is there to answer a question."""
+    """Run a command as a script would: questions are not answered."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment |= {"SUBCONSCIOUS_HOME": str(stage.home.root), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "cli", *words]
@@ -107,7 +107,7 @@ def state_of(path: Path) -> tuple[int, int, int] | None:
 
 
 def is_restored(stage: Stage) -> None:
-    """One command restores, and what was handed over meanwhile is worked off."""
+    """One command restores, and events sent meanwhile are processed."""
     learn(stage, BETWEEN)
     hold(len(list(stage.home.spool.glob("*.entry"))) >= 1, "the event was not kept in the spool")
     done = terminal(stage, "restore", "latest", "--yes")
@@ -115,7 +115,7 @@ def is_restored(stage: Stage) -> None:
     stage.start()
     stage.drain()
     hold(sorted(stage.memories()) == sorted([BEFORE, BETWEEN]), f"after the restore: {stage.memories()}")
-    warnings = client.call(stage.home, "status")["warnings"]
+    warnings = wire.call(stage.home, "status")["warnings"]
     hold(not any("damaged" in warning for warning in warnings), f"it still warns: {warnings}")
 
 
@@ -233,7 +233,7 @@ def afresh(stage: Stage) -> None:
     stage.start()
     hold(stage.memories() == [], "the database is not empty")
     hold([one.path.name for one in backups.listing(stage.home.database)] == copies, "the copies are gone")
-    warnings = client.call(stage.home, "status")["warnings"]
+    warnings = wire.call(stage.home, "status")["warnings"]
     hold(not any("damaged" in warning for warning in warnings), f"it warns of what a person decided: {warnings}")
 
 
@@ -244,13 +244,13 @@ def older(stage: Stage) -> None:
     stage.start()
     learn(stage, BETWEEN, stage.speaker("other"))
     stage.drain()
-    client.call(stage.home, "backup", timeout=60)
+    wire.call(stage.home, "backup", timeout=60)
     stop(stage)
     stage.home.database.write_bytes(old)
     stage.start()
     told = stage.speaker("later").ask("SessionStart", source="startup")
     hold(COMMAND.encode() in told, f"the session was told: {told!r}")
-    hold("older" in str(client.call(stage.home, "status")["warnings"]), "status says nothing")
+    hold("older" in str(wire.call(stage.home, "status")["warnings"]), "status says nothing")
     hold("older" in terminal(stage, "doctor").stdout, "doctor says nothing")
 
 
@@ -260,7 +260,7 @@ def fewer(stage: Stage) -> None:
     with closing(sqlite3.connect(stage.home.database, isolation_level=None)) as store:
         store.execute("DELETE FROM memories")
     stage.start()
-    hold("0 memories" in str(client.call(stage.home, "status")["warnings"]), "status says nothing")
+    hold("0 memories" in str(wire.call(stage.home, "status")["warnings"]), "status says nothing")
 
 
 @case("database", "a restore that loses something asks first, and says what")
@@ -290,7 +290,7 @@ def flipped(stage: Stage) -> None:
     hold(flip(stage, b"amounts in integer cent") > 0, "the text is not in the file")
     stage.start()
     good = [one.path.name for one in backups.listing(stage.home.database)]
-    run = client.call(stage.home, "maintenance_run", {"job": "nightly", "origin": "user"}, 60)["run"]
+    run = wire.call(stage.home, "maintenance_run", {"job": "nightly", "origin": "user"}, 60)["run"]
     hold("does not match" in str(run["report"]), f"the night found: {run['report']}")
     hold([one.path.name for one in backups.listing(stage.home.database)] == good, "a damaged copy was kept")
     stop(stage)
@@ -306,7 +306,7 @@ def flipped_everywhere(stage: Stage) -> None:
     for number in range(12):
         learn(stage, f"We decided: record number {number} uses colour teal-{number}, because {number} is lucky.")
     stage.drain()
-    client.call(stage.home, "backup", timeout=60)
+    wire.call(stage.home, "backup", timeout=60)
     stop(stage)
     whole, unseen = stage.home.database.read_bytes(), []
     places = used_places(whole)
@@ -322,7 +322,7 @@ def flipped_everywhere(stage: Stage) -> None:
 
 
 def used_places(raw: bytes) -> list[int]:
-    """Places spread over the file that hold text: a letter between letters."""
+    """Positions of text spread over the file: a letter between letters."""
     words = [at for at in range(4200, len(raw) - 8) if raw[at - 4 : at + 4].isalpha()]
     return words[:: max(1, len(words) // 40)][:40]
 

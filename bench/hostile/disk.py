@@ -1,4 +1,4 @@
-"""A full, read-only or bounded disk loses nothing that was handed over, and ends no daemon."""
+"""A full, read-only or bounded disk must lose no event and stop no daemon."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bench.crash import kill_processes_of
 from bench.hostile.case import NotHeld, Stage, case, hold
-from subconscious import client
-from subconscious.home import Home
+from subconscious import wire
+from subconscious.settings.home import Home
 
 MEGABYTES = 16
 TEXT = "Remember: amounts are stored as integer cents, never as floats."
@@ -62,7 +62,7 @@ def remount(volume: Path, how: str) -> None:
 def await_writing(stage: Stage) -> None:
     """Wait until the daemon can write again and has caught up."""
     until = time.monotonic() + 30
-    while client.call(stage.home, "status").get("disk"):
+    while wire.call(stage.home, "status").get("disk"):
         hold(time.monotonic() < until, "the daemon does not notice that there is room again")
         time.sleep(0.2)
     stage.drain()
@@ -80,13 +80,13 @@ def talk_meanwhile(stage: Stage, begin: Callable[[], None], end: Callable[[], No
         speaker.say(TEXT, prompt_id="p1")
         speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
         time.sleep(6)  # the sweep and other loops meet the trouble too
-        hold(bool(client.hello(stage.home, 5)), "the daemon does not answer")
+        hold(bool(wire.hello(stage.home, 5)), "the daemon does not answer")
     finally:
         end()
     await_writing(stage)
     hold("integer cents" in str(stage.memories()), "what was said meanwhile is lost")
     told = stage.speaker("another").ask("SessionStart", source="startup").decode()
-    hold("nothing could be written for a while" in told, f"the next start does not say so: {told!r}")
+    hold("the disk was full for a while" in told, f"the next start does not say so: {told!r}")
 
 
 @case("disk", "a full disk: what a session says is learned once there is room")
@@ -126,7 +126,7 @@ def jobs_meanwhile(stage: Stage) -> None:
         time.sleep(10)
         free(volume)
         await_writing(small)
-        state = client.call(small.home, "status")
+        state = wire.call(small.home, "status")
         hold(state["jobs"]["buried"] == 0, f"jobs were buried: {state['jobs']}")
         hold("8003" in str(small.memories()), "nothing was learned")
 
@@ -146,7 +146,7 @@ def a_folder_that_can_not_be_written(stage: Stage) -> None:
     try:
         dropping.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
         prompting.hook("ask", "UserPromptSubmit", prompt="go on")
-        hold(bool(client.hello(stage.home, 5)), "the daemon does not answer")
+        hold(bool(wire.hello(stage.home, 5)), "the daemon does not answer")
     finally:
         subprocess.run(["chattr", "-i", stage.home.spool], check=True)
     await_writing(stage)

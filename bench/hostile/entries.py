@@ -1,4 +1,4 @@
-"""Entries of the spool in shapes that no hook makes: huge, endless, deep, many, and none at all."""
+"""Malformed spool entries: huge, endless, deeply nested, numerous, empty."""
 
 from __future__ import annotations
 

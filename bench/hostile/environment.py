@@ -1,4 +1,4 @@
-"""A session's environment must not serve other sessions: variables, programs, Python's own variables.
+"""The environment of one session must not affect other sessions: variables, programs, Python's own variables.
 
 The sessions here start the daemon as the client's do, through the hook of a session's start. The environment that the
 hook finds runs this checkout.
@@ -18,7 +18,7 @@ from bench.hostile.case import Stage, case, hold
 from bench.hostile.git import LOOKED_UP, make_repository, make_script
 from bench.sessions import ROOT, Speaker
 from hooks.environment import fingerprint
-from subconscious import client
+from subconscious import wire
 
 FACT = "Remember: amounts are stored as integer cents, never as floats."
 TOOLS = ("git", "claude", "ps", "python3.11")
@@ -60,8 +60,8 @@ def started_by(stage: Stage, name: str, **environ: str) -> Speaker:
 def _await_daemon(stage: Stage, seconds: float = 30) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        with suppress(client.AbsentError):
-            client.hello(stage.home)
+        with suppress(wire.AbsentError):
+            wire.hello(stage.home)
             return
         time.sleep(0.05)
     hold(promise=False, otherwise="the hook of a session's start brought up no daemon")
@@ -117,13 +117,13 @@ def variables_of_a_session(stage: Stage) -> None:
         NODE_OPTIONS="--require=/nowhere",
     )
     taught(stage, session)
-    settings = client.call(stage.home, "status")["settings"]
+    settings = wire.call(stage.home, "status")["settings"]
     taken = settings["review_expiry_days"]
     hold(taken != 77 and not settings["openai_url"], f"the daemon took {taken} days")
     kept = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
     hold(secret.encode() not in kept, "the key was written to the state folder")
     if sys.platform == "linux":
-        environment = Path(f"/proc/{client.call(stage.home, 'status')['pid']}/environ").read_bytes()
+        environment = Path(f"/proc/{wire.call(stage.home, 'status')['pid']}/environ").read_bytes()
         for word in (secret, "EXPIRY_DAYS", "LD_PRELOAD", "NODE_OPTIONS", str(stage.folder / "none.so")):
             hold(word.encode() not in environment, f"the daemon's environment has {word}")
 

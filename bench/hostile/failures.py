@@ -1,4 +1,4 @@
-"""Planted fixes must not become ways out: texts of errors, files, pages and hooks are matched, never told."""
+"""Planted fixes must not become ways out: text of errors, files, pages and hooks is matched and never quoted."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def live(stage: Stage, *calls: Call, sessions: int = 2) -> None:
 
 
 def told(speaker: Speaker, call: Call) -> str:
-    """What a session is given when a call fails."""
+    """The context that a session gets when a call fails."""
     answer = speaker.ask("PostToolUseFailure", tool_name=call[0], tool_input=call[1], error=call[2])
     given: str = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
     return given
 
 
 def unlearned(stage: Stage, *calls: Call) -> None:
-    """Nothing of these calls becomes a memory, and nobody is given any of it."""
+    """These calls become no memory and are given to no session."""
     stage.start()
     live(stage, *calls)
     hold(not stage.memories(), f"it became a memory: {stage.memories()}")

@@ -1,4 +1,4 @@
-"""Paths that name no file: FIFOs, devices, endless links, files of the kernel's, in every place that is opened."""
+"""FIFOs, devices, endless links and kernel files at every path that the product opens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.hostile.case import NotHeld, Stage, case, hold
 from bench.hostile.load import daemon_memory, holding_memory
 from bench.sessions import ROOT, Speaker
-from subconscious import client
+from subconscious import wire
 
 REMEMBERED = "Remember: amounts in config.py are stored as integer cents, never as floats."
 NOT_FILES: dict[str, Callable[[Path], None]] = {
@@ -41,7 +41,7 @@ def learns(stage: Stage, name: str = "bystander") -> None:
 
 
 def in_git(folder: Path) -> None:
-    """Make a repository, and one commit of all that lies in the folder."""
+    """Make a repository with one commit of the folder's content."""
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
     for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "First commit")):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
@@ -95,7 +95,7 @@ def unreadable_transcripts(stage: Stage) -> None:
     hold("given up" in said, f"doctor says nothing of transcripts that can't be read: {said}")
     reasons = log.count("buried: the transcript")
     hold(reasons >= 2 * len(NOT_FILES), f"the log says of {reasons} of {2 * len(NOT_FILES)} jobs why they failed")
-    known = client.call(stage.home, "status")["sessions"]
+    known = wire.call(stage.home, "status")["sessions"]
     hold(known.get("open", 0) <= 1, f"sessions without a readable transcript stay open: {known}")
 
 
@@ -118,7 +118,7 @@ def doctor_among_fifos(stage: Stage) -> None:
     for name in PLACES:
         _put_fifo(stage, name)
     said = doctor(stage)
-    missed = [name for name in PLACES if f"{name} is no file" not in " ".join(said.split())]
+    missed = [name for name in PLACES if f"{name} is not a regular file" not in " ".join(said.split())]
     hold(not missed, f"doctor does not name {missed}: {said}")
 
 

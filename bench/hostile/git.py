@@ -1,4 +1,4 @@
-"""Repositories that would have Git run a program of theirs, or pass for another project.
+"""Repositories that try to run a program through Git or to pass for another project.
 
 Each attack gets a fresh repository of this user's and the path of a script that leaves a mark. The real code that looks
 at projects then runs on it; the mark must not appear.
@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from bench.hostile.case import Stage, case, hold
-from subconscious.projects import Checkout, head, holds_commit, identify, latest_commits
+from subconscious.system.projects import Checkout, has_commit, head, identify, latest_commits
 
 WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
 SOMEBODY_ELSE = 65534
@@ -60,7 +60,7 @@ def look_at(folder: Path) -> None:
     checkout.committed_at(LOOKED_UP, 0.0)
     for commit in ("1" * 40, head(str(folder))[1]):
         checkout.has_merged("feature", commit)
-        holds_commit(str(folder), commit)
+        has_commit(str(folder), commit)
 
 
 def _lose_first_commit(repository: Path) -> None:
@@ -189,7 +189,7 @@ ATTACKS: dict[str, Callable[[Path, str], None]] = {
     "gc.auto and maintenance": _set("gc.recentObjectsHook", "maintenance.commit-graph.schedule"),
     "an alias in place of a command": _set("alias.rev-list", "alias.log", "alias.ls-files", value="!{}"),
 }
-"""What a repository can say, with the program that it would have run."""
+"""Configurations of a repository, with the program that each would run."""
 
 
 def mark_of(folder: Path, attack: Callable[[Path, str], None]) -> Path:
@@ -202,7 +202,8 @@ def mark_of(folder: Path, attack: Callable[[Path, str], None]) -> Path:
 
 
 def _register(name: str, attack: Callable[[Path, str], None]) -> None:
-    @case("git", f"{name}: an unpacked repository has Git run nothing of its own")
+    # Not in CI: tests/unit/test_git_command.py makes the same attempts there.
+    @case("git", f"{name}: an unpacked repository has Git run nothing of its own", quick=False)
     def run(stage: Stage) -> None:
         hold(not mark_of(stage.folder, attack).exists(), "the repository's program ran")
 

@@ -1,4 +1,4 @@
-"""Words that end what holds must be a person's, must mean it, and must hit nothing else."""
+"""Statements that end a rule must be a person's, must mean it, and must affect nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key in one session's environment serves that session's requests alone, at the address that a person chose."""
+"""A key in one session's environment is used for that session's requests only, at the approved address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def begin(stage: Stage, model: FakeOpenAI) -> None:
 
 
 def session_of(stage: Stage, name: str, **environ: str) -> Speaker:
-    """A session in a person's client, with variables of its own; it says something that a model is to read."""
+    """A session in a person's client with its own variables; it makes a statement for a model to read."""
     session = stage.speaker(name)
     session.environment |= environ
     payload = session.payload("UserPromptSubmit", prompt="go on")

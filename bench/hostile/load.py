@@ -1,4 +1,4 @@
-"""What an attack costs the daemon: its memory, and how long others wait for an answer meanwhile."""
+"""Attacks on the daemon's resources: its memory, and the latency of other requests meanwhile."""
 
 from __future__ import annotations
 

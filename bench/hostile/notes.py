@@ -1,4 +1,4 @@
-"""Files that Claude Code writes and loads by itself, as a poisoned model or a hostile repository leaves them."""
+"""Claude Code's own notes and memory files, as a poisoned model or a hostile repository would write them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from bench.hostile.case import Stage, case, hold
 from bench.sessions import Speaker
-from subconscious import client
-from subconscious.claude_files.places import slug
+from subconscious import wire
+from subconscious.claude_files.client_folders import slug
 from subconscious.doctor import examine
 
 FACT = "The invoices of the Lisbon office are printed on the old laser printer."
@@ -33,10 +33,8 @@ def begun(stage: Stage) -> tuple[Speaker, Path]:
 
 
 def found(stage: Stage, speaker: Speaker, query: str = QUERY) -> list[str]:
-    """What a search answers."""
-    hits: list[dict[str, Any]] = client.call(stage.home, "search", {"query": query, "cwd": str(speaker.project)})[
-        "hits"
-    ]
+    """The results of a search."""
+    hits: list[dict[str, Any]] = wire.call(stage.home, "search", {"query": query, "cwd": str(speaker.project)})["hits"]
     return [hit["memory"]["content"] for hit in hits]
 
 

@@ -1,4 +1,4 @@
-"""Large messages of one repeated piece must not keep the daemon from answering hooks."""
+"""Large repetitive messages must not delay the daemon's answers to hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory must not be replaced by one that only looks like it."""
+"""A memory must not be replaced by a look-alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's start must not carry what was planted in the last one, nor go on giving what nobody heeds."""
+"""A session's start must not carry planted text of the session before, nor repeat memories that sessions ignore."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from bench.hostile.case import Stage, case, hold
 from bench.sessions import Speaker
-from subconscious import client
+from subconscious import wire
 
 ASKED = "Make the upload worker give up earlier."
 REPORT = "I changed the upload worker: it parks a chunk after two retries. All 42 tests pass."
@@ -34,7 +34,7 @@ def _worked(stage: Stage, report: str, name: str = "project") -> Speaker:
 
 
 def _start(stage: Stage, name: str = "project") -> str:
-    """What the model is given at the start of another session."""
+    """The context of the model at the start of another session."""
     answer = stage.speaker(name).ask("SessionStart", source="startup")
     said = json.loads(answer) if answer else {}
     return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
@@ -97,6 +97,6 @@ def unheeded(stage: Stage) -> None:
         session.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Half past nine.")
         session.hook("drop", "SessionEnd", reason="other")
         stage.drain()
-    found = client.call(stage.home, "list", {"cwd": str(first.project)})["memories"]
+    found = wire.call(stage.home, "list", {"cwd": str(first.project)})["memories"]
     hold([memory["uses"] for memory in found] == [0], f"uses: {[memory['uses'] for memory in found]}")
     hold("legacy importer" not in _start(stage), "a fourth session was given it as well")

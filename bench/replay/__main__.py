@@ -1,4 +1,4 @@
-"""Replay histories of sessions through the daemon's own code and score what the sessions were given.
+"""Replay histories of sessions through the daemon's own code and score the given memories.
 
     python -m bench.replay HISTORIES NEEDS... [--variant unattended|reviewed|all] [--naive] [--verbose]
 
@@ -100,7 +100,7 @@ def _names(options: argparse.Namespace) -> list[str]:
 
 
 def _replayed(options: argparse.Namespace, names: Sequence[str]) -> list[Outcome]:
-    """Replay each history in a process of its own: they share nothing, so it does not matter which ends first."""
+    """Replay each history in a separate process, in any order: they share nothing."""
     one = partial(
         replay_one,
         options.histories,

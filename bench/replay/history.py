@@ -1,4 +1,4 @@
-"""Reads a history and says which events its sessions handed to the hooks, and when.
+"""Read a history: which events its sessions sent to the hooks, and when.
 
 A history is a folder with a `plan.json` (sid, start, end, branch and cwd of each session, in order) and one transcript
 `<sid>.jsonl` a session. The events are those for which the plugin registers hooks. What is not recorded in a transcript
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a hook hands over. ``visible`` is how many lines of the session's transcript are written by then."""
+    """The payload of a hook. ``visible`` is the number of transcript lines that are written at that time."""
 
     at: float
     session: int
@@ -132,7 +132,7 @@ class _Reader:
         self._started = session.start
 
     def events(self) -> Iterator[Event]:
-        """All events, by the places of the lines that tell of them."""
+        """All events, by the positions of their lines."""
         session = self._session
         records = [parse(line.raw) for line in session.lines]
         source = next(filter(None, (_start_source(record) for record in records if record)), "")
@@ -238,7 +238,7 @@ class _Reader:
         return self._event(place, at, "UserPromptSubmit", prompt=text, prompt_id=f"{self._session.sid}-{self._prompts}")
 
     def _turn_end(self) -> Iterator[Event]:
-        """The turn's end, if its last line is an answer: nothing tells of it where the turn was broken off."""
+        """The turn's end, if its last line is an answer: an interrupted turn has no such event."""
         answer, self._answer = self._answer, None
         if answer is not None:
             yield self._event(answer.visible, answer.at, "Stop", last_assistant_message=answer.text)
@@ -251,7 +251,7 @@ def _start_source(record: Record) -> str:
 
 
 def _submitted(record: Record, text: str) -> str:
-    """What the client hands to its hooks as a prompt: what was typed, also as a command, and notifications."""
+    """The prompts that the client sends to its hooks: typed text, commands, and notifications."""
     if speech.written_by_client(record) or speech.is_compaction(record, text):
         return ""
     if text.startswith(NOTIFICATION):

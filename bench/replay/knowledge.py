@@ -1,4 +1,4 @@
-"""What a store knows at a moment: every memory and capture, where it came from, and what became of it."""
+"""Snapshot of a store: every memory and capture, its source, and its outcome."""
 
 from __future__ import annotations
 

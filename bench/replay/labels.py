@@ -1,4 +1,4 @@
-"""The labels of histories: what each session should have been told, and when a text tells it.
+"""The labels of histories: what each session needed, and which text satisfies a need.
 
 `matches` and `pieces` are those of the scorer, so that "it was stored" means "it would have counted".
 """
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def matches(text: str, match: Match) -> bool:
-    """Whether a text holds all terms of one of the alternatives."""
+    """Whether a text contains all terms of one of the alternatives."""
     text = " ".join(text.casefold().split())
     return any(alternative and all(term.casefold() in text for term in alternative) for alternative in match)
 
@@ -38,7 +38,7 @@ def tells(text: str, match: Match) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What is labelled of one history; sessions from ``until`` on are not."""
+    """The labels of one history; sessions from ``until`` on have none."""
 
     history: str
     until: int
@@ -46,11 +46,11 @@ class Labels:
     facts: tuple[Row, ...]
 
     def needs_of(self, session: int) -> list[Row]:
-        """What one session should have been told."""
+        """The needs of one session."""
         return [need for need in self.needs if need["session"] == session]
 
     def confirm(self, text: str) -> bool:
-        """Whether a need or a fact of the history says what a text says."""
+        """Whether a text states a need or a fact of the history."""
         return any(tells(text, row["match"]) for row in (*self.needs, *self.facts))
 
 

@@ -1,4 +1,4 @@
-"""Scores a replay with the needs scorer, beside trivial strategies, and says where the knowledge of needs was."""
+"""Score a replay with the needs scorer, compare it with trivial strategies, and locate the knowledge of each need."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ LONGEST_NEED = 100
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """The scorer's script, and what it is to score."""
+    """The scorer's script and its input."""
 
     script: Path
     labels: Sequence[Path]
     histories: Path
 
     def given(self, rows: Iterable[Row], names: Sequence[str]) -> Row:
-        """Score what was given."""
+        """Score the given memories."""
         return self._of_rows("--given", rows, names)
 
     def known(self, rows: Iterable[Row], names: Sequence[str]) -> Row:
@@ -100,7 +100,7 @@ def _line(name: str, cells: Iterable[str]) -> str:
 
 
 def stored(outcomes: Sequence[Outcome], scorer: Scorer) -> Iterator[str]:
-    """What could have been served from what was stored or unconfirmed."""
+    """The needs that stored or unconfirmed memories could have served."""
     scored = scorer.known([row for one in outcomes for row in one.known], [one.history for one in outcomes])
     sources = ", ".join(f"{source} {count}" for source, count in scored["by_source"].items())
     yield f"could have been served from what was stored or unconfirmed: {scored['known']:.1%} of {scored['distinct']}"
@@ -150,7 +150,7 @@ def each_need(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def captured(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """What became of all that was captured, by who said it."""
+    """The results of all captures, by speaker."""
     counts: Counter[tuple[str, str]] = sum((one.captured for one in outcomes), Counter())
     origins = sorted({origin for origin, _ in counts})
     yield f"{'':20}" + "".join(f"{origin:>12}" for origin in origins)
@@ -183,7 +183,7 @@ def _weights(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def effort(outcomes: Sequence[Outcome], sessions: int) -> Iterator[str]:
-    """How long the replay took, by event, and what the contexts take with their frames."""
+    """The duration of the replay by event, and the size of the contexts with their frames."""
     seconds: Counter[str] = sum((Counter(one.seconds) for one in outcomes), Counter())
     parts = ", ".join(f"{name} {took:.0f} s" for name, took in seconds.most_common())
     framed = sum(one.framed for one in outcomes) / CHARACTERS_A_TOKEN / max(1, sessions)

@@ -1,4 +1,4 @@
-"""Replays one history: what each session was given, what was known when it began, and where its needs were."""
+"""Replay one history: the memories given to each session, those known at its start, and where its needs were."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from bench.replay.history import Event, History, read_history
 from bench.replay.knowledge import Item, Knowledge, knowledge
 from bench.replay.labels import Labels, read_labels
 from bench.replay.stage import Model, Stage, stage
-from daemon import reviewing
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.quoting import CLOSING, OPENING
-from subconscious.settings import Settings
+from subconscious.review import decisions
+from subconscious.settings.settings import Settings
 from subconscious.store import handovers, sessions
-from subconscious.store.capture_rows import OPENED
+from subconscious.store.capture_rows import SHOWN_STATUS
+from subconscious.text.quoting import CLOSING, OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class Place:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a replay brought, in the forms that the scorer reads."""
+    """The result of a replay, in the formats that the scorer reads."""
 
     history: str
     events: int = 0
@@ -71,7 +71,7 @@ class Outcome:
     failed: list[str] = field(default_factory=list)
     sessions: int = 0
     captured: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """What became of all captures: who said it, and its place at the end."""
+    """The results of all captures: the speaker, and the place at the end."""
     framed: int = 0
     """Characters of all contexts, frames included."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -85,7 +85,7 @@ async def replay(
     embed: Callable[[str], numpy.ndarray] | None = None,
     model: Model | None = None,
 ) -> Outcome:
-    """Replay a history; with ``embed`` also note what the naive strategy would give."""
+    """Replay a history; with ``embed`` also record the results of the naive strategy."""
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         async with stage(history, Path(folder), settings or Settings(), model) as made:
             run = _Run(made, history, labels, variant, embed)
@@ -105,7 +105,7 @@ def replay_one(
 ) -> Outcome:
     """Replay one history, in a process that may set its time zone.
 
-    ``answers`` is the folder of readers who stand in for a model.
+    ``answers`` is the folder with readers' answers in place of a model's.
     """
     os.environ["TZ"] = "UTC"  # nights must not depend on where the bench runs
     time.tzset()
@@ -137,7 +137,7 @@ class _Run:
         self._sids = [session.sid for session in history.sessions]
 
     async def take(self, event: Event) -> None:
-        """Let the time until an event pass, hand it over, and note what was given."""
+        """Advance the clock to an event, send it, and record the given memories."""
         with self._timed("upkeep"):
             await self._stage.live_until(event.at)
         if event.first:
@@ -154,9 +154,9 @@ class _Run:
             await self._note_given(event, context)
 
     async def end(self) -> Outcome:
-        """What the replay brought."""
+        """The result of the replay."""
         self.outcome.failed = self._stage.failed
-        rows = await self._stage.core.database.rows(f"SELECT origin, {OPENED} FROM implicit_captures")
+        rows = await self._stage.app.database.rows(f"SELECT origin, {SHOWN_STATUS} FROM implicit_captures")
         self.outcome.captured = Counter((row[0], row[1]) for row in rows)
         return self.outcome
 
@@ -164,10 +164,10 @@ class _Run:
         return _Timed(self.outcome.seconds, name)
 
     async def _knowledge(self) -> Knowledge:
-        return await knowledge(self._stage.core.database, self._numbers)
+        return await knowledge(self._stage.app.database, self._numbers)
 
     async def _begin(self, session: int) -> None:
-        """Before a session: somebody reviews, in some variants; then note what is known."""
+        """Before a session: review, in some variants; then record the known memories."""
         if self._variant != "unattended":
             await self._review(await self._knowledge())
         known = await self._knowledge()
@@ -178,7 +178,7 @@ class _Run:
     async def _review(self, known: Knowledge) -> None:
         approved = tuple(item.id for item in known.waiting if self._approves(item))
         if approved:
-            await reviewing.carry_out(self._stage.core, reviewing.Wish("approve", approved))
+            await decisions.apply_decision(self._stage.app, decisions.Wish("approve", approved))
             await self._stage.settled()
 
     def _approves(self, item: Item) -> bool:
@@ -198,11 +198,11 @@ class _Run:
 
     async def _before(self, event: Event) -> tuple[int, ...]:
         """The session that a line without a memory is about: the one that was handed over, or the one before."""
-        handed = await handovers.of_session(self._stage.core.database, self._sids[event.session])
+        handed = await handovers.of_session(self._stage.app.database, self._sids[event.session])
         if handed and handed[0].from_id in self._numbers:
             return (self._numbers[handed[0].from_id],)
         project = await self._stage.project()
-        before = await sessions.before(self._stage.core.database, project.id, self._sids[event.session])
+        before = await sessions.latest_other(self._stage.app.database, project.id, self._sids[event.session])
         return (self._numbers[before.id],) if before is not None and before.id in self._numbers else ()
 
     def _row(self, session: int, text: str, sources: Sequence[int], moment: str = "") -> Row:
@@ -224,7 +224,7 @@ class _Timed:
 
 
 def given_texts(context: str) -> Iterator[tuple[int | None, str]]:
-    """Cut a context into the memories that stand in it, by number; other lines come alone, without one."""
+    """Divide a context into its memories, by number; other lines are separate and have no number."""
     body = context.removeprefix(OPENING).removesuffix(CLOSING)
     number: int | None = None
     lines: list[str] = []
@@ -251,7 +251,7 @@ class Naive:
         self._given: dict[int, set[str]] = {}
 
     def choose(self, known: Knowledge, event: Event) -> list[tuple[str, tuple[int, ...]]]:
-        """What a prompt is given, with the sessions it came from."""
+        """The memories given with a prompt, and the sessions they came from."""
         place = self._prompts[event.session] = self._prompts.get(event.session, 0) + 1
         if place > FIRST_PROMPTS:
             return []
