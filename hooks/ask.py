@@ -18,6 +18,8 @@ except ImportError:
 STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
+TYPED = b'"/subconscious'
+TYPED_DEADLINE = 3.0
 KEY = b"_KEY"
 OPTION = b"CLAUDE_PLUGIN_OPTION_"
 VARIABLE = b"SUBCONSCIOUS_"
@@ -123,7 +125,12 @@ def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True)
 
     An entry that is not ``spooled`` could not be written: the daemon keeps it.
     """
-    until = STARTED + DEADLINES.get(event, OTHER_DEADLINE)
+    deadline = DEADLINES.get(event, OTHER_DEADLINE)
+    if event == "UserPromptSubmit" and TYPED in entry:
+        # The prompt is a command to us (or some other text of the payload begins like one): its answer is all that the
+        # person wants, and the first one of a daemon has modules to load.
+        deadline = TYPED_DEADLINE
+    until = STARTED + deadline
     # At a session's start, the wake hook runs beside this one. Without an environment the daemon would come too late.
     starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
     try:

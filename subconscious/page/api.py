@@ -42,6 +42,7 @@ class Pages(Handler):
         async with self._opening:
             server = self._server
             if server is None or not server.is_open:
+                await self.close()  # one that nobody used may just be closing
                 server = self._server = await self._open()
             return {"url": server.link(project.root if project else ""), "port": server.port}
 

@@ -79,8 +79,8 @@ class PageServer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the page is being served."""
-        return bool(self._tasks) and not self._tasks[0].done()
+        """Whether the page is being served, and will be."""
+        return bool(self._tasks) and not self._tasks[0].done() and not self.site.closing.is_set()
 
     def open(self) -> None:
         """Begin to serve."""

@@ -107,6 +107,16 @@ def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: 
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+def test_a_typed_command_waits_longer_for_its_answer(hooks: Hooks) -> None:
+    def slowly(_: bytes) -> bytes:
+        time.sleep(1)
+        return framed(CONTEXT)
+
+    with daemon(hooks.home, slowly):
+        done = hooks.call("ask", "UserPromptSubmit", b'{"prompt": "/subconscious:review"}')
+    assert done.stdout == CONTEXT
+
+
 @pytest.mark.serial
 def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
     with listening(hooks.home, backlog=0), socket.socket(socket.AF_UNIX) as first:
