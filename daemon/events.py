@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from subconscious.app.work import FORGETFUL, Work, note
 from subconscious.capture import unconfirmed_upkeep
@@ -16,6 +17,13 @@ from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 from subconscious.surfacing import rendered_starts
 from subconscious.system.projects import identify
+
+WRITING_SECONDS = 1.0
+"""The most seconds that the client may take to write a turn into the transcript after its Stop hook. It writes ten
+times a second."""
+
+LOOK_SECONDS = 0.1
+"""Pause between two looks at a transcript that lacks the end of a turn."""
 
 CALM_LOOK = 20.0
 """The most seconds that looking up a project's history may take when no request waits for it."""
@@ -69,7 +77,7 @@ async def turn_ended(work: Work) -> None:
     """End of a turn, or compaction: read the transcript, and judge the memories that were given."""
     project = await _stored_project(work)
     ctx, payload = work.app.recall_context(work.entry.options), work.entry.payload
-    failure = await _learn(work, _source(work, project))
+    failure = await _learn_turn(work, _source(work, project))
     if work.job.event == "Stop":
         await judge(ctx, payload.session_id, payload.transcript_path, payload.last_assistant_message)
     async with work.commit(failure) as tx:
@@ -118,6 +126,32 @@ async def _stored_project(work: Work) -> Project:
     async with work.app.database.write() as tx:
         await note(tx, work.entry, project)
     return project
+
+
+async def _learn_turn(work: Work, source: Source) -> UnreadableTranscriptError | None:
+    """Learn from a turn that has just ended.
+
+    Its hook may be faster than the client's next write. Without another look, nothing of the turn would be read until
+    the next prompt, and a model that reads after every turn would be one turn late.
+    """
+    failure = await _learn(work, source)
+    until = monotonic() + WRITING_SECONDS
+    while (
+        failure is None
+        and work.entry.payload.last_assistant_message
+        and not work.app.signals.stopping.is_set()
+        and monotonic() < until
+        and not await _is_written(work, source)
+    ):
+        await asyncio.sleep(LOOK_SECONDS)
+        failure = await _learn(work, source)
+    return failure
+
+
+async def _is_written(work: Work, source: Source) -> bool:
+    """Whether the prompt and the answer of the turn were in the transcript when it was read."""
+    answered = work.app.sessions.running_exchanges.is_answered(source.path)
+    return answered and not await sessions.unwritten_prompts(work.app.database, source.session_id)
 
 
 async def _learn(work: Work, source: Source, *, final: bool = False) -> UnreadableTranscriptError | None:

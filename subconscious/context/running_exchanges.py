@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subconscious.domain.model import Turn
+from subconscious.domain.model import Role, Turn
 
 MOST_TRANSCRIPTS = 50
 MOST_TURNS = 2000
@@ -33,6 +33,12 @@ class RunningExchanges:
         """Return the turns of the running exchange that end at an offset of a transcript."""
         known = self._running.get(path)
         return known.turns if known is not None and known.offset == offset else ()
+
+    def is_answered(self, path: str) -> bool:
+        """Whether what was last read of a transcript ends with text of the assistant; False if nothing was read."""
+        known = self._running.get(path)
+        last = known.turns[-1] if known is not None and known.turns else None
+        return last is not None and last.role is Role.ASSISTANT and bool(last.text)
 
     def note(self, path: str, offset: int, turns: Sequence[Turn]) -> None:
         """Note the turns of the exchange that a transcript is in, after it was read up to an offset."""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.sessions import Speaker
+from daemon import events
 from subconscious.app import App
 from subconscious.capture.ingest import Source, learn
+from subconscious.settings.home import Home
 from subconscious.store import captures, sessions
 from subconscious.store.projects import Project
+from tests.support import terminal
+from tests.support.daemons import drained, eventually
 from tests.support.values import NOON
 
 ASK = "Please move the check for an open ledger to a single place."
@@ -77,3 +83,25 @@ async def test_what_was_read_without_new_turns_keeps_the_exchange(app: App, proj
     hook = json.dumps({"type": "system", "subtype": "stop_hook_summary", "sessionId": "s"}) + "\n"
     await captured(app, project, path, [LINES[:3], [hook]])
     assert len(app.sessions.running_exchanges.before(str(path), path.stat().st_size)) == 3
+
+
+def test_a_turn_that_is_written_after_its_hook_is_read_without_another_event(
+    speaker: Speaker, running: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "WRITING_SECONDS", 30.0)
+    looks = threading.Semaphore(0)
+    learn_turn = events._learn
+
+    async def noted(*args: Any, **named: Any) -> Any:
+        failure = await learn_turn(*args, **named)
+        looks.release()
+        return failure
+
+    speaker.introduce()
+    drained(running)
+    monkeypatch.setattr(events, "_learn", noted)
+    speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
+    assert looks.acquire(timeout=20)
+    speaker.say("We decided to send invoices as PDF, because clients print them.")
+    speaker.say("Noted.", role="assistant")
+    assert eventually(lambda: terminal.call(running, "list", cwd=str(speaker.project))["memories"])
