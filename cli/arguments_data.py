@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
+
 from .options import Subparsers, add_command, dollars, positive
 
 TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
@@ -173,6 +175,12 @@ def _add_sharing(commands: Subparsers) -> None:
     command.add_argument(
         "--in-repo", action="store_true", help="also read and write .subconscious/ in the checkout, for pull requests"
     )
+    command.add_argument(
+        "--install-hook", action="store_true", help="sync after each git pull, and before each git push to REMOTE"
+    )
+    command.add_argument("--remove-hook", action="store_true", help="take the hooks out again")
+    command.add_argument("--hook", action="store_true", help=SUPPRESS)
+    command.add_argument("--yes", action="store_true", help="don't ask before hooks are changed")
     command = add_command(
         commands, "trust", "sharing:trust", "give a teammate's memories unconfirmed, before you review them"
     )

@@ -16,7 +16,7 @@ from subconscious.sharing.git import Author, ReadEntries, Refs, open_refs, witho
 from subconscious.sharing.git_process import GitError
 from subconscious.sharing.merge import Entry, digest_of, merge
 
-from . import screen, suspicion
+from . import screen, suspicion, sync_hook
 from .ask import ask, here
 from .origin import require_person
 
@@ -39,6 +39,12 @@ MEANINGS = {
     "discarded": "left out",
 }
 """The outcomes of shared versions that are shown."""
+
+BRIEFLY = {
+    "waits": "to review (subconscious review)",
+    "unconfirmed": "unconfirmed, of authors that you trust",
+    "quarantined": "in quarantine",
+}
 
 Row = TypeVar("Row", "SharedEntry", "OfferedVersion")
 
@@ -101,7 +107,21 @@ def trust(options: Namespace) -> int:
 
 def sync(options: Namespace) -> int:
     """Write what is shared, exchange it with a remote, and take in what teammates shared."""
+    if options.install_hook or options.remove_hook:
+        return sync_hook.change(options)
+    if options.hook:
+        return sync_hook.run(lambda: _summary(_synced(options)))
     require_person("sync memories")
+    done = _synced(options)
+    if options.json:
+        shown = {name: getattr(done, name) for name in Done.__slots__}
+        screen.as_json(shown | {"remote": without_credentials(done.remote)})
+    else:
+        _print(done, preview=options.preview)
+    return 1 if done.offline else 0
+
+
+def _synced(options: Namespace) -> Done:
     with open_refs(here()) as refs:
         url = refs.url(options.remote or "origin")
         if options.remote and not url:
@@ -115,12 +135,19 @@ def sync(options: Namespace) -> int:
         done.received = _take(in_repo.added(state, files.state), authors, preview=options.preview)
         if options.in_repo and not options.preview:
             done.files = in_repo.write(refs.repository.worktree, state, files.state)
-    if options.json:
-        shown = {name: getattr(done, name) for name in Done.__slots__}
-        screen.as_json(shown | {"remote": without_credentials(done.remote)})
-    else:
-        _print(done, preview=options.preview)
-    return 1 if done.offline else 0
+    return done
+
+
+def _summary(done: Done) -> str:
+    """Return a line about a sync for a hook; "" if nothing changed."""
+    counted = Counter(row["became"] for row in done.received)
+    parts = [f"{screen.counted(len(done.sent), 'change', 'changes')} sent"] if done.sent and not done.offline else []
+    parts += [f"{counted[became]} {meaning}" for became, meaning in BRIEFLY.items() if counted[became]]
+    parts += (
+        [f"{screen.counted(len(done.held), 'memory', 'memories')} kept back (subconscious sync)"] if done.held else []
+    )
+    parts += [f"the remote was not reached: {done.offline}"] if done.offline else []
+    return "; ".join(parts)
 
 
 def _exchange(refs: Refs, done: Done, uids: Sequence[str], *, preview: bool) -> tuple[dict[str, Entry], set[str]]:

@@ -84,6 +84,10 @@ class Refs:
         self.repository = git.repository
         self._git = git
 
+    def hooks_path(self) -> str:
+        """Return the folder of hooks that Git is configured to use; "" for that of the repository."""
+        return self._git.hooks_path()
+
     def tips(self) -> dict[str, str]:
         """Return the commits of the local refs."""
         found = {ref: self.repository.resolve(ref) for ref in REFS}

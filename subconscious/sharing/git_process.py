@@ -67,6 +67,13 @@ class GitProcess:
         command = self._command(("config", "--type=bool", "--get", "commit.gpgSign"))
         return output_of(command, self._user_environment(), self.folder, SECONDS) == b"true\n"
 
+    def hooks_path(self) -> str:
+        """Return core.hooksPath of the repository's configuration (read as data) or the user's; "" if it is not set."""
+        if own := self.repository.config("core", "hookspath"):
+            return own[-1]
+        command = self._command(("config", "--get", "core.hooksPath"))
+        return (output_of(command, self._user_environment(), self.folder, SECONDS) or b"").decode().strip()
+
     def _command(self, words: Sequence[str], options: Mapping[str, str] | None = None) -> list[str]:
         set_to = [part for name, value in (options or {}).items() for part in ("-c", f"{name}={value}")]
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]

@@ -187,7 +187,11 @@ def test_a_memory_outlives_its_commit(clone: Callable[[str], Clone], how: str) -
     assert ben.became() == [(CENTS, "waits")]
     assert [one.commit for one in ben.in_git().values()] == [commit], "a commit that Ben never had is not gone"
     if how == "rebase":
-        git(ann.folder, "commit", "-q", "--amend", "-m", "integer cents")
+        git(ann.folder, "switch", "-q", "main")
+        (ann.folder / "README").write_text("a shop\n")
+        git(ann.folder, "commit", "-qam", "meanwhile")
+        git(ann.folder, "rebase", "-q", "main", "work")
+        assert git(ann.folder, "rev-parse", "HEAD") != commit
     else:
         git(ann.folder, "switch", "-q", "main")
         git(ann.folder, "merge", "-q", "--squash", "work")

@@ -1,0 +1,89 @@
+"""``subconscious sync`` as a Git hook: ``--install-hook``, ``--remove-hook``, and the hook's own run (``--hook``)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+
+from subconscious.domain.errors import RequestError, SubconsciousError
+from subconscious.sharing.git import open_refs
+from subconscious.sharing.hooks import HookChange, installation, removal, write
+
+from . import screen
+from .ask import here, home
+from .confirmation import agreed
+from .origin import inside_client, require_person
+
+SECONDS = 30
+"""The most seconds that a merge or a push waits for a sync."""
+
+SILENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "force",
+}
+"""Variables that keep Git and ssh from asking for a password in the middle of a push. Agents and helpers work."""
+
+
+def change(options: Namespace) -> int:
+    """Add our lines to the hooks of this repository, or take them out, after showing what will be written."""
+    require_person("change Git hooks")
+    with open_refs(here()) as refs:
+        remote = options.remote or "origin"
+        if options.install_hook and not refs.url(remote):
+            raise RequestError(f"there is no remote {remote!r}", "git remote -v")
+        changes = installation(refs, home(), remote) if options.install_hook else removal(refs)
+    changes = [one for one in changes if one.before != one.after]
+    if not changes:
+        print("The hooks have our lines already." if options.install_hook else "The hooks have no lines of ours.")
+        return 0
+    for one in changes:
+        _print_change(one)
+    if not agreed(options, "Write this?"):
+        return 1
+    for one in changes:
+        write(one)
+    if options.install_hook:
+        print(f"After each merge, and before each push to {screen.line(remote)}, `subconscious sync` runs.")
+    return 0
+
+
+def _print_change(change: HookChange) -> None:
+    """Show the lines that are added to a file or taken out."""
+    verb = "changes" if change.before and change.after else "is new" if change.after else "is removed"
+    print(screen.paint(f"{screen.line(str(change.path))} {verb}:", "bold"))
+    before, after = change.before.splitlines(), change.after.splitlines()
+    for sign, lines, others in (("-", before, after), ("+", after, before)):
+        for text in lines:
+            if text not in others:
+                print(f"  {sign} {screen.line(text)}")
+
+
+def run(sync: Callable[[], str]) -> int:
+    """Sync as a hook: never fail, ask or take long. Print one line if there is something to say.
+
+    The model's pushes sync nothing: only a person may send memories.
+    """
+    if inside_client():
+        return 0
+    os.environ.update(SILENT)
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        said = sync()
+    except (SubconsciousError, OSError, KeyError) as error:
+        reason = error.message if isinstance(error, SubconsciousError) else str(error)
+        said = f"not synced: {reason}. Run `subconscious sync`"
+    finally:
+        signal.alarm(0)
+    if said:
+        print(screen.wrapped(f"subconscious: {screen.line(said)}"), file=sys.stderr)
+    return 0
+
+
+def _too_long(*_: object) -> None:
+    raise RequestError(f"it took more than {SECONDS} seconds", "")
