@@ -196,10 +196,13 @@ def import_export(path: Path, options: Namespace, names: Collection[str] | None 
 
 def _mark_taken(path: Path, items: Sequence[Item], results: Sequence[ImportedNote]) -> None:
     done = {result["name"] for result in results if result["became"] in ("corrected", "stored", "waits", "quarantined")}
-    statements = {item.name: item.statement for item in items if item.record and item.statement and item.name in done}
+    statements = {item.name: item.statement for item in items if item.record and item.name in done}
     if statements and path.is_dir():
         with open_folder(path) as folder:
-            mark_taken(folder, statements)
+            copies = mark_taken(folder, statements)
+        if copies:
+            print("Other edits are no part of a memory; the notes with them are kept as:")
+            print("\n".join(f"  {screen.line(copy)}" for copy in copies))
 
 
 def import_items(

@@ -18,6 +18,7 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import Candidate, Evidence, Memory, Origin, Scope, Strength
+from subconscious.files.note import shown_tag
 from subconscious.files.record import Record, RecordError, export_key, is_ours, parse_record
 from subconscious.memories.memory_commands import MAX_RECORD_LENGTH
 from subconscious.poisoning.gate import screen
@@ -64,6 +65,15 @@ class ImportedNote:
     def text(self) -> str:
         """The statement, or else the content of the record."""
         return self.statement or (self.record.memory.content if self.record else "")
+
+    @property
+    def labels(self) -> tuple[str, tuple[str, ...]]:
+        """The kind and the tags in its front matter; those of the record where they are missing or impossible."""
+        recorded = (self.record.memory.kind, self.record.memory.tags) if self.record else ("learning", ())
+        kind, tags = self.claims.get("kind"), self.claims.get("tags")
+        known = {shown_tag(tag): tag for tag in recorded[1]}
+        given = [known.get(str(tag), clean(str(tag))[:200]) for tag in tags] if isinstance(tags, list) else recorded[1]
+        return (kind if kind in KINDS and kind != "meta" else recorded[0]), tuple(dict.fromkeys(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +177,34 @@ async def _is_stored(tx: aiosqlite.Connection, text: str, memory: Memory) -> boo
 def _plan_signed(one: ImportedNote, record: Record, memory: Memory | None) -> PlannedNote:
     if memory is None:
         return PlannedNote(one, State.RESTORE)
+    shown = dict(zip(("kind", "tags"), one.labels, strict=True))
     differences = [
-        name for name in ("content", "kind", "tags") if getattr(memory, name) != getattr(record.memory, name)
+        name
+        for name in ("content", "kind", "tags")
+        if getattr(memory, name) not in (getattr(record.memory, name), shown.get(name))
     ]
     differences += ["status"] if (memory.archived_at is None) != (record.memory.archived_at is None) else []
+    changed = _changed_labels(one, record, memory)
+    if changed and not differences and memory.archived_at is None:
+        return PlannedNote(one, State.EDITED, memory, changed)
     if differences:
         return PlannedNote(one, State.OLDER, memory, f"the store has changed since: {', '.join(differences)}")
     return PlannedNote(one, State.UNCHANGED, memory)
+
+
+def _changed_labels(one: ImportedNote, record: Record, memory: Memory) -> str:
+    """Return what was edited in the front matter of a note, and is not in the store yet; "" if nothing was."""
+    recorded, stored = (record.memory.kind, record.memory.tags), (memory.kind, memory.tags)
+    parts = [
+        f"{name}: {_shown(old)} becomes {_shown(new)}"
+        for name, old, new, now in zip(("kind", "tags"), recorded, one.labels, stored, strict=True)
+        if new not in (old, now)
+    ]
+    return "; ".join(parts)
+
+
+def _shown(label: str | Sequence[str]) -> str:
+    return label if isinstance(label, str) else ", ".join(label) or "none"
 
 
 def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
@@ -196,7 +227,7 @@ def as_answer(planned: PlannedNote) -> wire.PlannedNote:
         "state": planned.state.value,
         "about": planned.note.text[:400],
         "id": planned.memory.id if planned.memory else None,
-        "now": now[:400] if planned.state in (State.EDITED, State.CONFLICT) else "",
+        "now": now[:400] if planned.note.statement and planned.state in (State.EDITED, State.CONFLICT) else "",
         "reason": planned.reason,
         **noted(planned.suspicion),
     }

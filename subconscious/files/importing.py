@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import aiosqlite
 
@@ -20,6 +21,7 @@ from subconscious.memories import corrections as correcting
 from subconscious.memories import poisoning_recheck
 from subconscious.poisoning import check
 from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import as_candidate
 from subconscious.redaction.cleaning import clean
 from subconscious.store import captures, memories, projects, transfer, unconfirmed
@@ -34,6 +36,7 @@ from subconscious.wire.files import ImportedNote, NoteOutcome
 FROM_FILE = "it comes from a file: a person must approve it"
 CONFLICT = "it was edited in a file, and the memory has changed since the export: a person decides which one applies"
 LONG_EDIT = f"it was edited in a file and has more than {CONTENT_LENGTH} characters: a person must approve it"
+LABELS = "its kind and tags change only if you vouch for it"
 RESTORED = "restored from an export of this store"
 
 UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}
@@ -52,8 +55,10 @@ async def import_notes(
         if one.state is State.EDITED:
             if vouched and len(one.note.statement) <= CONTENT_LENGTH:
                 results[at] = await _correct(app, one)
-            else:
+            elif one.note.statement:
                 unsigned.append((at, one))
+            else:
+                results[at] = {"became": "refused", "memory_id": None, "reason": LABELS}
     results |= await _store_or_queue(app, unsigned, project, vouched=vouched)
     return [{**as_answer(one), **results.get(at, UNCHANGED)} for at, one in enumerate(planned)]
 
@@ -61,14 +66,20 @@ async def import_notes(
 async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
     """Correct a memory by an edited note, for which a person vouches."""
     assert one.memory is not None  # noqa: S101 - only notes about a stored memory are edited
-    request = correcting.CorrectionRequest(
-        one.memory.id, "refined", text=one.note.statement, reason=f"edited in {one.note.name}"
-    )
+    memory, act, reason = one.memory, uuid4().hex, f"edited in {one.note.name}"
     try:
-        done = await correcting.correct(app, request)
+        if one.note.statement:
+            request = correcting.CorrectionRequest(memory.id, "refined", text=one.note.statement, reason=reason)
+            done = await correcting.correct(app, request)
+            memory, act = done.replacement or memory, done.act
+        else:
+            await refuse_held(app.database, [memory.id])
+        kind, tags = one.note.labels
+        async with app.database.write() as tx:
+            await memories.relabel(tx, memory, kind, tags, "user", reason, act)
     except SubconsciousError as error:
         return {"became": "refused", "memory_id": None, "reason": error.message}
-    return {"became": "corrected", "memory_id": done.replacement.id if done.replacement else None}
+    return {"became": "corrected", "memory_id": memory.id}
 
 
 async def _restore_records(

@@ -79,7 +79,7 @@ def _front(
         "created": iso(memory.created_at),
         "said": iso(memory.said_at),
         "session": memory.session_id or "",
-        "tags": [tag.replace(" ", "-") for tag in memory.tags],
+        "tags": [shown_tag(tag) for tag in memory.tags],
         "files": list(memory.files),
     }
     if memory.archived_at is not None and record.status == "archived":
@@ -88,6 +88,11 @@ def _front(
     for link in links:
         typed.setdefault(_type_name(link), []).append(f"[[{names[link.target]}]]")
     return front | typed
+
+
+def shown_tag(tag: str) -> str:
+    """Return a tag as notes show it: tags of Obsidian have no spaces."""
+    return tag.replace(" ", "-")
 
 
 def _type_name(link: LinkTo) -> str:
@@ -165,6 +170,27 @@ def parse(text: str) -> Note:
     if not statement:
         raise NoteError("it says nothing: the statement under its title is empty")
     return Note(record, statement, front)
+
+
+def as_exported(text: str) -> str:
+    """Return an edited note with the statement, kind and tags of its record.
+
+    If nothing else was edited, the result is the note that was exported. Raises NoteError for a note without a record.
+    """
+    front_text, body = _split(text.replace("\r\n", "\n").removeprefix("\ufeff"))
+    record, content = _split_record(body)
+    title = _TITLE.match(content)
+    if record is None or title is None:
+        raise NoteError("it has no record, or no title")
+    try:
+        front = yaml_subset.load(front_text)
+    except FrontMatterError as error:
+        raise NoteError(str(error)) from error
+    tags: Value = [shown_tag(tag) for tag in record.memory.tags]
+    labelled: dict[str, Value] = {**front, "kind": record.memory.kind, "tags": tags}
+    section = _SECTION.search(content, title.end())
+    rest = body[section.start() if section else len(content) :]
+    return f"---\n{yaml_subset.dump(labelled)}---\n{title[0]}\n{_statement(record)}\n{rest}"
 
 
 def _title(text: str) -> str:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from subconscious.domain.errors import RequestError
 from subconscious.files import yaml_subset
 from subconscious.files.folder import Folder
-from subconscious.files.note import NoteError, parse, render, wiki_link
+from subconscious.files.note import NoteError, as_exported, parse, render, wiki_link
 from subconscious.files.record import Record, as_json
 
 MANIFEST = ".subconscious-export.json"
@@ -27,6 +27,8 @@ VERSION = 1
 NOTES = "memories"
 BY_KIND = "by kind"
 BY_MONTH = "by month"
+EDITS = ".edits"
+"""Copies of notes with edits that are no part of a memory. Imports skip hidden folders."""
 OVERVIEW = "Memories.md"
 JSON_FILE = "memories.json"
 INDEX = "index"
@@ -116,19 +118,35 @@ def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
     return found
 
 
-def mark_taken(folder: Folder, statements: Mapping[str, str]) -> None:
-    """Mark edited notes as imported, so that the next export may overwrite them unless they are edited again."""
+def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str]:
+    """Mark edited notes as imported, so that the next export may overwrite them unless they are edited again.
+
+    Only statements, kinds and tags are imported. A note with other edits is copied first; the copies are returned.
+    """
     manifest = read_manifest(folder)
+    copies: list[str] = []
     if manifest is None:
-        return
+        return copies
     for name, statement in statements.items():
         there = folder.read(name) if name in manifest.files else None
-        if there is not None and _says(there, statement):
+        if there is not None and _is_edited(there, manifest.files[name]) and _says(there, statement):
+            if not _is_taken_whole(there, manifest.files[name]):
+                copies.append(f"{EDITS}/{name.rpartition('/')[2].removesuffix('.md')} {_digest(there)[:8]}.md")
+                folder.write(copies[-1], there)
             manifest.files[name] = f"{manifest.files[name]} {_digest(there)}".strip()
     _save(folder, manifest)
+    return copies
 
 
-def _says(content: bytes, statement: str) -> bool:
+def _is_taken_whole(content: bytes, digests: str) -> bool:
+    """Return whether nothing was edited in a note but what an import takes."""
+    try:
+        return not _is_edited(as_exported(content.decode("utf-8-sig")).encode("utf-8", "replace"), digests)
+    except (NoteError, UnicodeDecodeError):
+        return False
+
+
+def _says(content: bytes, statement: str | None) -> bool:
     try:
         return parse(content.decode("utf-8-sig")).statement == statement
     except (NoteError, UnicodeDecodeError):

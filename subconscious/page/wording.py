@@ -19,6 +19,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "archive"): "Archived",
     ("memory", "unarchive"): "Restored",
     ("memory", "correct"): "Corrected",
+    ("memory", "relabel"): "Changed kind or tags of",
     ("memory", "recur"): "Said again",
     ("memory", "violated"): "Said again, although a session had it",
     ("memory", "pin"): "Pinned",

@@ -13,6 +13,7 @@ import aiosqlite
 
 from subconscious.decay import adjusted_confidence
 from subconscious.domain.errors import NotFoundError, OnlyCaptureError
+from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import OBSERVED_OFTEN, OBSERVED_ONCE, Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.capture_rows import SHOWN_STATUS
@@ -189,6 +190,21 @@ async def restate(
     if after:
         await events.record(tx, "recur", "memory", memory.id, session_id=session_id, before=before, after=after)
     return counts
+
+
+async def relabel(
+    tx: aiosqlite.Connection, memory: Memory, kind: str, tags: Sequence[str], actor: str, reason: str, act: str = ""
+) -> bool:
+    """Change the kind and the tags of a memory; return whether anything changed."""
+    new = replace(memory, kind=kind, category=KINDS[kind].category, tags=tuple(tags))
+    values = {name: value for name, value in column_values(new).items() if name in ("kind", "category", "tags")}
+    before, after = await update_row(tx, "memories", memory.id, values)
+    if after:
+        await full_text.reindex(tx, new)
+        await events.record(
+            tx, "relabel", "memory", memory.id, actor=actor, reason=reason, before=before, after=after, act=act
+        )
+    return bool(after)
 
 
 async def sessions_of(tx: aiosqlite.Connection, memory_id: int) -> set[str]:

@@ -27,7 +27,17 @@ from subconscious.history import undoing
 from subconscious.poisoning.suspicions import as_candidate
 from subconscious.settings.home import Home
 from subconscious.settings.settings import Settings
-from subconscious.store import captures, corrections, links, memories, purge, purge_selection, transfer, unconfirmed
+from subconscious.store import (
+    captures,
+    corrections,
+    full_text,
+    links,
+    memories,
+    purge,
+    purge_selection,
+    transfer,
+    unconfirmed,
+)
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database, open_database
 from subconscious.store.corrections import Correction
@@ -274,6 +284,54 @@ async def test_an_edit_is_a_correction_only_by_a_persons_word(app: App, project:
     (new,) = await exported(app, Selection(None, ("active",)))
     assert (new["memory"]["content"], new["memory"]["origin"]) == ("Amounts are integer tenths of a cent.", "user")
     assert (new["memory"]["tags"], new["links"][0]["type"]) == (["money"], "SUPERSEDES")
+
+
+def with_labels(record: dict[str, Any], kind: str, tags: list[str], statement: str | None = None) -> dict[str, Any]:
+    """The request for a note whose front matter says this."""
+    return Item("n", record, statement, {"kind": kind, "tags": tags}).as_request()
+
+
+async def test_kind_and_tags_change_by_a_persons_word_and_back_by_an_undo(app: App, project: Project) -> None:
+    memory = await stored(app, project, "Amounts are integer cents.", tags=("old rule", "money"))
+    (record,) = await exported(app)
+    assert await states(app, project, [with_labels(record, "decision", ["old-rule", "money"])]) == ["unchanged"]
+    assert await states(app, project, [with_labels(record, "no kind", ["old-rule", "money"])]) == ["unchanged"]
+    edit = [with_labels(record, "lesson", ["old-rule", "cents", "cents"])]
+    (planned,) = await import_plan.plan(app, edit, project)
+    assert planned.state is import_plan.State.EDITED
+    assert planned.reason == "kind: decision becomes lesson; tags: old rule, money becomes old rule, cents"
+    assert await imported(app, project, edit) == ["refused"]
+    assert (await memories.get(app.database, memory.id)).kind == "decision"
+    assert await imported(app, project, edit, vouched=True) == ["corrected"]
+    now = await memories.get(app.database, memory.id)
+    assert (now.kind, now.tags, now.content) == ("lesson", ("old rule", "cents"), memory.content)
+    assert [row for row, _ in await full_text.search(app.database, ["rule"], [], 5)] == [memory.id]
+    assert await full_text.search(app.database, ["money"], [], 5) == []
+    assert await imported(app, project, edit, vouched=True) == ["unchanged"]
+    await undoing.undo_acts(app, undoing.UndoRequest(number=1))
+    back = await memories.get(app.database, memory.id)
+    assert (back.kind, back.tags) == ("decision", ("old rule", "money"))
+
+
+async def test_an_edited_statement_takes_its_kind_and_tags_along(app: App, project: Project) -> None:
+    await stored(app, project, "Amounts are integer cents.", tags=("money",))
+    (record,) = await exported(app)
+    edit = [with_labels(record, "lesson", ["cents"], "Amounts are integer tenths of a cent.")]
+    assert await imported(app, project, edit, vouched=True) == ["corrected"]
+    (new,) = await exported(app, Selection(None, ("active",)))
+    assert (new["memory"]["kind"], new["memory"]["tags"]) == ("lesson", ["cents"])
+    await undoing.undo_acts(app, undoing.UndoRequest(number=1))
+    (old,) = await exported(app, Selection(None, ("active",)))
+    assert (old["memory"]["content"], old["memory"]["tags"]) == ("Amounts are integer cents.", ["money"])
+
+
+async def test_edited_tags_of_a_changed_memory_change_nothing(app: App, project: Project) -> None:
+    memory = await stored(app, project, "Amounts are integer cents.", tags=("money",))
+    (record,) = await exported(app)
+    async with app.database.write() as tx:
+        await update_row(tx, "memories", memory.id, {"tags": '["other"]'})
+    assert await imported(app, project, [with_labels(record, "decision", ["cents"])], vouched=True) == ["older"]
+    assert (await memories.get(app.database, memory.id)).tags == ("other",)
 
 
 async def test_an_edit_is_asked_about_once(app: App, project: Project) -> None:

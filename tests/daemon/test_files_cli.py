@@ -75,6 +75,24 @@ def test_an_edited_note_is_shown_and_corrects_its_memory(running: Home, project:
     assert listed(running, project) == [(edited, "user")]
 
 
+def test_edited_tags_are_shown_and_changed(running: Home, project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "vault"
+    assert main(["export", "--out", str(out)]) == 0
+    (note,) = (out / "memories").iterdir()
+    note.write_text(
+        note.read_text().replace("tags: []", 'tags: ["linting"]').replace("\nbranch: ", "\nmine: 1\nbranch: ", 1)
+    )
+    shown = run(running, project, "import", str(out), answers="yy")
+    assert "1 note edited since the export" in shown
+    assert "becomes linting" in shown
+    assert "the notes with them are kept as" in shown
+    (copy,) = (out / ".edits").iterdir()
+    assert "\nmine: 1\n" in copy.read_text()
+    assert main(["export", "--out", str(out)]) == 0
+    assert "linting" in note.read_text()
+    assert "\nmine: 1\n" not in note.read_text()
+
+
 def test_a_no_changes_nothing(running: Home, project: Path, tmp_path: Path) -> None:
     out = tmp_path / "vault"
     assert main(["export", "--out", str(out)]) == 0

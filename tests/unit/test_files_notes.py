@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from subconscious.domain.model import Memory
 from subconscious.files import yaml_subset
-from subconscious.files.note import NoteError, parse, render
+from subconscious.files.note import NoteError, as_exported, parse, render
 from subconscious.files.other_tools import _observations
 from subconscious.files.record import (
     Fields,
@@ -69,6 +69,23 @@ def test_an_edited_statement_is_noticed_and_read_without_its_escapes(text: str, 
     note = parse(render(record, {}, {}).replace("\nThe old words.\n", f"\n{new}\n", 1))
     assert note.record == record
     assert note.statement == new.strip()
+
+
+@FEW
+@given(any_memory(), st.text("abc xyz", min_size=3).filter(str.strip))
+def test_without_its_imported_edits_a_note_is_the_one_that_was_exported(memory: Memory, new: str) -> None:
+    written = render(signed(record_of(memory), KEY), {}, {})
+    front, separator, body = written.partition("\n---\n\n")
+    title, _, rest = body.partition("\n")
+    section = re.search(r"^(## |<!-- subconscious )", rest, re.MULTILINE)
+    assert section is not None
+    front = re.sub(r"^kind: .*$", 'kind: "failure"', front, flags=re.MULTILINE)
+    front = re.sub(r"^tags: .*$", "tags:\n  - new", front, flags=re.MULTILINE)
+    edited = f"{front}{separator}{title}\n\n{new}\n\n{rest[section.start() :]}"
+    assert parse(edited).front["tags"] == ["new"]
+    for there in (written, edited):
+        assert as_exported(there).replace("\r\n", "\n") == written.replace("\r\n", "\n")
+    assert as_exported(edited.replace("\ncreated: ", "\nmine: 1\ncreated: ", 1)) != written
 
 
 @FEW

@@ -127,6 +127,32 @@ def test_an_edit_that_was_imported_is_replaced_by_the_next_export(out: Path) -> 
     assert note.read_bytes() == written
 
 
+def test_other_edits_than_imported_ones_are_kept_as_a_copy(out: Path) -> None:
+    name = "memories/one-aaaaaaaa.md"
+    export(out, make_record("One.", A, evidence="They said so."))
+    note = out / name
+    note.write_text(note.read_text().replace("\nOne.\n", "\nTwo.\n").replace("They said so.", "They did not."))
+    edited = note.read_bytes()
+    with open_folder(out) as folder:
+        (copy,) = mark_taken(folder, {name: "Two."})
+        assert mark_taken(folder, {name: "Two."}) == []
+    export(out, make_record("One.", A))
+    assert b"They did not." not in note.read_bytes()
+    assert (out / copy).read_bytes() == edited
+    assert [item.name for item in read(out)] == [name]
+
+
+def test_edited_tags_leave_no_copy(out: Path) -> None:
+    name = "memories/one-aaaaaaaa.md"
+    export(out, make_record("One.", A, tags=("money",)))
+    note = out / name
+    note.write_text(note.read_text().replace('tags: ["money"]', "tags:\n  - cents"))
+    with open_folder(out) as folder:
+        assert mark_taken(folder, {name: None}) == []
+    assert export(out, make_record("One.", A, tags=("cents",))).edited == ()
+    assert 'tags: ["cents"]' in note.read_text()
+
+
 def test_an_export_that_was_interrupted_is_completed(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [make_record("One.", A), make_record("Two.", B)]
     export(out, records[0])
