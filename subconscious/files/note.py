@@ -67,9 +67,13 @@ def _front(
     record: Record, links: Iterable[LinkTo], names: Mapping[str, str]
 ) -> dict[str, yaml_subset.Scalar | list[str]]:
     memory = record.memory
-    front: _Front = {
+    summary = _one_line(memory.summary)
+    # "name" and "description" are what Claude Code's own notes have. Obsidian searches "aliases".
+    front: _Front = {"name": names[record.uid]} if record.uid in names else {}
+    front |= {
+        "description": summary,
         "id": record.id,
-        "aliases": [_one_line(memory.summary)],
+        "aliases": [summary],
         "kind": memory.kind,
         "status": record.status,
         "confidence": round(memory.confidence, 4),

@@ -38,6 +38,6 @@ def test_the_example_is_a_note_as_it_is_written() -> None:
         files=("src/money.py",),
         links=(link,),
     ).model_copy(update={"id": 12})
-    name = {OTHER: "amounts-are-floats-5d1f00aa"}
-    assert render(record, name, {OTHER: "Amounts are floats"}).partition("\n<!-- ")[0] == shown
+    names = {OTHER: "amounts-are-floats-5d1f00aa", record.uid: "keep-amounts-in-integer-cents-0c11d2aa"}
+    assert render(record, names, {OTHER: "Amounts are floats"}).partition("\n<!-- ")[0] == shown
     assert parse(shown).statement == record.memory.content

@@ -114,6 +114,12 @@ def test_front_matter_has_the_fields_for_filters() -> None:
     assert "## Reason\n\nFloats lose cents." in text
 
 
+def test_claude_code_would_know_the_note() -> None:
+    record = make_record("Amounts are integer cents.", OTHER)
+    front = parse(render(record, {OTHER: "amounts-11111111"}, {})).front
+    assert (front["name"], front["description"]) == ("amounts-11111111", record.memory.summary)
+
+
 def test_there_is_no_link_to_a_note_that_is_not_there() -> None:
     link = LinkTo(target=OTHER, type="SUPPORTS", status="active", confidence=1, created_by="user", created_at=0)
     assert "[[" not in render(make_record("See [[x]] ![[y]]", links=(link,), summary="[[x]]"), {}, {}).replace(
