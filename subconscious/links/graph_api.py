@@ -33,7 +33,7 @@ class Graphs(Handler):
         here = await self.project(args)
         place = root.project_id or (here.id if here else None)
         types = [link_commands.type_of(name)[0].name for name in args.types]
-        visible = VisibleLinks(self.app.database, place, types, args.everywhere)
+        visible = VisibleLinks(self.app.database, place, types, args.everywhere, replaced=True)
         found = await graph.walk(root.id, visible.neighbours, args.depth)
         known = visible.memories | {root.id: root}
         rows = await memory_results(self.app, [known[number] for number in found.distances], place)

@@ -164,14 +164,26 @@ def link_end(memory: Memory, suspected: Mapping[int, str] = NOTHING) -> wire.Lin
 
 
 class VisibleLinks:
-    """The links that are visible from a project; collects the memories at their ends in ``memories``."""
+    """The links that are visible from a project; collects the memories at their ends in ``memories``.
 
-    def __init__(self, database: Database, project_id: str | None, types: Iterable[str] = (), everywhere: bool = False):
+    With ``replaced`` also links to archived memories that were replaced.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        project_id: str | None,
+        types: Iterable[str] = (),
+        everywhere: bool = False,
+        *,
+        replaced: bool = False,
+    ):
         self.memories: dict[int, Memory] = {}
         self._database = database
         self._project_id = project_id
         self._types = tuple(types)
         self._everywhere = everywhere
+        self._replaced = replaced
 
     @property
     def neighbours(self) -> Neighbours:
@@ -179,7 +191,7 @@ class VisibleLinks:
         return self._neighbours
 
     async def _neighbours(self, ids: Sequence[int]) -> list[Link]:
-        found = await links.of(self._database, ids, links.SHOWN, self._types)
+        found = await links.of(self._database, ids, links.SHOWN, self._types, replaced=self._replaced)
         new = sorted({end for one in found for end in (one.source_id, one.target_id)} - set(self.memories))
         self.memories |= await memories.get_many(self._database, new)
         return [one for one in found if self._is_visible(one.source_id) and self._is_visible(one.target_id)]

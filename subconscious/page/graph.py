@@ -26,8 +26,35 @@ async def _graph(request: Request) -> Response:
     replaced = await site.ask_here("links", types=["SUPERSEDES"], status="active", limit=MOST)
     against = await site.ask_here("conflicts", limit=MOST)
     return await site.page(
-        "graph.html", root=None, replaced=replaced["links"], conflicts=against["links"], wanted=wanted
+        "graph.html", root=None, chains=chains(replaced["links"]), conflicts=against["links"], wanted=wanted
     )
+
+
+def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Return memories that replaced others and were not replaced, each with those before it, the latest first.
+
+    A memory that was replaced by two appears in the chains of both. Links that run in a circle begin no chain, and
+    a circle that a chain leads to is followed once.
+    """
+    older: dict[int, list[Mapping[str, Any]]] = {}
+    known: dict[int, Mapping[str, Any]] = {}
+    for link in replaced:
+        older.setdefault(link["source"]["id"], []).append(link["target"])
+        known[link["source"]["id"]] = link["source"]
+    over = {link["target"]["id"] for link in replaced}
+    return [(memory, _before(number, older)) for number, memory in known.items() if number not in over]
+
+
+def _before(number: int, older: Mapping[int, Sequence[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
+    """Return what a memory replaced, and what that had replaced, without repetition."""
+    found: dict[int, Mapping[str, Any]] = {}
+    left = list(older.get(number, ()))[::-1]
+    while left:
+        memory = left.pop()
+        if memory["id"] not in found and memory["id"] != number:
+            found[memory["id"]] = memory
+            left += list(older.get(memory["id"], ()))[::-1]
+    return list(found.values())
 
 
 async def _around(site: Site, number: int) -> Response:

@@ -53,7 +53,8 @@ class Guard:
             # A stream that stays open is no sign of a person, and must not take a slot for ever.
             await self._page(scope, receive, _with_headers(send, scope["path"]))
         else:
-            self._heard()
+            if not _is_for_news(scope):
+                self._heard()
             async with self._slots:
                 await self._page(scope, receive, _with_headers(send, scope["path"]))
 
@@ -92,6 +93,11 @@ def _is_bounded(scope: Scope, headers: Headers) -> bool:
     """Whether a request states the size of its body, and it is not too large. The server reads no more than stated."""
     length = headers.get("content-length", "")
     return scope["method"] != "POST" or (length.isdecimal() and len(length) < 10 and int(length) <= LARGEST_BODY)
+
+
+def _is_for_news(scope: Scope) -> bool:
+    """Whether the page reads its timeline again by itself: a page that somebody left open must close some time."""
+    return scope["method"] == "GET" and b"news=1" in scope["query_string"].split(b"&")
 
 
 def _with_headers(send: Send, path: str) -> Send:

@@ -98,9 +98,13 @@ def status(name: str) -> str:
     return STATUSES.get(name, name)
 
 
+PLAINER: Mapping[str, str] = {"SUPERSEDES": "replaces", "SUPERSEDED_BY": "replaced by"}
+"""Names of the program for which the page has plainer words."""
+
+
 def plain(name: str) -> str:
     """Return a name of the program as words: ``dead_end`` as ``dead end``."""
-    return name.replace("_", " ").lower()
+    return PLAINER.get(name) or name.replace("_", " ").lower()
 
 
 def ago(moment: float | None, now: float | None = None) -> str:

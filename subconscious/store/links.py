@@ -125,16 +125,27 @@ async def change(
 
 
 async def of(
-    database: Database, ids: Sequence[int], statuses: Sequence[str] = ACTIVE, types: Sequence[str] = ()
+    database: Database,
+    ids: Sequence[int],
+    statuses: Sequence[str] = ACTIVE,
+    types: Sequence[str] = (),
+    *,
+    replaced: bool = False,
 ) -> list[Link]:
-    """Return the links of these memories with active ones, in both directions, by confidence."""
+    """Return the links of these memories with active ones, in both directions, by confidence.
+
+    With ``replaced`` also those to archived memories that say what replaced what.
+    """
+    other_end = (
+        "(memories.archived_at IS NULL OR +link.type = 'SUPERSEDES')" if replaced else "memories.archived_at IS NULL"
+    )
     found: dict[int, Link] = {}
     typed = f"AND +link.type IN ({qmarks(types)})" if types else ""
     for portion, end, other in _portions(ids):
         rows = await database.rows(
             f"SELECT link.* FROM memory_links AS link JOIN memories ON memories.id = link.{other}"  # noqa: S608
             f" WHERE link.{end} IN ({qmarks(portion)}) AND +link.status IN ({qmarks(statuses)}) {typed}"
-            " AND memories.archived_at IS NULL",
+            f" AND {other_end}",
             (*portion, *statuses, *types),
         )
         found.update((row["id"], link_from(row)) for row in rows)

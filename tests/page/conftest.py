@@ -33,9 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def shop(home: Home, tmp_path: Path) -> Furnished:
-    """A store with three sessions."""
+def shop(request: pytest.FixtureRequest, home: Home, tmp_path: Path) -> Furnished:
+    """A store with three sessions, or with the parameter "empty" one with nothing."""
     configure(home)
+    if getattr(request, "param", "") == "empty":
+        (tmp_path / "shop").mkdir()
+        return Furnished(tmp_path / "shop", 0, 0, 0, 0, 0)
     return furnish(home, tmp_path / "shop")
 
 

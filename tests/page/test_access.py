@@ -189,6 +189,26 @@ def test_it_closes_when_nobody_uses_it(served: Home, shop: Furnished, monkeypatc
     assert use(terminal.call(served, "ui", cwd=str(shop.root))["url"]), "another one can be opened"
 
 
+def test_reading_the_timeline_again_by_itself_is_no_use(
+    served: Home, shop: Furnished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "IDLE_SECONDS", 3.0)
+    monkeypatch.setattr(server, "LOOK_SECONDS", 0.1)
+    opened = use(terminal.call(served, "ui", cwd=str(shop.root))["url"])
+    port = urlsplit(opened.origin).port or 0
+    assert opened.get("timeline").status == 200
+    answered = 0
+
+    def has_closed() -> bool:
+        nonlocal answered
+        with suppress(OSError, ValueError):  # it may close while it is asked
+            answered += opened.get("timeline?show=all&news=1").status == 200
+        return not listening(port)
+
+    assert eventually(has_closed), "a page that is left open closes, whatever happens in sessions"
+    assert answered > 0
+
+
 def test_a_silent_connection_is_closed(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
     port = urlsplit(link).port

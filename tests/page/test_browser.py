@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -31,7 +32,7 @@ PLACES = {
     "nothing found": "memories?q=zzzz",
 }
 
-WAIT_FOR = {"health": ".findings", "fading": ".chart canvas"}
+WAIT_FOR = {"health": ".findings", "fading": ".chart canvas", "graph of a memory": "[data-drawn=yes] canvas"}
 
 RUN_AXE = """async () => (await axe.run({resultTypes: ['violations']})).violations
     .map((one) => one.id + ': ' + one.nodes.map((node) => node.html).join(' | ').slice(0, 400))"""
@@ -154,6 +155,59 @@ def test_the_timeline_is_live(page: Page, served: Home, shop: Furnished) -> None
     expect(page.locator("#live.on")).to_be_visible()
     terminal.call(served, "remember", text="The logo is blue.", cwd=str(shop.root))
     expect(page.get_by_text("The logo is blue.")).to_be_visible()
+
+
+def test_a_chain_of_replacements_is_listed_and_drawn(page: Page, served: Home, shop: Furnished) -> None:
+    sqlite, cookies = "Sessions live in SQLite from now on.", "Sessions live in signed cookies from now on."
+    newer = terminal.call(served, "correct", id=shop.postgres, way="refined", text=sqlite)["replacement"]
+    newest = terminal.call(served, "correct", id=newer["id"], way="refined", text=cookies)["replacement"]
+    go(page, "graph", shop)
+    chain = page.locator("section", has=page.get_by_role("heading", name="What replaced what")).locator(".rows > li")
+    expect(chain).to_have_count(1)
+    expect(chain.locator(".text")).to_have_text(cookies)
+    expect(chain.locator(".chain li")).to_have_text(
+        [re.compile(re.escape(words)) for words in (f"replaced{sqlite}", f"which replaced{POSTGRES}", REDIS)]
+    )
+    chain.get_by_role("link", name=cookies).click()
+    page.wait_for_url(f"**/graph?id={newest['id']}")
+    drawing = page.locator("[data-drawn=yes]")
+    expect(drawing.locator("canvas").first).to_be_visible()
+    listed = page.locator(".tree li", has_text="replaces")
+    assert [re.sub(r"\s+", " ", row) for row in listed.all_inner_texts()] == [
+        f"replaces {words}" for words in (sqlite, POSTGRES, REDIS)
+    ]
+    nodes = page.evaluate(
+        """async (box) => (await (await fetch(box)).json()).edges
+            .filter((edge) => edge.label === 'replaces').map((edge) => [edge.source, edge.target])""",
+        drawing.get_attribute("data-graph"),
+    )
+    ends = [newest["id"], newer["id"], shop.postgres, shop.redis]
+    assert sorted(nodes) == sorted([str(new), str(old)] for new, old in pairwise(ends))
+
+
+EMPTY = {
+    "timeline": "Talk to Claude Code in this project",
+    "timeline?show=given": "Start Claude Code in this project",
+    "timeline?show=changed": "Begin with the memories",
+    "memories": "Say what you decided in Claude Code",
+    "memories?q=zebra": "Use fewer or other words",
+    "review": "See what was stored",
+    "review?tab=quarantine": "until you decide",
+    "sessions": "Start Claude Code in this project",
+    "graph": "A new value for the same thing",
+    "fading": "Say what you decided in Claude Code",
+    "health": "shows how the last session was judged",
+}
+"""What each page says when there is nothing: what to do, or what would be there."""
+
+
+@pytest.mark.parametrize("shop", ["empty"], indirect=True)
+def test_empty_pages_say_what_to_do(page: Page, shop: Furnished) -> None:
+    for place, words in EMPTY.items():
+        go(page, place, shop)
+        expect(page.get_by_text(words).first).to_be_visible()
+        expect(page.get_by_text(re.compile(r"\ball 0 memories|None|undefined"))).to_have_count(0)
+        assert faults(page) == [], place
 
 
 def test_it_can_be_closed(page: Page, served: Home, shop: Furnished) -> None:

@@ -46,7 +46,8 @@ def request(
 ) -> Answer:
     """Make one request from a process of its own; ``more``: as many letters behind the body."""
     parts = urlsplit(url)
-    asked = json.dumps([parts.hostname, parts.port, method, parts.path, dict(headers or {}), body, more])
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    asked = json.dumps([parts.hostname, parts.port, method, path, dict(headers or {}), body, more])
     # Another user can't run a Python in our own folders.
     python = sys.executable if user is None else SYSTEM_PYTHON
     command = [python, "-I", "-S", "-c", CLIENT, asked]
