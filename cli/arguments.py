@@ -21,6 +21,7 @@ from .options import (
     positive,
 )
 
+AGENTS = ("codex", "gemini", "cursor")
 DESCRIPTION = "A memory for Claude Code: learns from your sessions, helps the next ones."
 EPILOG = "Options of a command: subconscious COMMAND --help. New here: subconscious demo."
 
@@ -212,6 +213,10 @@ def _add_running(commands: Subparsers) -> None:
     command.add_argument(
         "root", metavar="FOLDER", help="its old path or name; `subconscious status` lists missing folders"
     )
+    command = add_command(commands, "install", "other_agents:install", "give another coding agent the same memories")
+    command.add_argument("client", metavar="AGENT", choices=AGENTS, help=f"{AGENTS[0]}, {AGENTS[1]} or {AGENTS[2]}")
+    command.add_argument("--remove", action="store_true", help="take the entries out of its settings again")
+    command.add_argument("--yes", action="store_true", help="don't ask")
     command = add_command(commands, "uninstall", "removal:uninstall", "stop the daemon and remove Subconscious")
     which = command.add_mutually_exclusive_group()
     which.add_argument("--keep-memories", action="store_true", help="keep memories, settings and backups")

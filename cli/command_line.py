@@ -24,7 +24,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
     "admin: the daemon, its files, your data": (
         *"daemon maintenance backup restore accept-settings purge scan redactions".split(),
-        *"completion mcp demo uninstall".split(),
+        *"completion mcp demo install uninstall".split(),
     ),
 }
 """The commands by purpose. A command without a group is listed in the last one."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 from subconscious.domain.errors import RequestError
+
+from . import screen
 
 NO_TERMINAL = "this needs a confirmation, but there is no terminal to ask on"
 
@@ -16,6 +20,15 @@ def ask_yes(question: str) -> bool:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def print_change(path: Path, before: str, after: str) -> None:
+    """Show the lines that are added to a file and taken out; ``before`` or ``after`` is "" if there is no file."""
+    verb = "changes" if before and after else "is new" if after else "is removed"
+    print(screen.paint(f"{screen.line(str(path))} {verb}:", "bold"))
+    for text in difflib.ndiff(before.splitlines(), after.splitlines()):
+        if text.startswith(("- ", "+ ")):
+            print(f"  {text[0]} {screen.line(text[2:])}")
 
 
 def agreed(options: Namespace, question: str) -> bool:

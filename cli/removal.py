@@ -16,6 +16,7 @@ from subconscious.wire import AbsentError, hello
 from . import running, screen
 from .ask import home
 from .origin import require_person
+from .other_agents import disconnect_all
 
 KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
 """Files that stay with --keep-memories; a later installation continues with them."""
@@ -32,6 +33,7 @@ def uninstall(options: Namespace) -> int:
         print("Nothing was removed.")
         return 1
     _stop(state_folder)
+    disconnect_all()
     removed = [path for path in _installed_paths(state_folder, keep=keep) if _remove(path)]
     left = _remove_if_empty(state_folder)
     print(f"Removed {screen.counted(len(removed), 'file or folder', 'files and folders')} of {state_folder.root}.")

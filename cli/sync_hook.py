@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from subconscious.domain.errors import RequestError, SubconsciousError
 from subconscious.sharing.git import open_refs
-from subconscious.sharing.hooks import HookChange, installation, removal, write
+from subconscious.sharing.hooks import installation, removal, write
 
 from . import screen
 from .ask import here, home
-from .confirmation import agreed
+from .confirmation import agreed, print_change
 from .origin import inside_client, require_person
 
 SECONDS = 30
@@ -42,7 +42,7 @@ def change(options: Namespace) -> int:
         print("The hooks have our lines already." if options.install_hook else "The hooks have no lines of ours.")
         return 0
     for one in changes:
-        _print_change(one)
+        print_change(one.path, one.before, one.after)
     if not agreed(options, "Write this?"):
         return 1
     for one in changes:
@@ -50,17 +50,6 @@ def change(options: Namespace) -> int:
     if options.install_hook:
         print(f"After each merge, and before each push to {screen.line(remote)}, `subconscious sync` runs.")
     return 0
-
-
-def _print_change(change: HookChange) -> None:
-    """Show the lines that are added to a file or taken out."""
-    verb = "changes" if change.before and change.after else "is new" if change.after else "is removed"
-    print(screen.paint(f"{screen.line(str(change.path))} {verb}:", "bold"))
-    before, after = change.before.splitlines(), change.after.splitlines()
-    for sign, lines, others in (("-", before, after), ("+", after, before)):
-        for text in lines:
-            if text not in others:
-                print(f"  {sign} {screen.line(text)}")
 
 
 def run(sync: Callable[[], str]) -> int:

@@ -22,6 +22,7 @@ from subconscious.domain.errors import SubconsciousError
 from subconscious.hook_responses import Answers
 from subconscious.settings.home import Home
 from subconscious.store.presence import as_damage
+from subconscious.surfacing.hook_output import in_form_of
 from subconscious.system.json_bounds import SMALL_BYTES
 from subconscious.wire import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
 
@@ -197,7 +198,7 @@ class Server:
         async with self._app.signals.answering[session_id]:
             before = await self._answers.before(session_id)
             try:
-                answer = await self._answers.answer(entry, doubt)
+                answer = in_form_of(entry, await self._answers.answer(entry, doubt))
                 # The hook may time out after the ledger was written: then it has closed its end, and nothing was
                 # printed into the session's context.
                 await _send(writer, frame(answer), reader)

@@ -125,6 +125,8 @@ def find_environment(home: str) -> str | None:
     if not os.path.isdir(folder):
         return None
     current = os.path.realpath(os.path.join(folder, "current"))
+    if os.path.realpath(ROOT).startswith(current + os.sep) and is_whole(current):
+        return current  # the hooks of other coding agents are run from there
     if is_whole(current) and version_key(_made_by(current)) > version_key(VERSION):
         return current
     own = fingerprint() + "-"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from subconscious.claude_files.client_folders import config_folder, notes_folder
 from subconscious.claude_files.instructions import Instructions
 from subconscious.claude_files.known_statements import NO_STATEMENTS, KnownStatements
 from subconscious.claude_files.note import Note, UnusableNoteError, list_notes, note_text, parse
+from subconscious.clients import VARIABLE, instructions_of
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import (
     CLAUDE_NOTE,
@@ -131,22 +133,28 @@ class ClaudeNotes:
 
     async def with_client_texts(self, ctx: RecallContext, entry: Entry) -> RecallContext:
         """Return the context with the texts that the client itself loads into the session of an entry."""
-        return await self._with_texts(ctx, config_folder(entry.config_dir, entry.payload.transcript_path), entry.folder)
+        config = config_folder(entry.config_dir, entry.payload.transcript_path)
+        return await self._with_texts(
+            ctx, config, entry.folder, instructions_of(entry.client, entry.payload.transcript_path)
+        )
 
     async def with_client_texts_of(self, ctx: RecallContext, session: Session | None) -> RecallContext:
         """The same for a stored session that is processed later."""
         if session is None:
             return ctx
-        return await self._with_texts(ctx, config_folder("", session.transcript), session.cwd)
+        others = instructions_of(json.loads(session.options).get(VARIABLE, ""), session.transcript)
+        return await self._with_texts(ctx, config_folder("", session.transcript), session.cwd, others)
 
-    async def _with_texts(self, ctx: RecallContext, config: Path, folder: str) -> RecallContext:
+    async def _with_texts(
+        self, ctx: RecallContext, config: Path, folder: str, others: tuple[str, ...]
+    ) -> RecallContext:
         if not ctx.settings.claude_notes or not folder.startswith("/"):
             return ctx
-        return replace(ctx, client_texts=await asyncio.to_thread(self._client_texts, config, folder))
+        return replace(ctx, client_texts=await asyncio.to_thread(self._client_texts, config, folder, others))
 
-    def _client_texts(self, config: Path, folder: str) -> KnownStatements:
+    def _client_texts(self, config: Path, folder: str, others: tuple[str, ...]) -> KnownStatements:
         try:
-            return self._instructions.known_statements(config, folder)
+            return self._instructions.known_statements(config, folder, others)
         except (OSError, ValueError, RecursionError):
             # Without them, a text may be surfaced although the client has loaded it.
             log.exception("the client's instructions for %s can't be read", folder)

@@ -31,8 +31,11 @@ UNWRITTEN = "its prompt stands in no transcript"
 
 
 async def expect(app: App, entry: Entry) -> None:
-    """Keep a prompt until it is in the transcript, because a killed client may never write it there."""
-    if not app.recall_context(entry.options).settings.capture or not entry.payload.prompt_id:
+    """Keep a prompt until it is in the transcript, because a killed client may never write it there.
+
+    Not of other clients: their sub-agents have prompts that the model wrote, and only the transcript shows it.
+    """
+    if entry.client or not app.recall_context(entry.options).settings.capture or not entry.payload.prompt_id:
         return
     with ledger.reading(f"session/{entry.payload.session_id}"):
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()

@@ -60,30 +60,37 @@ class Instructions:
     """Reads instruction files and caches them until they change. Blocking: use it in a thread."""
 
     _known: dict[tuple[Path, bool], _File] = field(default_factory=dict)
-    _built: dict[tuple[Path, str], tuple[object, KnownStatements]] = field(default_factory=dict)
+    _built: dict[tuple[Path, str, tuple[str, ...]], tuple[object, KnownStatements]] = field(default_factory=dict)
 
-    def known_statements(self, config: Path, folder: str) -> KnownStatements:
-        """Return the statements that sessions in ``folder`` may read."""
+    def known_statements(self, config: Path, folder: str, others: tuple[str, ...] = ()) -> KnownStatements:
+        """Return the statements that sessions in ``folder`` may read.
+
+        ``others`` are the files that another client loads instead: names, paths in the home folder, absolute paths.
+        """
         files: dict[Path, tuple[bool, _File]] = {}
         remaining = MOST_BYTES_IN_ALL
-        for path, loaded in islice(self._files(config, folder), MOST_FILES):
+        for path, loaded in islice(self._files(config, folder, others), MOST_FILES):
             read = self._read(path, index=path.name == INDEX)
             remaining -= 0 if path in files else min(read.stamp[1], MOST_BYTES)
             if remaining < 0:
                 break
             files.setdefault(path, (loaded, read))
         seen = tuple((path, loaded, read.stamp) for path, (loaded, read) in files.items())
-        known = self._built.get((config, folder))
+        key = config, folder, others
+        known = self._built.get(key)
         if known is None or known[0] != seen:
             known = seen, KnownStatements(list(_all_statements(files)))
             if len(self._built) >= MOST_BUILT:
                 self._built.clear()
-            self._built[config, folder] = known
+            self._built[key] = known
         return known[1]
 
-    def _files(self, config: Path, folder: str) -> Iterator[tuple[Path, bool]]:
+    def _files(self, config: Path, folder: str, others: tuple[str, ...]) -> Iterator[tuple[Path, bool]]:
         """The files that a session may read, each with whether it is loaded at the start."""
         folder_path = Path(os.path.realpath(folder))
+        if others:
+            yield from ((path, True) for path in _others(folder_path, others))
+            return
         for path in _instruction_files(config, folder_path):
             yield from ((one, True) for one in self._with_imports(path, (folder_path, config), DEEPEST))
         notes = notes_folder(config, root_of(folder))
@@ -148,6 +155,14 @@ def _instruction_files(config: Path, folder_path: Path) -> Iterator[Path]:
     for above in (*reversed(folder_path.parents), folder_path):
         yield from (above / "CLAUDE.md", above / ".claude" / "CLAUDE.md", above / "CLAUDE.local.md")
         yield from _rules(above / ".claude" / "rules", DEEPEST)
+
+
+def _others(folder_path: Path, names: tuple[str, ...]) -> Iterator[Path]:
+    for name in names:
+        if "/" in name:
+            yield Path.home() / name  # an absolute path stays what it is
+        else:
+            yield from (above / name for above in (*reversed(folder_path.parents), folder_path))
 
 
 def _rules(folder: Path, depth: int) -> list[Path]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from subconscious.clients import CLIENTS, VARIABLE
 from subconscious.system.json_bounds import MOST_VALUES, has_too_many_values
 from subconscious.system.safe_files import NotRegularError, TooLargeError, read_regular
 
@@ -63,7 +64,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event with its header. ``at`` in seconds since the epoch."""
+    """One event with its header. ``at`` in seconds since the epoch; ``client`` is "" for Claude Code."""
 
     name: str
     event: str
@@ -73,6 +74,7 @@ class Entry:
     version: str
     options: Mapping[str, str]
     payload: Payload
+    client: str = ""
 
     @property
     def folder(self) -> str:
@@ -96,6 +98,8 @@ def parse_entry(name: str, raw: bytes) -> Entry:
     if len(fields) != 7 or fields[0] != f"{FORMAT} {VERSION}":
         raise BrokenEntryError("the header is not of a format this version knows")
     event, at, project_dir, config_dir, version = (_unescape(field) for field in fields[1:6])
+    options = _options(fields[6])
+    client = options.get(VARIABLE, "")
     return Entry(
         name=name,
         event=event,
@@ -103,12 +107,13 @@ def parse_entry(name: str, raw: bytes) -> Entry:
         project_dir=_storable(project_dir),
         config_dir=_storable(config_dir),
         version=version,
-        options=_options(fields[6]),
-        payload=_payload(raw[end + 1 :]),
+        options=options,
+        payload=_payload(raw[end + 1 :], event, client),
+        client=client if client in CLIENTS else "",
     )
 
 
-def _payload(body: bytes) -> Payload:
+def _payload(body: bytes, event: str, client: str) -> Payload:
     """Read the texts that are used. The rest may be anything: half an emoji, a number of a million digits."""
     if has_too_many_values(body):
         raise BrokenEntryError(f"the payload has more than {MOST_VALUES} values")
@@ -118,6 +123,8 @@ def _payload(body: bytes) -> Payload:
         raise BrokenEntryError(f"the payload is no JSON: {error}") from error
     if not isinstance(said, dict):
         raise BrokenEntryError("the payload is no JSON object")
+    if client in CLIENTS:
+        said = CLIENTS[client].payload(event, said)
     texts = {field.name: said.get(field.name) for field in fields(Payload)}
     texts |= _tool(said)
     known = {name: _storable(text[:LONGEST_TEXT]) for name, text in texts.items() if isinstance(text, str)}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from subconscious.failures.commands import only
 from subconscious.system.safe_files import open_regular
-from subconscious.transcripts.lines import whole_lines
-from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string, timestamp
+from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, string, timestamp
+from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
 """Bytes before the new part of a transcript that are read again, for failures whose way out is in the new part."""
@@ -95,12 +95,11 @@ def _records(
     """Yield the records between two offsets that contain a hint. A cut first line is no JSON and is skipped."""
     try:
         with open_regular(path) as file:
-            for line in whole_lines(file, start, final=True):
+            for line, records in records_of(file, start, final=True, hints=hints):
                 if line.start >= end:
                     return
-                if line.raw is not None and any(hint in line.raw for hint in hints):
-                    record = parse(line.raw)
-                    if record is not None and (sides or not (record.get("isSidechain") or record.get("agentId"))):
+                for record in records or ():
+                    if sides or not (record.get("isSidechain") or record.get("agentId")):
                         yield line.start, line.end, record
     except OSError:
         return

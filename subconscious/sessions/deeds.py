@@ -12,8 +12,8 @@ from subconscious.failures.commands import parse as parse_command
 from subconscious.failures.variants import only_looks
 from subconscious.system.safe_files import open_regular
 from subconscious.text import wording
-from subconscious.transcripts.lines import whole_lines
-from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string
+from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, string
+from subconscious.transcripts.records_of import records_of
 
 LONGEST = 200
 MOST = 40
@@ -84,11 +84,10 @@ def read_deeds(path: Path, start: int, end: int, before: Deeds, clean: Callable[
 def _records(path: Path, start: int, end: int) -> Iterator[tuple[int, Record]]:
     try:
         with open_regular(path) as file:
-            for line in whole_lines(file, start, final=True):
+            for line, records in records_of(file, start, final=True, hints=_HINTS):
                 if line.start >= end:
                     return
-                if line.raw is not None and any(hint in line.raw for hint in _HINTS):
-                    yield line.start, parse(line.raw) or {}
+                yield from ((line.start, record) for record in records or ())
     except OSError:
         return
 

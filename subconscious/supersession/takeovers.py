@@ -18,8 +18,7 @@ from subconscious.store import links, sessions, takeovers
 from subconscious.store.takeovers import Question
 from subconscious.system.safe_files import open_regular
 from subconscious.text.quoting import within_quotes
-from subconscious.transcripts.lines import whole_lines
-from subconscious.transcripts.records import parse
+from subconscious.transcripts.records_of import records_of
 from subconscious.wire.daemon import OpenQuestion
 
 if TYPE_CHECKING:
@@ -155,8 +154,8 @@ def _has_assistant_lines(path: str) -> bool:
     """Whether a transcript contains something that the assistant said."""
     try:
         with open_regular(path) as file:
-            lines = (line.raw for line in whole_lines(file, 0, final=True) if line.raw and b"assistant" in line.raw)
-            return any((parse(line) or {}).get("type") == "assistant" for line in lines)
+            lines = records_of(file, 0, final=True, hints=[b"assistant"])
+            return any(record.get("type") == "assistant" for _, records in lines for record in records or ())
     except FileNotFoundError:
         return False  # the client writes the file after the first prompt
     except (OSError, ValueError):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from subconscious.clients import CLIENTS
+from subconscious.context.entry import Entry
+
 
 def output(event: str, context: str, message: str) -> bytes:
     """Return the JSON of a hook; empty if there is nothing to print."""
@@ -12,6 +15,14 @@ def output(event: str, context: str, message: str) -> bytes:
         said["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
     if message:
         said["systemMessage"] = message
+    return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace") if said else b""
+
+
+def in_form_of(entry: Entry, answer: bytes) -> bytes:
+    """Return what a hook prints for the client of an entry."""
+    if not entry.client or not answer.startswith(b"{"):
+        return answer if not entry.client else b""
+    said = CLIENTS[entry.client].answer(entry.event, json.loads(answer))
     return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace") if said else b""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -11,8 +11,8 @@ from typing import BinaryIO
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.model import Turn
 from subconscious.system.safe_files import NotRegularError, open_regular
-from subconscious.transcripts.lines import Line, read_head, whole_lines
-from subconscious.transcripts.records import Record, parse
+from subconscious.transcripts.lines import read_head
+from subconscious.transcripts.records_of import records_of
 from subconscious.transcripts.state import State
 from subconscious.transcripts.turn_builder import KNOWN_TYPES, TurnBuilder
 
@@ -124,18 +124,14 @@ class _Batch:
     def _write(self, builder: TurnBuilder, begin: int) -> int:
         """Pass the batch's lines to the builder; return the end of the last one taken."""
         end = begin
-        for line, record in self._records(begin):
-            if record is None and line.open:
+        for line, records in records_of(self.file, begin, final=self.final):
+            if records is None and line.open:
                 break
-            builder.write(line, record)
+            builder.write(line, records)
             end = line.end
             if end - begin >= self.max_bytes:
                 break
         return end
-
-    def _records(self, begin: int) -> Iterator[tuple[Line, Record | None]]:
-        for line in whole_lines(self.file, begin, final=self.final):
-            yield line, parse(line.raw) if line.raw is not None else None
 
     def _why_foreign(self, builder: TurnBuilder) -> str:
         """Return why a file is not a transcript, judged by its first batch, or ""."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import ClassVar, TypedDict, Unpack
 
@@ -106,12 +106,16 @@ class TurnBuilder:
             said=self._said,
         )
 
-    def write(self, line: Line, record: Record | None) -> None:
-        """Process one line; ``record`` is None if it contains no JSON object."""
+    def write(self, line: Line, records: Sequence[Record] | None) -> None:
+        """Process one line; ``records`` is None if it contains no JSON object."""
         self.lines_seen += 1
-        if record is None:
+        if records is None:
             self.skipped["too long" if line.raw is None else "not a JSON object"] += 1
             return
+        for record in records:
+            self._write_record(line, record)
+
+    def _write_record(self, line: Line, record: Record) -> None:
         self._note(record)
         writer = self._WRITERS.get(string(record, "type"))
         if writer is None:

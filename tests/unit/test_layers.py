@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 ORDER = (
-    *("domain", "text", "decay", "system", "extras", "settings", "wire", "transcripts", "store", "context"),
+    *("domain", "text", "decay", "system", "extras", "settings", "clients", "wire", "transcripts", "store", "context"),
     *("redaction", "claude_files", "llm", "calibration", "embeddings", "poisoning", "failures", "recall", "framing"),
     *("claude_notes", "app", "authorship", "links", "sessions", "supersession", "capture", "imports", "memories"),
     *(
@@ -42,7 +42,20 @@ UPWARD = {
 
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}
-CLI_MAY = {"demo", "doctor", "domain", "extras", "files", "settings", "sharing", "system", "text", "upkeep", "wire"}
+CLI_MAY = {
+    "clients",
+    "demo",
+    "doctor",
+    "domain",
+    "extras",
+    "files",
+    "settings",
+    "sharing",
+    "system",
+    "text",
+    "upkeep",
+    "wire",
+}
 
 
 def _room(path: Path, root: Path) -> str:

@@ -1,0 +1,64 @@
+"""What has to be known of a coding agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Values = Mapping[str, Any]
+"""A JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A coding agent besides Claude Code.
+
+    ``payload`` converts what its hooks are given to what Claude Code's are given, and ``answer`` what those print to
+    what its hooks print; both have the event as their first argument. ``transcript`` matches the first bytes of its
+    transcripts, and ``records`` converts a line of them to lines of Claude Code's. ``programs`` are the names of its
+    program, ``scripts`` how the paths of its script end where a runtime such as node runs it, and ``marks`` the
+    variables that it sets for everything that its model runs. ``servers`` are arguments with which the program serves
+    several front ends, so that its processes don't show who types. ``instructions`` are the files that it loads by
+    itself: from a folder of the project and those above it; with a slash, from the user's home folder; with "../", next
+    to the transcript of the session, of which "..", as of a folder, is the folder.
+    """
+
+    name: str
+    label: str
+    payload: Callable[[str, Values], dict[str, Any]]
+    answer: Callable[[str, Values], dict[str, Any]]
+    transcript: re.Pattern[bytes]
+    records: Callable[[Values], list[dict[str, Any]]]
+    programs: frozenset[bytes]
+    scripts: tuple[bytes, ...] = ()
+    marks: tuple[str, ...] = ()
+    servers: tuple[bytes, ...] = ()
+    instructions: tuple[str, ...] = ()
+
+
+def text_of(values: object, *keys: str) -> str:
+    """Return the string at a path of keys, or ""."""
+    for key in keys:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values if isinstance(values, str) else ""
+
+
+def tool_use(number: str, name: str, given: Values) -> dict[str, Any]:
+    """Return a tool call as a block of Claude Code's transcripts."""
+    return {"type": "tool_use", "id": number, "name": name, "input": dict(given)}
+
+
+def tool_result(number: str, text: str, *, failed: bool) -> dict[str, Any]:
+    """Return a tool's result as a block of Claude Code's transcripts."""
+    return {"type": "tool_result", "tool_use_id": number, "content": text, "is_error": failed}
+
+
+def spoken(role: str, number: str, content: object, **more: object) -> dict[str, Any]:
+    """Return a record of Claude Code's transcripts: ``role`` is "user" or "assistant"."""
+    return {"type": role, "uuid": number, "message": {"role": role, "content": content}, **more}
+
+
+INTERRUPTED = "[Request interrupted by user]"
+"""What Claude Code's transcripts say of an interruption."""
