@@ -19,10 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subconscious.authorship import stream_ends
+from subconscious.clients import CLIENTS
 
 PROC = Path("/proc")
-MARK = re.compile(rb"(?:^|\0)(?:CLAUDECODE|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_CHILD_SESSION)=[^\0]")
-"""Variables that the client sets for everything that its model or its hooks run."""
+MARKS = (
+    *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),
+    *(mark for client in CLIENTS.values() for mark in client.marks),
+)
+MARK = re.compile(rf"(?:^|\0)(?:{'|'.join(MARKS)})=[^\0]".encode())
+"""Variables that a client sets for everything that its model runs."""
+PROGRAMS = frozenset({b"claude"}).union(*(client.programs for client in CLIENTS.values()))
+SERVERS = frozenset(word for client in CLIENTS.values() for word in client.servers)
+SCRIPTS = (b"/claude", *(end for client in CLIENTS.values() for end in client.scripts))
 
 HOME = re.compile(rb"(?:^|\0)HOME=([^\0]+)")
 STATE_FOLDER = re.compile(rb"(?:^|\0)SUBCONSCIOUS_HOME=([^\0]+)")
@@ -53,7 +61,8 @@ LONGEST_LINE = 64
 class Process:
     """A process as /proc shows it; ``started`` in clock ticks since boot.
 
-    ``readable`` is False if its environment can't be read.
+    ``server``: a client that serves several front ends, one of which may be a command's. ``readable`` is False if its
+    environment can't be read.
     """
 
     pid: int
@@ -65,6 +74,7 @@ class Process:
     name: bytes
     script: bytes
     client: bool
+    server: bool
     marked: bool
     readable: bool
 
@@ -123,8 +133,9 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
         return "the prompt was handed over by a command that ran inside Claude Code"
     if not above or not above[0].client or line[0].uid != os.getuid():
         return "the prompt was not handed over by Claude Code"
-    # A client within a client was started by the model; a launcher and its client share their session.
-    if len({process.session for process in above if process.client}) > 1:
+    if above[0].server:
+        return "a background server handed the prompt over, so it can't be seen who typed it"
+    if _is_nested(above):
         return "the prompt was typed by Claude Code itself"
     # A command that replaced its shell has the same parent as a hook, but the client does not read its output.
     if not stream_ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
@@ -133,6 +144,15 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
     if not above[0].terminal and _began_during_a_session(_oldest(above), above, root):
         return "another session of Claude Code may have started this one"
     return ""
+
+
+def _is_nested(above: list[Process]) -> bool:
+    """Whether the first of these processes, a client, was started by another one.
+
+    A launcher is the parent of its client and shares its session.
+    """
+    launchers = next((at for at, process in enumerate(above) if not process.client), len(above))
+    return any(process.client for process in above[launchers:]) or len({one.session for one in above[:launchers]}) > 1
 
 
 def doubt_of_decision(pid: int, root: Path | None = None) -> str:
@@ -280,6 +300,7 @@ def _read(pid: int) -> Process | None:
         script=words[1] if len(words) > 1 else b"",
         # A process that ends loses its arguments and environment shortly before its state shows it.
         client=fields[0] not in ENDED and words != [b""] and _is_client(name, words),
+        server=not SERVERS.isdisjoint(words[1:4]),
         marked=environment is not None and MARK.search(environment) is not None,
         readable=environment is not None,
     )
@@ -294,6 +315,7 @@ def _environment(folder: Path) -> bytes | None:
 
 def _is_client(name: bytes, words: list[bytes]) -> bool:
     program = words[0].rpartition(b"/")[2]
-    if b"claude" in (name, program):
+    if name in PROGRAMS or program in PROGRAMS:
         return True
-    return program in RUNTIMES and len(words) > 1 and (b"claude-code" in words[1] or words[1].endswith(b"/claude"))
+    script = next((word for word in words[1:] if not word.startswith(b"-")), b"")
+    return program in RUNTIMES and (b"claude-code" in script or script.endswith(SCRIPTS))

@@ -245,6 +245,46 @@ def test_a_client_of_a_client_hands_over_nothing(machine: Machine) -> None:
     assert "by Claude Code itself" in peers.doubt_of_hook(hook(machine, 32))
 
 
+AGENTS = {
+    "codex": ["node /usr/bin/codex", "/opt/codex/bin/codex --no-daemon"],
+    "gemini": ["node --max-old-space-size=4096 /usr/lib/node_modules/.bin/gemini"],
+}
+"""The processes of other clients, the launcher first."""
+
+
+@pytest.mark.parametrize("agent", sorted(AGENTS))
+def test_other_clients_hand_over_what_a_person_types(machine: Machine, agent: str) -> None:
+    machine.process(30, 1, "-zsh", session=30, terminal=PTS)
+    *launchers, client = AGENTS[agent]
+    for number, launcher in enumerate(launchers, 31):
+        machine.process(number, number - 1, launcher, session=30, terminal=PTS)
+    machine.process(40, 30 + len(launchers), client, session=30, terminal=PTS, pipes=STREAMS)
+    assert peers.doubt_of_hook(hook(machine, 40)) == ""
+
+
+@pytest.mark.parametrize("inner", sorted(AGENTS))
+@pytest.mark.parametrize("outer", ["claude", *sorted(AGENTS)])
+@pytest.mark.parametrize("session", [31, 45])
+def test_a_client_that_another_one_runs_hands_over_nothing(
+    machine: Machine, inner: str, outer: str, session: int
+) -> None:
+    machine.process(31, 1, AGENTS.get(outer, ["claude"])[-1], session=31, terminal=PTS)
+    machine.process(39, 31, "bash -c agent", session=session, terminal=PTS)
+    machine.process(40, 39, AGENTS[inner][-1], session=session, terminal=PTS, pipes=STREAMS)
+    assert "by Claude Code itself" in peers.doubt_of_hook(hook(machine, 40))
+
+
+def test_commands_of_other_clients_are_marked(machine: Machine) -> None:
+    for number, mark in enumerate(("CODEX_THREAD_ID=1", "GEMINI_CLI=1", "CURSOR_AGENT=1")):
+        machine.process(100 + number, 1, "-zsh", mark, session=100 + number, terminal=PTS)
+        assert "inside Claude Code" in peers.doubt_of_person(100 + number)
+
+
+def test_a_server_of_many_front_ends_does_not_show_who_types(machine: Machine) -> None:
+    machine.process(40, 1, "/opt/codex/bin/codex app-server --listen unix://", session=40, pipes=STREAMS)
+    assert "background server" in peers.doubt_of_hook(hook(machine, 40))
+
+
 def session_of_a_person(machine: Machine, terminal: int = PTS + 3, started: int = 33) -> int:
     machine.process(32, 1, "-zsh", session=32, terminal=terminal, started=started)
     machine.process(33, 32, "claude", session=32, terminal=terminal, pipes=STREAMS, started=started)
