@@ -55,5 +55,6 @@ CHECKS: tuple[Check, ...] = (
     installation.vectors,
     running.provider,
     installation.plugin,
+    installation.other_agents,
 )
 """To add a check, write a function and add it here."""

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from subconscious.clients import CLIENTS
+from subconscious.clients.installing import is_installed, problem_of
 from subconscious.doctor.findings import CheckContext, Finding, fault, passed, quoted
-from subconscious.domain.errors import SettingsError
+from subconscious.domain.errors import RequestError, SettingsError
 from subconscious.settings.config_file import require_written
 from subconscious.settings.settings import load_settings
 from subconscious.system.safe_files import is_missing, read_regular
@@ -111,3 +113,15 @@ def _enabled(settings: dict[str, Any]) -> str:
     if "subconscious" in names:
         return "enabled in Claude Code"
     return "not enabled for all of Claude Code: claude plugin install subconscious@subconscious"
+
+
+def other_agents(context: CheckContext) -> Iterator[Finding]:
+    """Check that the other coding agents that are connected run our hooks."""
+    for client in CLIENTS.values():
+        if not is_installed(client.name):
+            continue
+        try:
+            problem, remedy = problem_of(client.name, context.home.root)
+        except RequestError as error:
+            problem, remedy = error.message, error.remedy
+        yield fault(client.name, problem, remedy) if problem else passed(client.name, f"{client.label} is connected")
