@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,7 +71,8 @@ class Terminal:
         """Close the window, and wait until the command is over: a client that still ends would count as running."""
         assert self._script.stdin
         assert self._script.stdout
-        self._script.stdin.close()
+        with suppress(BrokenPipeError):  # what was pressed after the command's end
+            self._script.stdin.close()
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and not self._over:
             self._receive(0.1)
@@ -103,6 +105,12 @@ class Terminal:
             assert self._receive(0.1) or not END.search(self._shown), f"{text!r} was not shown: {self.shown}"
         self._read = place + len(text)
 
+    def settle(self, quiet: float = 0.5, seconds: float = 5.0) -> None:
+        """Wait until nothing new was shown for ``quiet`` seconds, at most ``seconds``."""
+        deadline = time.monotonic() + seconds
+        while self._receive(quiet) and time.monotonic() < deadline:
+            pass
+
     def end(self, seconds: float = 20.0) -> int:
         """Wait until the command is over; return its exit code."""
         deadline = time.monotonic() + seconds
@@ -113,8 +121,13 @@ class Terminal:
 
     def _send(self, sent: bytes) -> None:
         assert self._script.stdin
-        self._script.stdin.write(sent)
-        self._script.stdin.flush()
+        try:
+            self._script.stdin.write(sent)
+            self._script.stdin.flush()
+        except BrokenPipeError:
+            while self._receive(0.1):
+                pass
+            raise AssertionError(f"it has ended: {self.shown}") from None
 
     def _receive(self, seconds: float) -> bool:
         assert self._script.stdout

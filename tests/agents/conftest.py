@@ -1,0 +1,123 @@
+"""A machine with the real Claude Code, Codex CLI and Gemini CLI, all of which use one state folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from tests.agents.apis import CodexApi, GeminiApi
+from tests.client.conftest import claude, installed, make_machine
+from tests.client.fake_api import FakeApi
+from tests.client.machine import CHECKOUT, Machine
+from tests.client.snapshots import ended
+from tests.support.terminal import Terminal
+
+__all__ = ["claude", "installed", "make_machine"]
+
+AGENTS = ("claude", "codex", "gemini")
+
+
+@cache
+def find(name: str) -> str:
+    """Find a client that starts here; without one the tests that need it are skipped."""
+    variable = f"SUBCONSCIOUS_TEST_{name.upper()}"
+    found = os.environ.get(variable) or shutil.which(name)
+    if not found:
+        pytest.skip(f"no {name}: put it on PATH or name it in {variable}")
+    with tempfile.TemporaryDirectory() as home:  # it may write to its home
+        tried = subprocess.run(
+            [found, "--version"], env={"PATH": os.environ["PATH"], "HOME": home}, capture_output=True
+        )
+    if tried.returncode:
+        pytest.skip(f"{name} does not start here: {tried.stderr.decode(errors='replace').strip()[-200:]}")
+    return found
+
+
+@dataclass
+class Agents:
+    """The machine, its model APIs, and sessions of one prompt in each client."""
+
+    machine: Machine
+    codex: str
+    gemini: str
+    codex_api: CodexApi
+    gemini_api: GeminiApi
+
+    def furnish(self) -> None:
+        """Write what a person has set up in the clients before."""
+        codex, gemini = self.machine.home / ".codex", self.machine.home / ".gemini"
+        codex.mkdir()
+        gemini.mkdir()
+        (codex / "config.toml").write_text(
+            'model = "scripted"\nmodel_provider = "fake"\n\n[model_providers.fake]\nname = "fake"\n'
+            f'base_url = "{self.codex_api.url}/v1"\nwire_api = "responses"\nenv_key = "DUMMY_KEY"\n\n'
+            f'[projects."{self.machine.project}"]\ntrust_level = "trusted"\n'
+        )
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        settings |= {"general": {"disableAutoUpdate": True, "disableUpdateNag": True}}
+        (gemini / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the clients get."""
+        of_gemini = {"GEMINI_API_KEY": "dummy-key", "GOOGLE_GEMINI_BASE_URL": self.gemini_api.url}
+        return {**self.machine.environ, **of_gemini, "DUMMY_KEY": "dummy-key", "TERM": "xterm-256color"}
+
+    def run(self, *words: str, code: int = 0) -> str:
+        """Run a command of ours as a person."""
+        environ = self.machine.environ | {"PYTHONPATH": str(CHECKOUT)}
+        with Terminal([sys.executable, "-m", "cli", *words], environ, self.machine.project) as shown:
+            found = shown.end()
+            assert found == code, shown.shown
+            return shown.shown
+
+    def say(self, agent: str, prompt: str, **environ: str) -> str:
+        """Hold a session of one prompt, as a person at a terminal; what was shown."""
+        command = {
+            "claude": [self.machine.claude, "-p", prompt, "--allowedTools", "Bash"],
+            "codex": [self.codex, "exec", *self.trusting, prompt],
+            "gemini": [self.gemini, "--skip-trust", "-y", "-m", "gemini-2.5-pro", "-p", prompt],
+        }[agent]
+        with Terminal(command, self.environ | environ, self.machine.project) as shown:
+            shown.end(50)
+            return shown.shown
+
+    @property
+    def trusting(self) -> list[str]:
+        """Options of Codex for a session without questions."""
+        return ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+
+    def given(self, agent: str) -> str:
+        """All that an agent's model was given."""
+        if agent == "claude":
+            return "\n".join(request.given for request in self.machine.api.requests)
+        return self.codex_api.given if agent == "codex" else self.gemini_api.given
+
+
+@pytest.fixture
+def agents(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
+    """The three clients on one machine, connected."""
+    codex, gemini = find("codex"), find("gemini")
+    with FakeApi() as api, CodexApi() as of_codex, GeminiApi() as of_gemini, ended(make_machine(api)) as machine:
+        found = Agents(machine, codex, gemini, of_codex, of_gemini)
+        found.furnish()
+        found.run("status")
+        for name in ("codex", "gemini"):
+            assert "from its next session on" in found.run("install", name, "--yes")
+        yield found
+        for pid, command in machine.processes().items():
+            if "codex app-server" in command:
+                os.kill(pid, signal.SIGKILL)
