@@ -195,7 +195,7 @@ def doubts(memory: Mapping[str, Any]) -> Iterable[str]:
 
 def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
     marks = {
-        "a note of Claude's own": memory.get("extractor") == "claude-note",
+        "an agent's own note": memory.get("extractor") == "claude-note",
         "all projects": memory["scope"] == "user",
         "pinned": memory["pinned"],
         "verified": memory["verified"],

@@ -1,4 +1,4 @@
-"""Keeps searchable copies of the notes that Claude Code writes for itself; the files are read and never written.
+"""Keeps searchable copies of the notes that Claude Code and Gemini CLI write for themselves, without writing to them.
 
 The copy of a note is a memory of the assistant that is only found and shown: it is not surfaced, because the client
 loads its notes itself, and it does not fade, merge or count for anything. It is removed with its file. A note that
@@ -26,7 +26,7 @@ from subconscious.claude_files.client_folders import config_folder, notes_folder
 from subconscious.claude_files.instructions import Instructions
 from subconscious.claude_files.known_statements import NO_STATEMENTS, KnownStatements
 from subconscious.claude_files.note import Note, UnusableNoteError, list_notes, note_text, parse
-from subconscious.clients import VARIABLE, instructions_of
+from subconscious.clients import VARIABLE, instructions_of, notes_of
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import (
     CLAUDE_NOTE,
@@ -119,9 +119,13 @@ class ClaudeNotes:
 
     async def schedule_scan(self, entry: Entry, project_id: str) -> None:
         """Schedule a scan of the project's notes after an event of a session."""
-        config = config_folder(entry.config_dir, entry.payload.transcript_path)
-        folder = await asyncio.to_thread(lambda: notes_folder(config, root_of(entry.folder)))
-        self._add_due(NotesFolder(project_id, str(folder)))
+        if entry.client:
+            folder = notes_of(entry.client, entry.payload.transcript_path)
+        else:
+            config = config_folder(entry.config_dir, entry.payload.transcript_path)
+            folder = str(await asyncio.to_thread(lambda: notes_folder(config, root_of(entry.folder))))
+        if folder:
+            self._add_due(NotesFolder(project_id, folder))
 
     def _add_due(self, place: NotesFolder) -> None:
         self._folders.pop(place, None)
@@ -308,7 +312,7 @@ async def _replace(
         await claude_notes.move(tx, number, path)
     if same or old is None or old.memory_id is None:
         return []
-    return [old.memory_id] if await _archive(tx, old.memory_id, "Claude has changed its note") else []
+    return [old.memory_id] if await _archive(tx, old.memory_id, "the note was changed") else []
 
 
 async def _insert(tx: aiosqlite.Connection, place: NotesFolder, path: Path, note: Note, stamp: str) -> int:
@@ -322,7 +326,7 @@ async def _drop(tx: aiosqlite.Connection, row: NoteRecord) -> list[int]:
     return [row.memory_id] if row.memory_id and await _archive(tx, row.memory_id) else []
 
 
-async def _archive(tx: aiosqlite.Connection, memory_id: int, reason: str = "Claude's note is gone or unusable") -> bool:
+async def _archive(tx: aiosqlite.Connection, memory_id: int, reason: str = "the note is gone or unusable") -> bool:
     return await claude_notes.archive(tx, memory_id, reason)
 
 

@@ -78,7 +78,7 @@ def within(one: Note, max_characters: int) -> Note:
 
 def _marks(memory: Memory) -> list[str]:
     marks = {
-        "a note of Claude's own": memory.get("extractor") == "claude-note",
+        "an agent's own note": memory.get("extractor") == "claude-note",
         "verified": memory["verified"],
         "pinned": memory["pinned"],
         "archived": memory["archived_at"],

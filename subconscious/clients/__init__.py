@@ -13,15 +13,26 @@ from subconscious.clients.client import Client
 CLIENTS: dict[str, Client] = {row.name: row for row in (codex.CLIENT, gemini.CLIENT, cursor.CLIENT)}
 """The clients by the name that their hooks pass."""
 
+CLAUDE_CODE = "claude-code"
+"""What memories say of the agent where no other one is known."""
+
 VARIABLE = "SUBCONSCIOUS_CLIENT"
 """The variable with which their hooks name the client; it comes with the options of an entry."""
 
-__all__ = ["CLIENTS", "VARIABLE", "Client", "instructions_of"]
+__all__ = ["CLAUDE_CODE", "CLIENTS", "VARIABLE", "Client", "instructions_of", "notes_of"]
 
 
 def instructions_of(client: str, transcript: str) -> tuple[str, ...]:
-    """Return the files with instructions that another client loads instead of Claude Code's (`Client.instructions`)."""
+    """Return the files that another client loads instead of Claude Code's, as `Client.instructions` names them."""
     names = CLIENTS[client].instructions if client in CLIENTS else ()
-    if transcript.startswith("/"):
-        return tuple(os.path.normpath(f"{transcript}/{name}") if name.startswith("../") else name for name in names)
-    return tuple(name for name in names if not name.startswith("../"))
+    found = (_beside(transcript, name) if name.startswith("../") else name for name in names)
+    return tuple(name for name in found if name)
+
+
+def notes_of(client: str, transcript: str) -> str:
+    """Return the folder with a client's own notes about the project of a session; "" if it has none."""
+    return _beside(transcript, CLIENTS[client].notes) if client in CLIENTS and CLIENTS[client].notes else ""
+
+
+def _beside(transcript: str, name: str) -> str:
+    return os.path.normpath(f"{transcript}/{name}") if transcript.startswith("/") else ""

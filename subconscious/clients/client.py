@@ -23,6 +23,7 @@ class Client:
     several front ends, so that its processes don't show who types. ``instructions`` are the files that it loads by
     itself: from a folder of the project and those above it; with a slash, from the user's home folder; with "../", next
     to the transcript of the session, of which "..", as of a folder, is the folder.
+    ``notes`` is the folder, also next to the transcript, in which its model keeps notes about the project, a file each.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Client:
     marks: tuple[str, ...] = ()
     servers: tuple[bytes, ...] = ()
     instructions: tuple[str, ...] = ()
+    notes: str = ""
 
 
 def text_of(values: object, *keys: str) -> str:

@@ -142,4 +142,5 @@ CLIENT = Client(
     scripts=(b"/gemini", b"/gemini.js", b"gemini-cli/bundle/gemini.js"),
     marks=("GEMINI_CLI",),
     instructions=("GEMINI.md", ".gemini/GEMINI.md", "../../memory/MEMORY.md"),
+    notes="../../memory",
 )

@@ -10,7 +10,7 @@ from subconscious.text.quoting import word
 
 MOST_FILES = 3
 
-CLAUDES_OWN = "a note of Claude's own"
+OWN_NOTE = "an agent's own note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ UNKNOWN = WorktreeState()
 
 def marks_of(memory: Memory, branch: str, state: WorktreeState = UNKNOWN) -> tuple[str, ...]:
     """Return the marks of a memory for work on ``branch``."""
-    marks = [CLAUDES_OWN] if memory.is_claude_note else []
+    marks = [OWN_NOTE] if memory.is_claude_note else []
     if memory.branch and branch and memory.branch != branch and (memory.id, branch) not in state.merged:
         known = (memory.id, branch) in state.apart
         marks.append(f"on branch {word(memory.branch)}{', which is not merged here' if known else ''}")

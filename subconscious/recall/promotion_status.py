@@ -68,7 +68,7 @@ def _flaw(memory: Memory, said: Statements, level: Level, *, superseded: bool) -
     """Return why a memory may not be promoted, "" if it may."""
     worst = max(level, said.level, key=lambda one: one.rank)
     if memory.is_claude_note:
-        return "a note of Claude's own"
+        return "an agent's own note"
     if said.quarantined:
         return "in quarantine"
     if trust_of(memory, level=worst) is Trust.SUSPECT:

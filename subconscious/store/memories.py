@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import aiosqlite
 
+from subconscious.clients import CLAUDE_CODE, VARIABLE
 from subconscious.decay import adjusted_confidence
 from subconscious.domain.errors import NotFoundError, OnlyCaptureError
 from subconscious.domain.kinds import KINDS
@@ -36,13 +37,24 @@ async def insert(
 
     ``number`` is the id of its capture, if it has one; the memory gets the same.
     """
-    kept = replace(memory, id=await free_id(tx, "memories", number))
+    agent = await _agent_of(tx, memory)
+    kept = replace(memory, id=await free_id(tx, "memories", number), agent=agent)
     await tx.execute(*insertion("memories", column_values(kept)))
     await full_text.reindex(tx, kept)
     await events.record(
         tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=column_values(kept), act=act
     )
     return kept
+
+
+async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
+    """Return the agent in which a memory was said: that of its session, if it is another one than Claude Code."""
+    if memory.agent != CLAUDE_CODE or not memory.session_id:
+        return memory.agent
+    sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
+    async with tx.execute(sql, (f"$.{VARIABLE}", memory.session_id)) as rows:
+        row = await rows.fetchone()
+    return str(row[0]) if row and row[0] else CLAUDE_CODE
 
 
 REVIVED_COLUMNS = (

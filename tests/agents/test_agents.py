@@ -39,11 +39,11 @@ def other_api_of(agents: Agents, agent: str) -> AgentApi:
     return agents.codex_api if agent == "codex" else agents.gemini_api
 
 
-def stored(agents: Agents) -> dict[str, str]:
-    """What is stored, with its origin."""
+def stored(agents: Agents, column: str = "origin") -> dict[str, str]:
+    """What is stored, with its origin or something else."""
     agents.machine.drain()
     found = agents.machine.request("list", cwd=str(agents.machine.project), limit=50)["memories"]
-    return {memory["content"]: memory["origin"] for memory in found}
+    return {memory["content"]: memory[column] for memory in found}
 
 
 def captured(agents: Agents, text: str) -> list[str]:
@@ -57,6 +57,9 @@ def test_what_is_decided_in_one_is_given_in_the_others(agents: Agents) -> None:
     for agent in AGENTS:
         agents.say(agent, DECISIONS[agent])
     assert stored(agents) == dict.fromkeys(DECISIONS.values(), "user")
+    assert stored(agents, "agent") == {
+        DECISIONS[agent]: {"claude": "claude-code"}.get(agent, agent) for agent in AGENTS
+    }
     for agent in AGENTS:
         agents.say(agent, QUESTION)
         for other in AGENTS:
@@ -190,6 +193,19 @@ def test_what_a_client_loads_itself_is_not_given_again(agents: Agents, agent: st
     first = json.dumps(other_api_of(agents, agent).requests[0])
     found = {other: first.count(json.dumps(decision)[1:-1]) for other, decision in DECISIONS.items()}
     assert found == {"claude": 1, "codex": 1, "gemini": 1}, "the first one by the file alone"
+
+
+def test_a_note_of_gemini_is_found_in_the_others(agents: Agents) -> None:
+    agents.say("gemini", QUESTION)
+    (chats,) = (agents.machine.home / ".gemini" / "tmp").glob("*/chats")
+    note = chats.parent / "memory" / "lisbon-printer.md"
+    write = uses("Bash", command=f"mkdir -p {note.parent} && echo 'Lisbon invoices go to the laser printer.' > {note}")
+    agents.gemini_api.when("Note the printer", write, says("Noted."))
+    agents.say("gemini", "Note the printer.")
+    agents.machine.drain()
+    (hit,) = agents.machine.request("search", query="Lisbon invoices", cwd=str(agents.machine.project))["hits"]
+    assert hit["memory"]["content"] == "Lisbon invoices go to the laser printer."
+    assert (hit["memory"]["origin"], hit["memory"]["extractor"]) == ("assistant", "claude-note")
 
 
 def test_it_is_taken_out_again(agents: Agents) -> None:

@@ -96,10 +96,10 @@ def test_a_note_is_found_with_its_type_its_file_and_a_mark(running: Home, sessio
     assert memory["content"] == f"Lisbon invoices\n{LISBON}"
     assert (memory["origin"], memory["kind"], memory["transcript"]) == ("assistant", "research", str(file))
     assert memory["tags"] == ["reference", "lisbon-printer"]
-    assert hit["marks"] == ["a note of Claude's own"]
+    assert hit["marks"] == ["an agent's own note"]
     (listed,) = wire.call(running, "list", {"cwd": str(session.project)})["memories"]
     assert listed["extractor"] == "claude-note"
-    assert "a note of Claude's own" in given(session, f"/subconscious:recall {QUERY}")
+    assert "an agent's own note" in given(session, f"/subconscious:recall {QUERY}")
 
 
 def test_links_between_notes_are_links_whichever_comes_first(running: Home, session: Speaker, config: Path) -> None:
@@ -128,7 +128,7 @@ def test_copies_follow_changes_renames_and_deletions(running: Home, session: Spe
     (changed,) = hits(running, session)
     assert "new colour printer" in changed["memory"]["content"]
     old = wire.call(running, "show", {"id": before["memory"]["id"], "origin": "user"})
-    assert old["history"][-1]["reason"] == "Claude has changed its note"
+    assert old["history"][-1]["reason"] == "the note was changed"
     moved = file.with_name("printer-in-lisbon.md")
     file.rename(moved)
     (renamed,) = hits(running, session)
@@ -488,5 +488,5 @@ def test_the_list_marks_notes(running: Home, session: Speaker, config: Path) -> 
         text=True,
         check=True,
     ).stdout
-    assert " ".join(listed.split()).count("a note of Claude's own") == 1
-    assert _marks(hit["memory"]) == ["a note of Claude's own"]
+    assert " ".join(listed.split()).count("an agent's own note") == 1
+    assert _marks(hit["memory"]) == ["an agent's own note"]
