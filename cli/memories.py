@@ -163,8 +163,8 @@ def _memory_filters(options: Namespace) -> dict[str, Any]:
 
 
 def card(memory: Memory | ReasonMemory, *more: str) -> None:
-    """Print a memory in two lines: its summary, then kind, date, speaker and marks."""
-    print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
+    """Print a memory: what it says, then kind, date, speaker and marks."""
+    print(screen.wrapped(screen.statement(memory), 6, f"{memory['id']:>4}"))
     details = [
         memory["kind"],
         screen.when(memory["said_at"]),
@@ -224,7 +224,7 @@ def show(options: Namespace) -> None:
         screen.as_json(answer)
         return
     memory = answer["memory"]
-    print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
+    print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
     _show_content(memory, [("beware", _warnings(answer)), ("priority", priority)])
     screen.heading("Where it comes from")
@@ -263,7 +263,7 @@ def _show_branch(options: Namespace) -> None:
 
 
 def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
-    if memory["content"] != memory["summary"]:
+    if screen.line(memory["content"]) != screen.statement(memory):
         print(f"\n{screen.wrapped(memory['content'], 2)}")
     if memory["rationale"]:
         print(f"\n{screen.wrapped('because ' + memory['rationale'], 2)}")

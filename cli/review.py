@@ -96,8 +96,8 @@ NOTHING = {"review": "Nothing waits for review.", QUARANTINED: "Nothing is in qu
 
 
 def card(capture: ReviewedCapture) -> None:
-    """Print a capture: summary, status and kind, suspicion, evidence, the gate's reason, similar memories."""
-    print(screen.wrapped(screen.line(capture["summary"]), 6, f"{capture['id']:>4}"))
+    """Print a capture: what it says, status and kind, suspicion, evidence, the gate's reason, similar memories."""
+    print(screen.wrapped(screen.statement(capture), 6, f"{capture['id']:>4}"))
     details = [
         "waiting" if capture["status"] == "review" else capture["status"],
         capture["kind"],
@@ -121,7 +121,7 @@ def show_capture(options: Namespace) -> None:
         screen.as_json({"capture": capture})
         return
     card(capture)
-    if capture["content"] != capture["summary"]:
+    if screen.line(capture["content"]) != screen.statement(capture):
         print(screen.wrapped(f"in full: {screen.line(capture['content'])}", 6))
     print(f"\n{STATES.get(capture['status'], 'It is no memory.')}")
     print(_next_step(capture))
@@ -173,7 +173,7 @@ def proposal(capture: ReviewedCapture) -> str:
 
 def _quoted(capture: ReviewedCapture) -> str:
     evidence = screen.line(capture.get("context") or capture["evidence"])
-    if not evidence or evidence == screen.line(capture["summary"]):
+    if not evidence or evidence == screen.statement(capture):
         return ""
     return f'"{evidence if len(evidence) <= MAX_EVIDENCE_LENGTH else evidence[: MAX_EVIDENCE_LENGTH - 1] + "…"}"'
 

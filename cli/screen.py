@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from time import time
 from typing import Any, TextIO
@@ -17,6 +17,9 @@ from subconscious.text.quoting import is_invisible
 
 MAX_WIDTH = 100
 """Columns of a line, at most; longer lines are hard to read."""
+
+LONGEST_STATEMENT = 400
+"""Characters of a memory in a list; a session's start is given as many."""
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
@@ -31,6 +34,13 @@ def clean(text: object) -> str:
 def line(text: object) -> str:
     """Return the cleaned text on one line."""
     return " ".join(clean(text).split())
+
+
+def statement(memory: Mapping[str, Any]) -> str:
+    """Return what a memory or capture says, as a session is given it; the summary of an agent's own note."""
+    is_note = memory.get("extractor") == "claude-note"
+    text = line(memory["summary"] if is_note else memory.get("content") or memory["summary"])
+    return text if len(text) <= LONGEST_STATEMENT else f"{text[: LONGEST_STATEMENT - 1]}…"
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:

@@ -224,7 +224,7 @@ def test_an_uninstallation_disconnects_them(agents: Agents) -> None:
     for agent, label in (("codex", "Codex CLI"), ("gemini", "Gemini CLI")):
         assert f"Disconnected {label}." in told
         agents.say(agent, QUESTION)
-        assert "subconscious" not in agents.given(agent)
+        assert "memory_search" not in agents.given(agent)
 
 
 def test_the_doctor_tells_what_codex_skips(agents: Agents) -> None:

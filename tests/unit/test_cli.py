@@ -591,7 +591,7 @@ def test_a_reader_that_leaves_is_no_trouble(home: Home) -> None:
 
 
 def test_a_terminal_without_utf8_shows_escapes(home: Home) -> None:
-    foreign = MEMORY | {"summary": "Größe in Pfund (\u00a3), \U0001f600"}
+    foreign = MEMORY | {"content": "Größe in Pfund (\u00a3), \U0001f600"}
     with StubDaemon(home, {"list": {"memories": [foreign], "total": 1}}):
         done = _shell(home, "CLI list", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
