@@ -238,7 +238,7 @@ class Answers:
         return f"Subconscious: {waits} {what} for your review ({where}).{f' {note}.' if note else ''}{held}"
 
     async def _rejudged(self, project: Project) -> str:
-        """Return a line about captures that were judged again after unconfirmed memories were introduced."""
+        """Return a line about captures that waited since an earlier version and were judged again."""
         since = await events.last_time(self._app.database, TOLD_REJUDGED, "project", project.id)
         found = await unconfirmed.rejudged_since(self._app.database, project.id, since)
         if not any(found.values()):
@@ -246,9 +246,10 @@ class Answers:
         async with self._app.database.write() as tx:
             await events.record(tx, TOLD_REJUDGED, "project", project.id, reason=f"{found}")
         return (
-            f"Subconscious: of what waited for your review, {found.get('unconfirmed', 0)} may be given marked as"
-            f" unconfirmed now, {found.get('waiting', 0)} wait on, and {found.get('discarded', 0)} were discarded"
-            " (`subconscious list --unconfirmed`, `subconscious review --status discarded`)."
+            f"Subconscious: of what waited for your review, {found.get('stored', 0)} became memories,"
+            f" {found.get('unconfirmed', 0)} may be given marked as unconfirmed now,"
+            f" {found.get('waiting', 0)} wait on, and {found.get('discarded', 0)} were discarded"
+            " (`subconscious list`, `subconscious list --unconfirmed`, `subconscious review --status discarded`)."
         )
 
     async def _faded(self, project: Project) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from subconscious.app import App
 from subconscious.capture import feedback, unconfirmed
+from subconscious.capture.weighed_again import weigh_again
 from subconscious.context.priority import LONGEST, QUIET, aside
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import unconfirmed as store
@@ -32,6 +33,7 @@ async def settle_all(app: App) -> None:
         return
     for session_id in await store.unexamined_sessions(app.database, A_ROUND):
         await aside(app.signals, QUIET, LONGEST)
+        await weigh_again(app, ctx, session_id)
         if not await unconfirmed.examine(ctx, session_id):
             await settle(app, ctx, session_id)
         app.embedding.wake()

@@ -101,11 +101,17 @@ def of_types(types: Sequence[str], ways_out: Sequence[str] = ()) -> str:
     return " ".join((TEMPLATES["tabs"].replace("`{failed}`", named), *ways_out))
 
 
+EXPLAINED = 4
+"""Checks of a list that are explained: the name of another one says enough for a list that a session may not need."""
+
+
 def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
     """Return one sentence about several lint checks, from their names and the number of sessions that met them."""
-    first, *others = (f"`{name}` in {times} {{}}({CHECKS[name]})" for name, times in rejected if name in CHECKS)
-    listed = (first.format("sessions "), *(one.format("") for one in others))
-    return f"Lint checks that rejected code here: {', '.join(listed)}."
+    known = [(name, times) for name, times in rejected if name in CHECKS]
+    first, *others = (f"`{name}` in {times} {{}}({CHECKS[name]})" for name, times in known[:EXPLAINED])
+    listed = ", ".join((first.format("sessions "), *(one.format("") for one in others)))
+    named = ", ".join(f"`{name}`" for name, _ in known[EXPLAINED:])
+    return f"Lint checks that rejected code here: {listed}{f'; also {named}' if named else ''}."
 
 
 def rendered(content: str, sessions: int) -> str:

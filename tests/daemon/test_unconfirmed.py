@@ -429,6 +429,55 @@ async def test_what_had_waited_is_judged_once_and_that_is_told(app: App, project
     assert (await store.rejudged_since(app.database, project.id, 0.0))["waiting"] == 2
 
 
+DECIDED = "We decided to keep all amounts in integer cents, because floats lost a cent."
+TAKEN_BACK = "Amounts are not kept in integer cents."
+UNSURE = "confidence 0.76 is below 0.90"
+
+
+async def waits(app: App, project: Project, text: str, session: str = "old", reason: str = UNSURE) -> int:
+    """The user's words as an earlier version kept them: waiting, and not judged since."""
+    candidate = replace(of(text, Origin.USER), time=NOON, raw_confidence=0.76)
+    admission = Admission(Decision.REVIEW, 0.76, reason, Verdict(Level.NONE), None)
+    async with app.database.write() as tx:
+        await sessions.record_activity(tx, session, project.id, 1.0, transcript="", cwd="")
+        number = await captures.insert(tx, candidate, admission, SessionRef(project.id, session), 30.0)
+        await sessions.end(tx, session, 2.0, "ended", "other")
+    assert number is not None
+    return number
+
+
+async def test_what_the_user_said_to_an_earlier_version_is_weighed_again(app: App, project: Project) -> None:
+    number = await waits(app, project, DECIDED)
+    await unconfirmed_upkeep.settle_all(app)
+    (memory,) = await known(app)
+    assert (memory.id, memory.content, memory.origin) == (number, DECIDED, Origin.USER)
+    capture = await captures.get(app.database, number)
+    assert (capture["status"], capture["reason"].partition(":")[0]) == ("captured", "weighed again")
+    assert await store.rejudged_since(app.database, project.id, 0.0) == {"stored": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (DECIDED, "no hook reported this prompt: a person must approve it"),
+        ("Should we always run the linter before a commit?", UNSURE),
+        ("please run the linter now", UNSURE),
+    ],
+)
+async def test_what_was_doubted_or_asked_waits_on(app: App, project: Project, text: str, reason: str) -> None:
+    number = await waits(app, project, text, reason=reason)
+    await unconfirmed_upkeep.settle_all(app)
+    assert await known(app) == []
+    assert (await captures.get(app.database, number))["status"] == "review"
+
+
+async def test_what_a_memory_contradicts_since_waits_on(app: App, project: Project) -> None:
+    await said(app, project, TAKEN_BACK, origin=Origin.USER, decision=Decision.AUTO)
+    await waits(app, project, DECIDED)
+    await unconfirmed_upkeep.settle_all(app)
+    assert [memory.content for memory in await known(app)] == [TAKEN_BACK]
+
+
 async def test_a_session_that_ended_unsettled_is_settled_by_upkeep(app: App, project: Project) -> None:
     await said(app, project, FOUND, over=False)
     async with app.database.write() as tx:

@@ -11,7 +11,7 @@ from hooks.known_files import may_be_known
 from subconscious.capture.admission import Provenance, memory_of
 from subconscious.domain.model import Admission, Decision, Origin
 from subconscious.failures.checks import CHECKS as CHECKS_OF_LINTERS
-from subconscious.failures.wording import EXTRACTOR, ONCE
+from subconscious.failures.wording import EXTRACTOR, ONCE, of_checks
 from subconscious.recall.file_binding import Touched
 from subconscious.store import captures, memories, sessions, unconfirmed
 from subconscious.store.capture_rows import SessionRef
@@ -420,3 +420,9 @@ def test_a_hook_asks_about_files_of_a_type_that_a_memory_is_bound_to(tmp_path: P
     path.write_bytes(HEADER + "".join(f"{line}\n" for line in sorted(lines_of(TABS, ()))).encode() + END)
     assert may_be_known(str(tmp_path), payload("/repo/src/App.tsx"))
     assert not may_be_known(str(tmp_path), payload("/repo/src/app.py"))
+
+
+def test_a_long_list_of_lint_checks_explains_those_that_failed_most() -> None:
+    names = ("wrapcheck", "nilerr", "errcheck", "unparam", "goconst", "maintidx")
+    said = of_checks([(name, 9 - place) for place, name in enumerate(names)])
+    assert said.endswith(f"`unparam` in 6 ({CHECKS_OF_LINTERS['unparam']}); also `goconst`, `maintidx`.")
