@@ -78,10 +78,13 @@ MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS 
 
 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
-    """Return the most useful waiting items: the user's own words first, then by confidence."""
+    """Return the most useful waiting items: unconfirmed ones first, then the user's own words, then by confidence.
+
+    Sessions may be given what is unconfirmed, so a mistake in it costs most.
+    """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"
-        " ORDER BY shown_at IS NOT NULL AND shown_at < ?2,"
+        " ORDER BY shown_at IS NOT NULL AND shown_at < ?2, memory_id IS NULL,"
         " CASE origin WHEN 'user' THEN 0 WHEN 'assistant' THEN 1 ELSE 2 END, confidence DESC, id LIMIT ?3",
         (project_id, now - LEFT_SECONDS, limit),
     )

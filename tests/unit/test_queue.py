@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from subconscious.domain.model import Admission, Decision, Origin
 from subconscious.review import rules
-from subconscious.store import captures, decisions, memories, review_queue
+from subconscious.store import captures, decisions, memories, review_queue, unconfirmed
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -96,6 +96,14 @@ async def test_the_most_useful_come_first_and_three_at_most(database: Database, 
     own = await waits(database, project, "o", origin=Origin.USER, raw_confidence=0.7)
     assert await offered(database, project) == [own, sure, weak]
     assert await offered(database, project, limit=10) == [own, sure, weak, tool]
+
+
+async def test_what_sessions_may_be_given_comes_first(database: Database, project: Project) -> None:
+    own = await waits(database, project, "o", origin=Origin.USER, raw_confidence=0.89)
+    found = await waits(database, project, "f", origin=Origin.ASSISTANT, raw_confidence=0.75)
+    async with database.write() as tx:
+        await unconfirmed.insert(tx, found, make_memory("f", project_id=project.id))
+    assert await offered(database, project) == [found, own]
 
 
 async def test_what_was_shown_and_left_steps_behind_a_day_later(database: Database, project: Project) -> None:
