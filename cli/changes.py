@@ -56,6 +56,9 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
     who = _actor(event)
     reason = f": {screen.line(event['reason'])}" if event["reason"] else ""
     text = f"{event['action']} of {_subject(event)} by {who.rstrip(',')}{reason}"
+    if event["subject"] == "rejudged":
+        counts = [f"{number} {outcome}" for outcome, number in (event["after"] or {}).items() if number]
+        text = f"what waited was judged again: {screen.listed(counts) or 'nothing changed'}"
     print(screen.wrapped(text, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
     suspicion.note(event, 35)
     if event["change"] or full:

@@ -58,3 +58,13 @@ def test_only_this_projects_changes_are_meant_unless_all_are(
             assert main([*words, "--everywhere"]) == 0
     assert ["cwd" in request.args for request in stub.requests] == [True, False] * 2
     assert "nothing in this project" in capsys.readouterr().out
+
+
+def test_what_was_judged_again_is_told_in_words(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    event = STEP | {"at": NOON, "actor": "daemon", "reason": "", "change": False, "subject": "rejudged"}
+    with StubDaemon(home, {"history": {"events": [event | {"after": {"stored": 2, "waiting": 1, "discarded": 0}}]}}):
+        assert main(["history"]) == 0
+    assert "what waited was judged again: 2 stored, 1 waiting" in " ".join(capsys.readouterr().out.split())
