@@ -12,7 +12,7 @@ from subconscious.app import App
 from subconscious.capture import explanations
 from subconscious.capture.admission import Provenance
 from subconscious.capture.explanations import Explained
-from subconscious.capture.ingest import opinions_of
+from subconscious.capture.opinions import opinions_of
 from subconscious.domain.errors import NotFoundError, RequestError, TranscriptError
 from subconscious.domain.model import Origin, Role, Session, Turn
 from subconscious.redaction.cleaning import clean

@@ -16,14 +16,12 @@ from subconscious.app import App
 from subconscious.authorship.forgery import HOOK_SECONDS, doubted, fresh, hold, may_be_forged, waiting
 from subconscious.capture import observing
 from subconscious.capture.admission import Provenance, keep
-from subconscious.capture.detectors.typed import Opinions, spoken
 from subconscious.capture.evaluation import judge
 from subconscious.capture.exchange import last_exchange, opens
-from subconscious.capture.judge import opinions as judged_with
 from subconscious.capture.llm_extraction import refinement_worker
+from subconscious.capture.opinions import opinions_of
 from subconscious.domain.errors import UnreadableTranscriptError
 from subconscious.domain.model import Candidate, Decision, Judged, Level, Origin, Role, Turn
-from subconscious.embeddings.local import LocalEmbedder
 from subconscious.poisoning import check_text
 from subconscious.recall.recall_context import RecallContext
 from subconscious.redaction import ledger
@@ -48,9 +46,6 @@ LATE = "it was written when its session was over"
 
 LOOK_SECONDS = 0.1
 """Between two looks at a prompt whose hook may be on the way."""
-
-MOST_SENTENCES = 400
-"""Typed sentences of one batch that are embedded; those beyond are judged by their words alone."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -321,15 +316,6 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
     state = State.from_json(json.loads(place.state or "{}"))
     with ledger.reading(f"session/{place.session_id}"):
         return read_turns(Path(path), place.position, state, clean=clean, final=final)
-
-
-async def opinions_of(app: App, turns: Sequence[Turn]) -> Opinions:
-    """Return the judge's opinions on typed sentences; none without the local embedder, so that words alone decide."""
-    said = dict.fromkeys(one for turn in turns for one in spoken(turn))
-    embedder = await app.embedding.loaded_embedder() if said else None
-    if not isinstance(embedder, LocalEmbedder):
-        return {}
-    return await asyncio.to_thread(judged_with, list(said)[:MOST_SENTENCES], embedder)
 
 
 async def _provenance(ctx: RecallContext, source: Source, reading: Reading) -> Provenance:

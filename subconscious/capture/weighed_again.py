@@ -9,7 +9,7 @@ from dataclasses import replace
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, admit_memory
 from subconscious.capture.evaluation import judge
-from subconscious.capture.ingest import opinions_of
+from subconscious.capture.opinions import opinions_of
 from subconscious.domain.model import Candidate, Decision, Judged, Origin, Role, Turn
 from subconscious.poisoning.context import contradicts
 from subconscious.recall.engines import projects_of
