@@ -24,10 +24,9 @@ _COMMENT = re.compile(r"^<!-- subconscious (\{.*\}) -->[ \t]*$", re.MULTILINE)
 _TITLE = re.compile(r"\A\s*#[ \t]+[^\n]*(?:\n|\Z)")
 _SECTION = re.compile(r"^## (?:Reason|Evidence|Links)[ \t]*$", re.MULTILINE)
 # Headings, HTML, wiki links and pictures in a text are escaped by a backslash, which is removed on reading: a picture
-# would be fetched when the note is opened.
+# would be fetched when the note is opened. Backslashes in front of them are doubled, since a pair escapes nothing.
 # Possessive, and only at the start of a run, so that a megabyte of backslashes is matched in linear time.
-_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<[A-Za-z/!?]|!\[|\[\[)")
-_UNESCAPE = re.compile(r"(?m)^\\(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)\\(\\*+)(?=<[A-Za-z/!?]|!\[|\[\[)")
+_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<\\*+[A-Za-z/!?]|[!\[]\\*+\[)")
 _Front = dict[str, yaml_subset.Scalar | list[str]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -129,15 +128,16 @@ def wiki_link(name: str, title: str) -> str:
 
 def _one_line(text: str) -> str:
     """Return a text as one line without links and comments."""
-    return " ".join(text.split()).replace("[[", "[").replace("<!--", "<-")
+    return re.sub(r"\[{2,}", "[", " ".join(text.split())).replace("<!--", "<-")
 
 
 def _escaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: f"\\{found[0]}", text)
+    return _ESCAPE.sub(lambda found: found[0] * 2 + "\\", text)
 
 
 def _unescaped(text: str) -> str:
-    return _UNESCAPE.sub(lambda found: found[0][1:], text)
+    """Undo `_escaped`; an even number of backslashes escapes nothing, so a person wrote them."""
+    return _ESCAPE.sub(lambda found: found[0][: len(found[0]) // 2] if len(found[0]) % 2 else found[0], text)
 
 
 def _in_comment(record: Record) -> str:

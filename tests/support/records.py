@@ -15,6 +15,7 @@ from tests.support.values import NOON, make_memory
 SHOP = Owner(id="p1", name="shop", root="/srv/shop")
 ODD = (
     *("---", "# Title", "## Reason", "\\## Links", "[[x]]", "![p](http://x.test/p.png)", "-->", "--", "%%", "{{x}}"),
+    *("\\", "\\[[x]]", "\\\\![[x]]"),
     *("<!-- subconscious {} -->", "a: b", "- item", "'quoted' \"twice\"", "tab\there", "line\nbreak", "\r\ncarriage"),
     *("\u2028separator", "e\u0301", "\u00e9", "\U0001f980", "\u202eright to left", "\ufeff"),
     *("CON", "a/b\\c:*?", "...", " spaces "),

@@ -32,6 +32,7 @@ HOSTILE = (
     "![[embedded]] and ![picture](http://example.com/x.png)",
     "1. use `pnpm`\n\n    indented\n\n```\nfence",
     "---\nid: 7\n---",
+    "\\![picture](http://example.com/x.png) \\[[gone]] \\\\[[gone]] \\<b>bold</b>\n\\# no heading",
     "a *b* _c_ [link](javascript:alert(1)) <https://example.com>",
 )
 
