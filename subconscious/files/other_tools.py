@@ -22,6 +22,7 @@ from subconscious.files.reading import (
     claims_of,
     file_text,
     load_json,
+    load_zipped_json,
     markdown_files,
     moment_of,
 )
@@ -45,12 +46,15 @@ _SAME_KIND = {
     "requirement": "decision",
     "rule": "preference",
 }
-_OBSERVED = ("id", "project", "type", "title", "subtitle", "narrative", "text", "facts", "concepts", "created_at_epoch")
-_SUMMED = ("id", "project", "learned", "created_at_epoch")
-_DIRECTED = ("id", "project", "scope", "content", "status", "created_at_epoch")
+_PLACED = ("id", "project", "merged_into_project", "created_at_epoch")
+_OBSERVED = (*_PLACED, "type", "title", "subtitle", "narrative", "text", "facts", "concepts")
+_SUMMED = (*_PLACED, "learned")
 
-_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
-_TASK = frozenset(("x", "X", "-", "/", ">", ""))
+_LISTED = re.compile(r"^[ \t]*[-*+][ \t]+(\S.*)$", re.MULTILINE)
+_CATEGORY = re.compile(r"\[([^\[\]()]{1,60})\][ \t]+(?=\S)")
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*)", re.MULTILINE | re.DOTALL)
+_NO_CATEGORY = re.compile(r"[xX]|\W|[\d:.,\s-]*:[\d:.,\s-]*")
+"""The mark of a task, or the time of a transcript's line, which are in brackets like a category."""
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
 _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
@@ -64,7 +68,7 @@ class Tool:
 
 
 def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
-    """Yield the observations, lessons and directives of claude-mem's database.
+    """Yield the observations of claude-mem's database, and what its summaries say was learned.
 
     ``project`` is the name of the project's folder; "" for all projects.
     """
@@ -85,7 +89,9 @@ def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
 
 
 def _is_of(row: Mapping[str, object], project: str) -> bool:
-    return not project or row.get("project") in (None, "", project) or row.get("scope") == "global"
+    """Return whether a row is of a project, one of its worktrees (PROJECT/WORKTREE), or of none."""
+    names = [str(row.get(key) or "").casefold() for key in ("project", "merged_into_project")]
+    return not project or not names[0] or project.casefold() in (*names, names[0].partition("/")[0])
 
 
 def _observation(row: Mapping[str, object]) -> Item:
@@ -101,16 +107,9 @@ def _lesson(row: Mapping[str, object]) -> Item:
     return _item(name, _text(row, "learned"), {"kind": KIND}, row.get("created_at_epoch"))
 
 
-def _directive(row: Mapping[str, object]) -> Item:
-    name = f"claude-mem directive {row.get('id')}"
-    text = _text(row, "content") if row.get("status", "active") == "active" else ""
-    return _item(name, text, {"kind": "preference"}, row.get("created_at_epoch"))
-
-
 _TABLES: tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, object]], Item]], ...] = (
     ("observations", _OBSERVED, _observation),
     ("session_summaries", _SUMMED, _lesson),
-    ("directives", _DIRECTED, _directive),
 )
 
 
@@ -129,33 +128,47 @@ def _strings(raw: object) -> list[str]:
 
 
 def read_mem0(path: Path, project: str) -> Iterator[Item]:
-    """Yield the memories of a mem0 export: the result of its `get_all`, or its list."""
+    """Yield the memories of a mem0 export: the result of its `get_all`, its list, or the zip file of OpenMemory."""
     del project
     try:
-        document = load_json(path)
+        document = load_zipped_json(path, "memories.json") if path.suffix == ".zip" else load_json(path)
     except UnreadableError as error:
         yield Item(path.name, problem=str(error))
         return
-    entries = document
-    if isinstance(document, dict):
-        entries = next((document[name] for name in ("results", "memories") if name in document), None)
+    about = document if isinstance(document, dict) else {}
+    entries = next((about[name] for name in ("results", "memories") if name in about), document)
     if not isinstance(entries, list):
         yield Item(path.name, problem="it is no mem0 export: it has no list of memories")
         return
-    yield from (_mem0_item(entry, number) for number, entry in enumerate(entries, start=1))
+    categories = _named(about.get("categories"))
+    yield from (_mem0_item(entry, number, categories) for number, entry in enumerate(entries, start=1))
+    if about.get("next"):
+        yield Item(path.name, problem="it is one page of several; import the others, too")
 
 
-def _mem0_item(entry: object, number: int) -> Item:
+def _named(categories: object) -> dict[str, str]:
+    """Return the names of OpenMemory's categories by their ids."""
+    rows = [row for row in categories if isinstance(row, dict)] if isinstance(categories, list) else []
+    return {str(row.get("id")): row["name"] for row in rows if isinstance(row.get("name"), str)}
+
+
+def _mem0_item(entry: object, number: int, categories: Mapping[str, str]) -> Item:
     if not isinstance(entry, dict):
         return Item(f"mem0 memory #{number}", problem="it is no memory")
     name = f"mem0 memory {entry.get('id') or f'#{number}'}"
+    if (state := entry.get("state", "active")) != "active":
+        return Item(name, problem=f"its state is {str(state)[:20]}")
     text = next((entry[key] for key in ("memory", "text", "content") if isinstance(entry.get(key), str)), "")
     metadata = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
-    categories = entry.get("categories") if isinstance(entry.get("categories"), list) else []
-    tags = [one for one in categories or [] if isinstance(one, str)]
+    tags = [*_list(entry.get("categories")), *(categories.get(one, "") for one in _list(entry.get("category_ids")))]
     named = [(metadata or {}).get(key) for key in ("type", "kind", "category")]
     kind = next((kind for one in (*named, *tags) if (kind := kind_of(one, "")) != ""), KIND)
-    return _item(name, text.strip(), {"kind": kind, "tags": tags}, entry.get("updated_at") or entry.get("created_at"))
+    claims = {"kind": kind, "tags": list(filter(None, tags))}
+    return _item(name, text.strip(), claims, entry.get("updated_at") or entry.get("created_at"))
+
+
+def _list(values: object) -> list[str]:
+    return [one for one in values if isinstance(one, str)] if isinstance(values, list) else []
 
 
 def read_basic_memory(path: Path, project: str) -> Iterator[Item]:
@@ -168,33 +181,52 @@ def read_basic_memory(path: Path, project: str) -> Iterator[Item]:
         except UnreadableError as error:
             yield Item(name, problem=str(error))
             continue
-        yield from _observations(name, text)
+        yield from _observations(name, text, _changed(file))
 
 
-def _observations(name: str, text: str) -> Iterator[Item]:
+def _changed(file: Path) -> float | None:
+    """Return when a file was last written."""
+    try:
+        return file.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return None
+
+
+def _observations(name: str, text: str, changed: float | None = None) -> Iterator[Item]:
     front, body = _front(text)
     title = front.get("title") if isinstance(front.get("title"), str) else name.rpartition("/")[2].removesuffix(".md")
     claims = claims_of(front)
-    found = [(kind, text) for kind, text in _OBSERVATION.findall(body) if kind.strip() not in _TASK]
+    moment = claims.get("said", changed)
+    found = [one for line in _LISTED.findall(_FENCED.sub("", body)) if (one := _observation_in(line.rstrip()))]
     if not found:
-        yield _item(name, body.strip(), claims | {"kind": kind_of(front.get("type"))}, None)
-    for number, (category, observed) in enumerate(found, start=1):
-        text = observed.rstrip()
+        yield _item(name, body.strip(), claims | {"kind": kind_of(front.get("type"))}, moment)
+    for number, (category, text) in enumerate(found, start=1):
         context = _CONTEXT.search(text)
         bare = _CONTEXT.sub("", text)
         tags = [*claims.get("tags", ()), *_TAG.findall(bare)]
         own = {"kind": kind_of(category), "tags": list(dict.fromkeys(tags)), "reason": context[1] if context else ""}
         plain = " ".join(_TAG.sub("", bare).split())
-        yield _item(f"{name} observation {number}", f"{title}: {plain}", claims | own, None)
+        yield _item(f"{name} observation {number}", f"{title}: {plain}", claims | own, moment)
+
+
+def _observation_in(line: str) -> tuple[str, str] | None:
+    """Return the category and the text of a listed line: it has a category in brackets, or a tag."""
+    found = _CATEGORY.match(line)
+    if found and not _NO_CATEGORY.fullmatch(found[1].strip()):
+        return found[1], line[found.end() :]
+    return ("", line) if not found and _TAG.search(line) and "[[" not in line else None
 
 
 def _front(text: str) -> tuple[Mapping[str, yaml_subset.Value], str]:
-    """Return the front matter, empty if it is invalid, and the text after it."""
+    """Return the values of the front matter that can be read, and the text after it."""
     front, body = split_front_matter(text)
-    try:
-        return yaml_subset.load(front or ""), body
-    except FrontMatterError:
-        return {}, body
+    values: dict[str, yaml_subset.Value] = {}
+    for part in re.split(r"\n(?=[^\s#-])", front or ""):
+        try:
+            values = {**yaml_subset.load(part), **values}
+        except FrontMatterError:
+            continue
+    return values, body
 
 
 def read_claude_notes(path: Path, project: str) -> Iterator[Item]:
@@ -213,7 +245,8 @@ def read_claude_notes(path: Path, project: str) -> Iterator[Item]:
         except OSError as error:
             yield Item(file.name, problem=f"it can't be read: {error.strerror}")
         else:
-            yield _item(file.name, note.text, {"kind": note.kind, "tags": [note.type] if note.type else []}, None)
+            claims = {"kind": note.kind, "tags": [note.type] if note.type else []}
+            yield _item(file.name, note.text, claims, _changed(file))
 
 
 def _item(name: str, text: str, claims: Mapping[str, Any], moment: object) -> Item:
@@ -232,7 +265,7 @@ def kind_of(named: object, otherwise: str = KIND) -> str:
 
 TOOLS: Mapping[str, Tool] = {
     "claude-mem": Tool(read_claude_mem, "its database (~/.claude-mem/claude-mem.db)"),
-    "mem0": Tool(read_mem0, "a JSON file with what its `get_all` returns"),
+    "mem0": Tool(read_mem0, "a JSON file with what its `get_all` returns, or the zip file of OpenMemory"),
     "basic-memory": Tool(read_basic_memory, "its folder of notes"),
     "claude-notes": Tool(read_claude_notes, "the folder of Claude Code's own notes (this project's)"),
 }

@@ -6,8 +6,11 @@ file is returned with its problem, and the others are read.
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -148,7 +151,26 @@ def moment_of(value: object) -> float | None:
 
 def load_json(path: Path) -> Any:
     """Return the content of a JSON file. Raises UnreadableError."""
-    text = file_text(path, LARGEST_JSON)
+    return _parsed(file_text(path, LARGEST_JSON))
+
+
+def load_zipped_json(path: Path, name: str) -> Any:
+    """Return the content of a JSON file in a zip file. Raises UnreadableError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_regular(path, LARGEST_JSON))) as archive, archive.open(name) as file:
+            raw = file.read(LARGEST_JSON + 1)
+    except KeyError as error:
+        raise UnreadableError(f"it has no {name}") from error
+    except OSError as error:
+        raise UnreadableError(f"it can't be read: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise UnreadableError(f"it is no zip file that can be read ({error})") from error
+    if len(raw) > LARGEST_JSON:
+        raise UnreadableError(f"its {name} is larger than {LARGEST_JSON >> 20} MB")
+    return _parsed(raw.decode("utf-8", "replace"))
+
+
+def _parsed(text: str) -> Any:
     if has_too_many_values(text.encode(), MOST_VALUES):
         raise UnreadableError("it has too many values")
     try:

@@ -2,14 +2,15 @@
 
 A YAML library would be a dependency for a dozen lines of text, and hostile files exploit anchors, tags and merges.
 Values are written as JSON, which every YAML 1.2 parser reads. The forms that editors write are read, too: plain and
-quoted scalars, lists in brackets or with a dash on each line. Anything else is refused with the number of its line.
+quoted scalars, also folded over several lines, and lists in brackets or with a dash on each line. Anything else is
+refused with the number of its line.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 Scalar = str | int | float | bool | None
 Value = Scalar | list[Scalar]
@@ -41,10 +42,7 @@ def load(text: str) -> dict[str, Value]:
     found: dict[str, Value] = {}
     open_list: list[Scalar] | None = None
     opened: set[str] = set()
-    for number, raw in enumerate(lines, start=2):
-        line = raw.rstrip()
-        if not line or line.lstrip().startswith("#"):
-            continue
+    for number, line in _unfolded(lines):
         item = _ITEM.fullmatch(line)
         if item and open_list is not None:
             open_list.append(_scalar(item[1] or "", number))
@@ -58,6 +56,24 @@ def load(text: str) -> dict[str, Value]:
             found[name] = open_list = []
             opened.add(name)
     return {name: None if name in opened and not value else value for name, value in found.items()}
+
+
+def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, without empty ones and comments; an indented line continues a value."""
+    whole, first = "", 0
+    for number, raw in enumerate(lines, start=2):
+        line = raw.rstrip()
+        if not line or line.lstrip().startswith("#"):
+            continue
+        if whole and line[0] in " \t" and not _ITEM.fullmatch(line) and not whole.endswith(":"):
+            # A backslash at a line's end joins quoted lines without a space.
+            whole = f"{whole[:-1]}{line.lstrip()}" if whole.endswith("\\") else f"{whole} {line.lstrip()}"
+            continue
+        if whole:
+            yield first, whole
+        whole, first = line, number
+    if whole:
+        yield first, whole
 
 
 def _pair(line: str, number: int) -> tuple[str, str]:

@@ -201,6 +201,18 @@ def test_front_matter_is_read_back(values: dict[str, yaml_subset.Value]) -> None
     assert yaml_subset.load(yaml_subset.dump(values)) == values
 
 
+def test_folded_values_are_read() -> None:
+    listed = '  - Keep amounts\n    in cents\n  - "[[keep-\\\n    amounts]]"'
+    text = f'description: "Keep amounts\n  in integer cents"\naliases:\n{listed}\nkind: decision'
+    assert yaml_subset.load(text) == {
+        "description": "Keep amounts in integer cents",
+        "aliases": ["Keep amounts in cents", "[[keep-amounts]]"],
+        "kind": "decision",
+    }
+    with pytest.raises(FrontMatterError, match="line 3"):
+        yaml_subset.load("nested:\n  inner: 1")
+
+
 @FEW
 @given(st.text())
 def test_any_front_matter_is_read_or_refused(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -30,34 +31,33 @@ def test_the_command_line_names_the_tools_that_can_be_read() -> None:
 
 @pytest.fixture
 def claude_mem(tmp_path: Path) -> Path:
+    """A database with the columns that claude-mem 13.25 makes and that matter here."""
     path = tmp_path / "claude-mem.db"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute(
             "CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, text TEXT,"
             " type TEXT, title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT,"
-            " created_at_epoch INTEGER)"
+            " created_at_epoch INTEGER, merged_into_project TEXT)"
         )
         database.execute("CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, project TEXT, learned TEXT)")
-        database.execute(
-            "CREATE TABLE directives (id INTEGER PRIMARY KEY, scope TEXT, project TEXT, content TEXT, status TEXT)"
-        )
         rows = [
             (1, "shop", "decision", "Cents", "Amounts are integers.", '["No floats"]', '["money", 5]', MARCH * 1000),
             (2, "other", "bugfix", "Elsewhere", "Of another project.", "[]", "[]", MARCH * 1000),
             (3, "shop", "discovery", None, None, "broken", None, "yesterday"),
-            (4, "shop", "feature", "Only a title", None, None, None, None),
+            (4, "Shop", "feature", "Only a title", None, None, None, None),
+            (5, "shop/receipts", "change", "In a worktree", None, None, None, None),
+            (6, "till/receipts", "change", "In a worktree that was merged", None, None, None, None),
         ]
         database.executemany(
             "INSERT INTO observations (id, project, type, title, narrative, facts, concepts, created_at_epoch)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
+        database.execute("UPDATE observations SET merged_into_project = 'shop' WHERE id = 6")
         database.execute(
             "INSERT INTO session_summaries VALUES (1, 'shop', 'The cache is per process.'), (2, 'shop', '')"
         )
-        database.execute("INSERT INTO directives VALUES (1, 'global', NULL, 'Answer in German.', 'active')")
-        database.execute("INSERT INTO directives VALUES (2, 'global', NULL, 'Over.', 'archived')")
     return path
 
 
@@ -74,8 +74,8 @@ def test_claude_mem(claude_mem: Path) -> None:
     assert found["claude-mem observation 3"].problem == "it says nothing"
     assert found["claude-mem observation 4"].claims["kind"] == "progress"
     assert found["claude-mem summary 1"].statement == "The cache is per process."
-    assert found["claude-mem directive 1"].claims["kind"] == "preference"
-    assert found["claude-mem directive 2"].problem == "it says nothing"
+    assert found["claude-mem observation 5"].statement == "In a worktree"
+    assert found["claude-mem observation 6"].statement == "In a worktree that was merged"
     assert "claude-mem observation 2" in by_name(list(read_claude_mem(claude_mem, "")))
 
 
@@ -141,24 +141,75 @@ def test_a_mem0_file_that_is_none_gets_one_line(tmp_path: Path, text: str) -> No
     assert item.problem
 
 
+OPENMEMORY = {
+    "categories": [{"id": "c1", "name": "preferences"}],
+    "memories": [
+        {"id": "1", "content": "Prefers tabs", "state": "active", "category_ids": ["c1"], "metadata": None},
+        {"id": "2", "content": "Prefers spaces", "state": "deleted", "category_ids": []},
+    ],
+}
+
+
+def test_the_zip_file_of_openmemory(tmp_path: Path) -> None:
+    file = tmp_path / "memories_export_dev.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("memories.json", json.dumps(OPENMEMORY))
+        archive.writestr("memories.jsonl.gz", b"")
+    first, second = read_mem0(file, "")
+    assert (first.statement, first.claims) == ("Prefers tabs", {"kind": "preference", "tags": ["preferences"]})
+    assert second.problem == "its state is deleted"
+
+
+def test_a_zip_file_that_is_none_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty, text, bomb = tmp_path / "empty.zip", tmp_path / "text.zip", tmp_path / "bomb.zip"
+    zipfile.ZipFile(empty, "w").close()
+    text.write_text("PK")
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("memories.json", "[" + " " * 100_000 + "]")
+    monkeypatch.setattr("subconscious.files.reading.LARGEST_JSON", 10_000)
+    problems = [item.problem for file in (empty, text, bomb, tmp_path / "gone.zip") for item in read_mem0(file, "")]
+    assert problems[0] == "it has no memories.json"
+    assert problems[1].startswith("it is no zip file")
+    assert problems[2].startswith("its memories.json is larger than")
+    assert problems[3] == "it can't be read: No such file or directory"
+
+
+def test_a_page_of_mem0s_memories_names_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"count": 2, "next": "?page=2", "results": [{"id": "1", "memory": "Prefers tabs"}]}))
+    first, rest = read_mem0(file, "")
+    assert (first.statement, rest.problem) == ("Prefers tabs", "it is one page of several; import the others, too")
+
+
 def test_basic_memory(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "money.md").write_text(
-        "---\ntitle: Money\ntype: note\ntags: [shop]\npermalink: money\n---\n# Money\n\n## Observations\n"
-        "- [decision] Amounts are integers #cents (floats lost a cent)\n- [x] a task\n- [tip] Round late\n\n"
-        "## Relations\n- relates_to [[Taxes]]\n"
+        "---\ntitle: Money\ntype: note\nsource:\n  url: a\ntags:\n- shop\n"
+        "created: 2025-03-01T10:00:00Z\n---\n# Money\n\n"
+        "- [decision] Amounts are integers #cents (floats lost a cent)\n- [x] a task\n- [?] another\n"
+        "- [00:01:02] said in a call #call\n* [tip] Round late\n- Receipts are signed #printing\n\n"
+        "```\n- [decision] an example\n```\n\n## Relations\n- relates_to [[Taxes]] #tag\n"
     )
     (notes / "plain.md").write_text("---\nnested:\n  a: 1\n---\nJust prose.\n")
     (notes / "latin.md").write_bytes(b"\xe9")
     found = by_name(list(read_basic_memory(notes, "")))
     first, second = found["money.md observation 1"], found["money.md observation 2"]
     assert first.statement == "Money: Amounts are integers"
-    assert first.claims == {"kind": "decision", "tags": ["shop", "cents"], "reason": "floats lost a cent"}
+    assert first.claims == {
+        "kind": "decision",
+        "tags": ["shop", "cents"],
+        "reason": "floats lost a cent",
+        "said": MARCH,
+    }
     assert (second.statement, second.claims["kind"]) == ("Money: Round late", "learning")
+    third = found["money.md observation 3"]
+    assert (third.statement, third.claims["tags"]) == ("Money: Receipts are signed", ["shop", "printing"])
+    os.utime(notes / "plain.md", (MARCH, MARCH))
+    assert by_name(list(read_basic_memory(notes, "")))["plain.md"].claims["said"] == MARCH
     assert found["plain.md"].statement == "Just prose."
     assert found["latin.md"].problem == "it is not UTF-8 text"
-    assert len(found) == 4
+    assert len(found) == 5
 
 
 def test_claudes_own_notes(tmp_path: Path) -> None:
@@ -167,8 +218,9 @@ def test_claudes_own_notes(tmp_path: Path) -> None:
         "---\nname: tests\ndescription: Run the tests first\ntype: feedback\n---\nRun the tests first, always.\n"
     )
     (tmp_path / "half.md").write_text("---\nname: x\n")
+    os.utime(tmp_path / "feedback_tests.md", (MARCH, MARCH))
     found = by_name(list(read_claude_notes(tmp_path, "")))
     assert found["feedback_tests.md"].statement == "Run the tests first, always."
-    assert found["feedback_tests.md"].claims == {"kind": "preference", "tags": ["feedback"]}
+    assert found["feedback_tests.md"].claims == {"kind": "preference", "tags": ["feedback"], "said": MARCH}
     assert "half written" in found["half.md"].problem
     assert all(item.claims["kind"] in KINDS for item in found.values() if not item.problem)
