@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,12 +51,16 @@ class AgentApi:
             number = f"{next(self._ids):06d}"
         prompt, step = self.asked(body)
         found = next((answers for text, answers in self._rules if text in prompt), (says("Understood."),))
-        block = found[min(step, len(found) - 1)].blocks[0]
+        block = self.waits(body) or found[min(step, len(found) - 1)].blocks[0]
         return b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in self.events(block, number))
 
     def asked(self, body: Body) -> tuple[str, int]:
         """Return the last typed prompt, and how many times the model has called a tool since."""
         raise NotImplementedError
+
+    def waits(self, body: Body) -> Body | None:
+        """Return the call that waits for a command that still runs; None if none does."""
+        return None
 
     def events(self, block: Body, number: str) -> Iterator[Body]:
         """Yield the events of a stream that says a block."""
@@ -74,24 +79,37 @@ class AgentApi:
 
 
 class CodexApi(AgentApi):
-    """The Responses API."""
+    """The Responses API.
+
+    A command that takes more than 10 seconds goes on in the background, and Codex kills it when its turn ends. So the
+    model asks for its output again until it has ended.
+    """
 
     path = "/v1/responses"
+    running: ClassVar[re.Pattern[str]] = re.compile(r"\A(?:.*\n){0,6}?Process running with session ID (\d+)")
 
     def asked(self, body: Body) -> tuple[str, int]:
         prompt, step = "", 0
         for item in body["input"]:
             if item.get("role") == "user":
                 prompt, step = json.dumps(item["content"], ensure_ascii=False), 0
-            step += item.get("type") in ("function_call", "custom_tool_call")
+            called = item.get("type") in ("function_call", "custom_tool_call")
+            step += called and item.get("name") != "write_stdin"
         return prompt, step
+
+    def waits(self, body: Body) -> Body | None:
+        last = body["input"][-1]
+        found = self.running.match(str(last.get("output"))) if last.get("type") == "function_call_output" else None
+        given = {"session_id": int(found[1]), "chars": "", "yield_time_ms": 30_000} if found else None
+        return {"type": "tool_use", "name": "write_stdin", "input": given} if given else None
 
     def events(self, block: Body, number: str) -> Iterator[Body]:
         yield {"type": "response.created", "response": {"id": f"resp_{number}"}}
         if block["type"] == "tool_use":
             given = dict(block["input"])
             shell = block["name"] == "Bash"
-            named = {"name": "exec_command"} if shell else {"name": block["name"], "namespace": given.pop("namespace")}
+            space = {"namespace": given.pop("namespace")} if "namespace" in given else {}
+            named = {"name": "exec_command"} if shell else {"name": block["name"], **space}
             item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", **named}
             item["arguments"] = json.dumps({"cmd": given["command"]} if shell else given)
         else:
