@@ -14,8 +14,7 @@ from subconscious.calibration.decisions import calibrate
 from subconscious.claude_notes import ClaudeNotes
 from subconscious.context.damage import Damage
 from subconscious.context.disk import Disk
-from subconscious.context.hook_times import AnswerTimes
-from subconscious.context.signals import Signals
+from subconscious.context.signals import AnswerTimes, Signals
 from subconscious.embeddings.background import Embedding
 from subconscious.llm.client import LLMClient
 from subconscious.llm.deferred import DeferredRequests

@@ -11,7 +11,7 @@ from typing import Any
 
 from subconscious.context.decision_codes import Codes
 from subconscious.context.entry import Entry
-from subconscious.context.running_exchanges import RunningExchanges
+from subconscious.domain.model import Role, Turn
 from subconscious.framing.rules import Held
 from subconscious.recall.recent_turns import RecentTurns
 from subconscious.settings.settings import KEYS, PREFIX
@@ -27,6 +27,10 @@ MOST_SESSIONS = 100
 SUPPRESSED_SESSIONS = 100
 MOST_SUPPRESSED = 50
 """Suppressed memories that are kept for each session."""
+
+MOST_TRANSCRIPTS = 50
+MOST_TURNS = 2000
+"""Turns of one exchange that are kept, the latest."""
 
 Mark = tuple[str, str, bytes]
 """A session, a prompt's number, and a digest of the words."""
@@ -204,6 +208,45 @@ def _own(secrets: Mapping[str, str]) -> dict[str, str]:
     """Return the keys among a session's variables."""
     variables = {name.removeprefix(PREFIX).lower(): key for name, key in secrets.items() if name.startswith(PREFIX)}
     return {name: key for name, key in variables.items() if name in KEYS - SHARED and key and not secrets.get(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    offset: int
+    turns: tuple[Turn, ...]
+
+
+class RunningExchanges:
+    """The turns of the exchange in which each transcript was last read to its end.
+
+    A transcript is read while it grows. The last answer of a turn is often written after the hook that reports the end
+    of the turn, so it arrives in a batch of its own, without the prompt that it answers and the edits that it reports.
+    """
+
+    def __init__(self) -> None:
+        self._running: OrderedDict[str, _Exchange] = OrderedDict()
+
+    def before(self, path: str, offset: int) -> tuple[Turn, ...]:
+        """Return the turns of the running exchange that end at an offset of a transcript."""
+        known = self._running.get(path)
+        return known.turns if known is not None and known.offset == offset else ()
+
+    def is_answered(self, path: str) -> bool:
+        """Whether what was last read of a transcript ends with text of the assistant; False if nothing was read."""
+        known = self._running.get(path)
+        last = known.turns[-1] if known is not None and known.turns else None
+        return last is not None and last.role is Role.ASSISTANT and bool(last.text)
+
+    def note(self, path: str, offset: int, turns: Sequence[Turn]) -> None:
+        """Note the turns of the exchange that a transcript is in, after it was read up to an offset."""
+        self._running[path] = _Exchange(offset, tuple(turns[-MOST_TURNS:]))
+        self._running.move_to_end(path)
+        while len(self._running) > MOST_TRANSCRIPTS:
+            self._running.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop all turns."""
+        self._running.clear()
 
 
 class Sessions:

@@ -10,12 +10,13 @@ from unicodedata import category
 from subconscious.calibration.curves import UNCALIBRATED, Calibration
 from subconscious.capture import habits, own_edits
 from subconscious.capture.detectors.typed import NO_OPINIONS, Opinions
-from subconscious.capture.gate import PROBABLY, admit, is_below
+from subconscious.capture.gate import admit, is_below
 from subconscious.capture.lasting import QUOTES, Session, carried_out, is_general, of_the_moment, passing
 from subconscious.capture.later_use import for_a_stranger, of_no_later_use
 from subconscious.capture.offline import extract
 from subconscious.domain.model import (
     MODELS,
+    PROBABLY,
     Act,
     Admission,
     Candidate,

@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from subconscious.domain.kinds import KINDS
-from subconscious.domain.model import Admission, Candidate, Decision, Origin, Scope
+from subconscious.domain.model import BY_CONFIDENCE, Admission, Candidate, Decision, Origin, Scope
 
 _PERSONAL = frozenset({"preference", "lesson"})
 """Kinds that instruct the model; only a person can state them."""
 
 _ROUNDING = 1e-9
-
-_UNSURE = "confidence "
-"""Beginning of the reason if only the confidence decided."""
-
-PROBABLY = "it was probably meant to last: "
-"""Prefix of that reason for a statement that may become an unconfirmed memory."""
 
 
 class Thresholds(Protocol):
@@ -43,22 +37,15 @@ def admit(
     if refusal := _refusal(candidate, heard):
         return Admission(Decision.DISCARD, confidence, refusal)
     if is_below(confidence, thresholds.review_threshold):
-        reason = f"{_UNSURE}{confidence:.2f} is below {thresholds.review_threshold:.2f}"
+        reason = f"{BY_CONFIDENCE}{confidence:.2f} is below {thresholds.review_threshold:.2f}"
         return Admission(Decision.DISCARD, confidence, _explained(reason, candidate), weak=True)
     if reservation := _reservation(candidate):
         return Admission(Decision.REVIEW, confidence, reservation)
     if confidence >= thresholds.auto_threshold - _ROUNDING:
         reason = f"confidence {confidence:.2f} reaches {thresholds.auto_threshold:.2f}"
         return Admission(Decision.AUTO, confidence, _explained(reason, candidate))
-    reason = f"{_UNSURE}{confidence:.2f} is below {thresholds.auto_threshold:.2f}"
+    reason = f"{BY_CONFIDENCE}{confidence:.2f} is below {thresholds.auto_threshold:.2f}"
     return Admission(Decision.REVIEW, confidence, _explained(reason, candidate))
-
-
-def is_unsure(admission: Admission) -> bool:
-    """Whether only the confidence keeps a candidate from being stored."""
-    return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.removeprefix(
-        PROBABLY
-    ).startswith(_UNSURE)
 
 
 def is_below(confidence: float, threshold: float) -> bool:

@@ -1,10 +1,12 @@
-"""Events, locks and counters by which the daemon's loops, jobs and requests wait for one another."""
+"""Events, locks and counters by which loops, jobs and requests wait for one another; times of answers to hooks."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from time import time
+
+from subconscious.wire.daemon import HookTimes
 
 
 class Signals:
@@ -40,3 +42,28 @@ class Signals:
     def heard(self) -> None:
         """Note that a client spoke: the idle time begins anew."""
         self.last_heard = time()
+
+
+KEPT = 200
+"""Latest answers that are kept for each event."""
+
+
+class AnswerTimes:
+    """The times of the latest answers, by the hook's event."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=KEPT))
+
+    def note(self, event: str, seconds: float) -> None:
+        """Add the time of an answer."""
+        self._seconds[event].append(seconds)
+
+    def summary(self) -> list[HookTimes]:
+        """Return the number of answers, their median and their 95th percentile in milliseconds, by event."""
+        return [_summary(event, sorted(seconds)) for event, seconds in sorted(self._seconds.items())]
+
+
+def _summary(event: str, seconds: list[float]) -> HookTimes:
+    last = len(seconds) - 1
+    median, slow = seconds[round(last * 0.5)], seconds[round(last * 0.95)]
+    return {"event": event, "answers": len(seconds), "median_ms": 1000 * median, "p95_ms": 1000 * slow}

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from subconscious.domain.kinds import KINDS
 from subconscious.domain.model import Memory
-
-if TYPE_CHECKING:
-    from subconscious.settings.settings import Settings
 
 DAY = 86_400.0
 
@@ -61,22 +57,6 @@ class Terms:
     rate: float = 0.01
     stale_days: float = 90.0
     stale_factor: float = 0.5
-
-    @classmethod
-    def of(cls, chosen: Settings) -> Terms:
-        """The terms from the settings."""
-        return cls(
-            recency=chosen.decay_recency,
-            frequency=chosen.decay_frequency,
-            relevance=chosen.decay_relevance,
-            supersession=chosen.decay_supersession,
-            half_lives=chosen.half_lives,
-            below=chosen.archive_below,
-            patience=chosen.archive_patience,
-            rate=chosen.ranking_decay,
-            stale_days=chosen.stale_days,
-            stale_factor=chosen.stale_factor,
-        )
 
     def half_life(self, kind: str) -> float | None:
         """Half-life of a kind in days; None if it never decays."""

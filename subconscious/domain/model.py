@@ -237,6 +237,13 @@ class Verdict:
         return tuple(dict.fromkeys(finding.threat for finding in worst))
 
 
+BY_CONFIDENCE = "confidence "
+"""Beginning of the gate's reason if only the confidence decided."""
+
+PROBABLY = "it was probably meant to last: "
+"""Prefix of that reason for a statement that may become an unconfirmed memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The gate's result. ``verdict`` is None before the poisoning check has run.
@@ -253,6 +260,12 @@ class Admission:
     reservation: str | None = None
     doubtful: bool = False
     weak: bool = False
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether only the confidence keeps the candidate from being stored."""
+        undecided = self.decision in (Decision.REVIEW, Decision.DISCARD)
+        return undecided and self.reason.removeprefix(PROBABLY).startswith(BY_CONFIDENCE)
 
 
 class Relation(Enum):

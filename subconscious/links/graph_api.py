@@ -6,13 +6,13 @@ import asyncio
 from time import time
 
 from subconscious.app.request import Handler, hit_results, memory_results
-from subconscious.consolidation.reason_wording import worded
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Hit, Memory, Origin
 from subconscious.framing import rules
 from subconscious.links import graph, link_commands, reasoning
 from subconscious.links.api import LinkArgs
 from subconscious.links.link_commands import VisibleLinks
+from subconscious.links.reason_wording import worded
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.recall.pipeline import recall

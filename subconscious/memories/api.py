@@ -12,14 +12,16 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from subconscious.app import App
 from subconscious.app.request import Handler, checked_out, hit_results, memory_results
+from subconscious.authorship.forgery import vouched_for
 from subconscious.capture import unconfirmed
 from subconscious.capture.admission import Provenance
-from subconscious.capture.recent_prompts import typed_lately
+from subconscious.capture.llm_extraction.grounds import is_typed
 from subconscious.context.arguments import NO_NUL, WORDY, Args, FilePath, Name
-from subconscious.domain.errors import RequestError
+from subconscious.domain.errors import RequestError, TranscriptError
 from subconscious.domain.kinds import KINDS
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.model import Hit, Memory, Origin, Turn
 from subconscious.framing import rules
 from subconscious.memories import memory_commands
 from subconscious.poisoning.quarantine import refuse_held
@@ -39,11 +41,19 @@ from subconscious.store.capture_rows import SessionRef
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.system.projects import head
+from subconscious.system.safe_files import open_regular
 from subconscious.text.quoting import quote
+from subconscious.transcripts import State, read_turns
+from subconscious.transcripts.lines import skip_line
 from subconscious.wire import memories as wire
 from subconscious.wire.daemon import AttachResult
 from subconscious.wire.fields import list_of
 from subconscious.wire.page import ProjectsResult
+
+TAIL = 256 * 1024
+"""Bytes at the end of a transcript that are searched for the last prompts."""
+
+RECENT_PROMPTS = 3
 
 MIN_UNCONFIRMED_RELEVANCE = 0.4
 """The lowest relevance of an unconfirmed memory in a search."""
@@ -92,7 +102,7 @@ class Memories(Handler):
         capture = await memory_commands.remember(self.app, ctx, request, where)
         if not user and capture["status"] == "review" and capture["session_id"]:
             # Prompts are compared now, in the same turn: a later prompt could be unrelated to the request.
-            typed = await typed_lately(self.app, capture["session_id"])
+            typed = await _typed_lately(self.app, capture["session_id"])
             if await unconfirmed.give_at_once(ctx, capture, typed, where):
                 self.app.embedding.wake()
                 capture = await captures.get(self.app.database, capture["id"])
@@ -328,3 +338,24 @@ class Moving(Handler):
         roots = ", ".join(one.project.root for one in (found or known))
         what = f"several projects are called {wanted}" if found else f"no project whose folder is gone is {wanted}"
         raise RequestError(what, f"these can be attached: {roots}" if roots else "subconscious list --everywhere")
+
+
+async def _typed_lately(app: App, session_id: str) -> list[str]:
+    """Return the last prompts of a session that a hook attested, since anybody can write to a transcript."""
+    session = await sessions.get(app.database, session_id) if session_id else None
+    if session is None:
+        return []
+    turns = await asyncio.to_thread(_last_turns, Path(session.transcript))
+    typed = [turn for turn in turns if is_typed(turn)]
+    vouched = await vouched_for(app, session_id, typed)
+    return [turn.text for turn in typed if turn.id in vouched][-RECENT_PROMPTS:]
+
+
+def _last_turns(path: Path) -> tuple[Turn, ...]:
+    try:
+        with open_regular(path) as file:
+            size = file.seek(0, 2)
+            begin = skip_line(file, file.seek(size - TAIL)) if size > TAIL else 0
+        return read_turns(path, begin, State(), clean=clean, final=True).turns
+    except (OSError, TranscriptError):
+        return ()

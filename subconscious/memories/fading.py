@@ -59,7 +59,23 @@ class Report:
 
 def policy_of(settings: Settings) -> tuple[Policy, Terms]:
     """Return the policy by which memories are archived, and its terms."""
-    return POLICIES[settings.archive_policy], Terms.of(settings)
+    return POLICIES[settings.archive_policy], terms_of(settings)
+
+
+def terms_of(settings: Settings) -> Terms:
+    """Return the terms of decay that the settings define."""
+    return Terms(
+        recency=settings.decay_recency,
+        frequency=settings.decay_frequency,
+        relevance=settings.decay_relevance,
+        supersession=settings.decay_supersession,
+        half_lives=settings.half_lives,
+        below=settings.archive_below,
+        patience=settings.archive_patience,
+        rate=settings.ranking_decay,
+        stale_days=settings.stale_days,
+        stale_factor=settings.stale_factor,
+    )
 
 
 async def archive_faded(app: App, now: float) -> Report:

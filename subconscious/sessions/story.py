@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from subconscious.capture.llm_extraction.second_look import MOST_TAGS, Story
+from pydantic import BaseModel, BeforeValidator, Field
+
 from subconscious.domain.model import Level
 from subconscious.poisoning import check_text
 from subconscious.poisoning.reservations import reserved
@@ -35,6 +36,7 @@ from subconscious.text.terms import STOP_WORDS, stem
 MOST_FILES = 12
 LONGEST_TAG = 40
 MOST_TASKS = 5
+MOST_TAGS = 5
 
 SESSION_WORDS = 0.6
 """Share of a sentence's words that must be in the record of the session if it does not begin like a report."""
@@ -59,6 +61,28 @@ _OF_TELLING = frozenset(
     session assistant also first then later after before without not never no only still new""".split()
 )
 """Words that only attribute a wish, and claim nothing."""
+
+
+def read_text(value: Any) -> Any:
+    """Return a text without outer spaces; "" for anything else."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def read_texts(value: Any) -> Any:
+    """Return the texts of a list that are not empty."""
+    return [one for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
+
+
+class Story(BaseModel):
+    """A model's story of a session, before `examined`."""
+
+    title: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 80})] = ""
+    tags: Annotated[list[str], BeforeValidator(read_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
+    asked: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    done: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 450})] = ""
+    decided: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    open: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    failed: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 240})] = ""
 
 
 @dataclass(frozen=True, slots=True)

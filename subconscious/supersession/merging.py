@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import aiosqlite
 
-from subconscious.capture.gate import is_unsure
 from subconscious.domain.model import Admission, Candidate, Decision, Level, Memory, Origin, Scope, Turn
 from subconscious.embeddings.batches import text_of
 from subconscious.recall.recall_context import RecallContext
@@ -126,7 +125,7 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
 def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
     """Whether only its confidence keeps a typed statement from being stored."""
     typed = candidate.origin is Origin.USER and not admission.doubtful
-    return typed and is_unsure(admission) and admission.confidence >= LIKELY and not is_flagged(admission)
+    return typed and admission.is_unsure and admission.confidence >= LIKELY and not is_flagged(admission)
 
 
 def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:

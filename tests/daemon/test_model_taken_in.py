@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bench import repeated
-from subconscious.capture.llm_extraction.second_look import Story
 from subconscious.domain.model import Origin
 from subconscious.sessions import Handover
-from subconscious.sessions.story import Checked
+from subconscious.sessions.story import Checked, Story
 from subconscious.settings.settings import Settings
 
 CASES = repeated.attacks()[::20]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from subconscious.capture import observing, session_limits
-from subconscious.decay import Terms
 from subconscious.domain.kinds import KINDS
 from subconscious.failures import checks
+from subconscious.memories.fading import terms_of
 from subconscious.sessions import past_work, previous_session
 from subconscious.settings.settings import Settings
 from subconscious.store import review_queue
@@ -65,7 +65,7 @@ def test_a_number_on_the_page_is_that_of_the_code(rule: str) -> None:
 
 def test_a_half_life_is_the_time_that_a_memory_stays_at_least() -> None:
     assert "A memory stays at least for the half-life of its kind" in PAGE
-    assert Terms.of(NOW).patience == 1
+    assert terms_of(NOW).patience == 1
     assert KINDS["preference"].half_life == KINDS["decision"].half_life
 
 

@@ -26,6 +26,7 @@ from subconscious.decay import (
     state_of,
 )
 from subconscious.domain.kinds import KINDS
+from subconscious.memories.fading import terms_of
 from subconscious.settings.settings import Settings
 from tests.support.values import NOON, make_memory
 
@@ -219,10 +220,10 @@ def test_states_depend_on_the_remaining_value() -> None:
 
 
 def test_terms_are_those_of_the_settings() -> None:
-    chosen = Terms.of(tuned(half_lives={"progress": 3, "lesson": 0}, archive_below=0.2, decay_recency=0.7))
+    chosen = terms_of(tuned(half_lives={"progress": 3, "lesson": 0}, archive_below=0.2, decay_recency=0.7))
     assert (chosen.below, chosen.recency, chosen.patience) == (0.2, 0.7, 1.0)
     assert (chosen.half_life("progress"), chosen.half_life("lesson"), chosen.half_life("decision")) == (3, None, 180)
-    assert Terms.of(Settings()) == TERMS
+    assert terms_of(Settings()) == TERMS
 
 
 @pytest.mark.parametrize("half_lives", [{"progres": 3}, {"progress": -1}, {"progress": float("inf")}])

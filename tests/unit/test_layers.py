@@ -32,13 +32,8 @@ ORDER = (
 )
 """From the ground up. A room imports from the rooms before it."""
 
-UPWARD = {
-    ("decay", "settings"): 1,
-    ("links", "consolidation"): 1,
-    ("sessions", "capture"): 1,
-    ("supersession", "capture"): 1,
-}
-"""Imports that still point up, with how many modules they connect. Rows and numbers may only go down."""
+UPWARD: dict[tuple[str, str], int] = {}
+"""Imports that point up, with how many modules they connect. There are none, and there shall be none."""
 
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from subconscious.authorship import tcp_peers
-from subconscious.context.hook_times import KEPT, AnswerTimes
+from subconscious.context.signals import KEPT, AnswerTimes
 from subconscious.page import access, server, wording
 from subconscious.page.access import Keys, refusal
 from subconscious.page.site import BACK, _templates

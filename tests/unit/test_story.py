@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.capture.llm_extraction.second_look import Story
 from subconscious.domain.model import Role
 from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
-from subconscious.sessions.story import Checked, examined, record_of
+from subconscious.sessions.story import Checked, Story, examined, record_of
 from tests.support.turns import turn
 
 ASKED = "The rents in kiln.py come out a cent too high, please round half to even"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.consolidation.reason_wording import LONGEST, MOST_SENTENCES, Worded, request, wording
 from subconscious.domain.model import Link
+from subconscious.links.reason_wording import LONGEST, MOST_SENTENCES, Worded, request, wording
 from subconscious.links.reasons import Step
 from tests.support.values import make_memory
 

@@ -28,7 +28,7 @@ from subconscious.llm.providers import Request
 from subconscious.recall.engines import projects_of
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import Handover, Sketch, Transcript
-from subconscious.sessions.story import Checked, examined, record_of
+from subconscious.sessions.story import Checked, Story, examined, record_of
 from subconscious.store import (
     captures,
     decisions,
@@ -239,7 +239,7 @@ def _without_loss(look: Look, number: int, session: Session) -> Look:
     return look.model_copy(update={"fate": "stands"}) if worse else look
 
 
-async def _story(ctx: RecallContext, session: Session, said: second_look.Story, session_id: str) -> Checked | None:
+async def _story(ctx: RecallContext, session: Session, said: Story, session_id: str) -> Checked | None:
     """Examine the story of a session; None where the session is unknown."""
     known = await sessions.get(ctx.database, session_id)
     if known is None:

@@ -20,12 +20,14 @@ import aiosqlite
 
 from subconscious.app import App
 from subconscious.authorship.forgery import doubted, waiting
+from subconscious.capture import unconfirmed_upkeep
 from subconscious.capture.admission import Provenance
 from subconscious.capture.llm_extraction import extractor as model
-from subconscious.capture.llm_extraction import refinement, second_look_worker
+from subconscious.capture.llm_extraction import reconciliation, refinement
 from subconscious.capture.llm_extraction.chunks import Measure, tokens
 from subconscious.capture.llm_extraction.proposals import Answer
 from subconscious.capture.llm_extraction.refinement import Gone, Piece
+from subconscious.capture.llm_extraction.second_look import Looks
 from subconscious.context.busy import Busy
 from subconscious.domain.errors import (
     BadAnswerError,
@@ -136,7 +138,7 @@ class Refining:
         gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
         for session_id in await second_looks.waiting_sessions(self._app.database):
             if not wanted(ctx := await self._ctx(session_id)):
-                await second_look_worker.release(self._app, ctx, session_id)
+                await _release_second_look(self._app, ctx, session_id)
         async with self._app.database.write() as tx:
             await model_readings.retry_now(tx)
             await second_looks.retry_now(tx)
@@ -180,7 +182,7 @@ class Refining:
                 await wait(time() + self._pause(attempts + 1), reason, failed=True)
                 return
             log.warning("session %s is not looked at a second time: %s", session_id, reason)
-            await second_look_worker.release(self._app, await self._ctx(session_id), session_id)
+            await _release_second_look(self._app, await self._ctx(session_id), session_id)
 
         async def wait(at: float, reason: str, *, failed: bool = False) -> None:
             log.info("session %s is looked at later: %s", session_id, reason)
@@ -188,7 +190,7 @@ class Refining:
                 await second_looks.retry_later(tx, session_id, at, reason, failed=failed)
 
         async def look() -> None:
-            await second_look_worker.look(self._app, await self._ctx(session_id), session_id)
+            await _ask_second_look(self._app, await self._ctx(session_id), session_id)
 
         await self._attempt(look, wait, failed)
 
@@ -312,3 +314,36 @@ async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
     session = await sessions.get(ctx.database, span.session_id)
     intent = session.first_prompt if session else ""
     return Provenance(SessionRef(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])
+
+
+async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
+    """Ask once about all candidates of a session and apply the answer. Raises ProviderError."""
+    where = await _session_provenance(ctx, session_id)
+    found = await reconciliation.gather(ctx, session_id, where.place.project_id)
+    if not found.awaited and not found.record:  # a person decided on all of them or purged them
+        async with ctx.database.write() as tx:
+            await second_looks.finish(tx, session_id, {})
+        return
+    answered = await app.llm.answer(reconciliation.ask(found), session_id, where.place.project_id)
+    assert isinstance(answered.value, Looks)  # noqa: S101 - the request's schema
+    by = f"model:{answered.provider}/{answered.model}"
+    await app.embedding.refresh(await reconciliation.apply(ctx, found, answered.value, where, by))
+    await _settle_unconfirmed(app, ctx, session_id)
+
+
+async def _release_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
+    """Leave the candidates of a session that will get no second look to a person."""
+    await reconciliation.release(ctx, session_id, await _session_provenance(ctx, session_id))
+    await _settle_unconfirmed(app, ctx, session_id)
+
+
+async def _settle_unconfirmed(app: App, ctx: RecallContext, session_id: str) -> None:
+    await unconfirmed_upkeep.settle(app, ctx, session_id)
+    app.embedding.wake()
+
+
+async def _session_provenance(ctx: RecallContext, session_id: str) -> Provenance:
+    session = await sessions.get(ctx.database, session_id)
+    if session is None:
+        return Provenance(SessionRef("", session_id))
+    return Provenance(SessionRef(session.project_id, session_id), intent=session.first_prompt[:INTENT_LENGTH])

@@ -20,6 +20,7 @@ from subconscious.domain.link_types import DISCOVERABLE
 from subconscious.domain.model import Turn
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
+from subconscious.sessions.story import Story, read_text, read_texts
 
 PURPOSE = "review"
 VERSION = 3
@@ -53,14 +54,6 @@ def _flag(value: Any) -> Any:
     return value if isinstance(value, bool) else None
 
 
-def _text(value: Any) -> Any:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _texts(value: Any) -> Any:
-    return [one for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
-
-
 def _number(value: Any) -> Any:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
@@ -77,9 +70,11 @@ class Bearing(BaseModel):
     """How a note bears on a stored memory, as a model sees it."""
 
     id: Annotated[int, BeforeValidator(_number)] = 0
-    type: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": list(DISCOVERABLE)})] = ""
-    direction: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["forward", "backward"]})] = ""
-    quote: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 300})] = ""
+    type: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"enum": list(DISCOVERABLE)})] = ""
+    direction: Annotated[
+        str, BeforeValidator(read_text), Field(json_schema_extra={"enum": ["forward", "backward"]})
+    ] = ""
+    quote: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 300})] = ""
 
 
 def _bearings(value: Any) -> Any:
@@ -91,31 +86,16 @@ class Look(BaseModel):
 
     number: Annotated[int, BeforeValidator(_number)] = 0
     entailed: Annotated[bool | None, BeforeValidator(_flag)] = None
-    unsupported: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": 8})] = []
+    unsupported: Annotated[list[str], BeforeValidator(read_texts), Field(json_schema_extra={"maxItems": 8})] = []
     instruction_like: Annotated[bool | None, BeforeValidator(_flag)] = None
     known: Annotated[bool | None, BeforeValidator(_flag)] = None
     repeats: Annotated[int, BeforeValidator(_number)] = 0
-    fate: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
+    fate: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
     by: Annotated[int, BeforeValidator(_number)] = 0
     replaces: Annotated[list[int], BeforeValidator(_numbers), Field(json_schema_extra={"maxItems": 5})] = []
     links: Annotated[list[Bearing], BeforeValidator(_bearings), Field(json_schema_extra={"maxItems": MOST_LINKS})] = []
-    wording: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 400})] = ""
-    why: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 200})] = ""
-
-
-MOST_TAGS = 5
-
-
-class Story(BaseModel):
-    """What the next session is handed over, as a model tells it; ``summaries.story`` examines it."""
-
-    title: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 80})] = ""
-    tags: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
-    asked: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
-    done: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 450})] = ""
-    decided: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
-    open: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
-    failed: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    wording: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 400})] = ""
+    why: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 200})] = ""
 
 
 def _told(value: Any) -> Any:

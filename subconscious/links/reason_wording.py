@@ -16,16 +16,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.app import App
-from subconscious.consolidation.synthesis import Statement, covered
 from subconscious.domain.errors import ProviderError
 from subconscious.domain.model import Memory, Trust
+from subconscious.links.coverage import Statement, covered
 from subconscious.links.reasoning import Explanation
 from subconscious.links.reasons import Step
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
 from subconscious.text.wording import squeeze
 
-log = logging.getLogger("subconscious.consolidation")
+log = logging.getLogger("subconscious.links")
 
 SECONDS = 12.0
 """Time that a person waits for the explanation; the chains of reasons are shown without it."""
