@@ -1,4 +1,4 @@
-"""Read what a transcript has gained and keep what is worth it."""
+"""Reads what was added to a transcript, and stores the statements in it."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from subconscious.transcripts.records import AGENT_FILE
 log = logging.getLogger("subconscious.capture")
 
 LATE = "it was written when its session was over"
-"""Why words wait that anybody could have added to a transcript."""
+"""The reason for which statements wait that were written after the session's end: anybody can append to a file."""
 
 LOOK_SECONDS = 0.1
-"""Between two looks at a prompt whose hook may be on the way."""
+"""Seconds between two checks for the hook of a prompt."""
 
 PROMPT_LENGTH = 500
-"""Characters of a prompt that are kept with its session."""
+"""Characters of a prompt that are stored with its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class Gain:
 async def learn(app: App, ctx: RecallContext, source: Source, *, final: bool = False) -> list[int]:
     """Read a transcript from the saved position on; return the ids of new captures.
 
-    ``final``: no more will be written, so a last line without a line feed is read too. Raises
-    UnreadableTranscriptError if the path is no regular file, since a retry would be useless.
+    ``final``: the file is complete, so a last line without a line feed is read too. Raises UnreadableTranscriptError if
+    the path is no regular file, since a retry would be useless.
     """
     if not source.path or not await asyncio.to_thread(is_written, source.path):
         return []
@@ -95,7 +95,7 @@ async def learn(app: App, ctx: RecallContext, source: Source, *, final: bool = F
 
 
 async def learn_batch(app: App, ctx: RecallContext, source: Source, *, final: bool = False) -> Gain:
-    """Read the next batch; store what it brings and the new position in one transaction."""
+    """Read the next batch; store its results and the new position in one transaction."""
     async with app.signals.reading[source.path]:
         gain = await _learn_batch(app, ctx, source, final)
     if source.watched:
@@ -164,7 +164,7 @@ def _turns_before(app: App, source: Source, reading: Reading, position: int) -> 
 
 
 def _of_turns(turns: Sequence[Turn], judged: Sequence[Judged]) -> list[Judged]:
-    """Return what was found in some turns; the others were only read for context, and were judged before."""
+    """Return the results about some turns; the others were only read for context, and were judged before."""
     ids = {turn.id for turn in turns}
     return [one for one in judged if one[0].evidence.turn_id in ids]
 
@@ -216,7 +216,7 @@ async def _read_and_doubted(
 
 
 class _Doubtful(NamedTuple):
-    """Turns that no hook attested; ``unsettled``: one still may."""
+    """Turns that no hook attested; ``unsettled``: one may still be attested."""
 
     turns: set[str]
     unsettled: bool
@@ -232,7 +232,7 @@ async def _doubtful(app: App, source: Source, reading: Reading) -> _Doubtful:
 async def _ended(
     ctx: RecallContext, source: Source, reading: Reading, judged: list[Judged], doubtful: set[str]
 ) -> retirement.Ended:
-    """Return what the typed turns end; nothing for a late transcript, which anybody may have written."""
+    """Return the memories that the typed turns end; nothing for a late transcript, which anybody may have written."""
     if source.late:
         return retirement.Ended(judged)
     return await retirement.ended(ctx, reading.turns, judged, source.project_id, source.session_id, doubtful)
@@ -261,7 +261,7 @@ async def _tell(
 
 
 def _sure(judged: Sequence[Judged]) -> list[Candidate]:
-    """Return the candidates that may contradict unconfirmed memories: stored ones, and probable ones of a person."""
+    """Return the candidates that may contradict unconfirmed memories: stored ones, and probable ones of the user."""
     return [
         candidate
         for candidate, admission in judged
@@ -271,7 +271,7 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
 
 
 def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Story:
-    """Return a session's summary without parts that could steer a reader, since the next session may be given it."""
+    """Return a session's summary without parts that could steer the next session, which may receive it."""
     sketch = sketch if transcript is None else with_answers(sketch, transcript)
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
@@ -285,7 +285,7 @@ def _harmless(text: str) -> str:
 
 
 def stated(judged: Sequence[Judged]) -> list[str]:
-    """Return the user's stored statements; what waits for a review is not handed to the next session."""
+    """Return the user's stored statements; the next session receives no statement that waits for a review."""
     return [
         candidate.content
         for candidate, admission in judged
@@ -296,7 +296,7 @@ def stated(judged: Sequence[Judged]) -> list[str]:
 async def _observed(
     ctx: RecallContext, source: Source, reading: Reading, begin: int, doubtful: set[str]
 ) -> observing.Seen:
-    """Return what failed in the tool calls of the main conversation; nothing for a late transcript."""
+    """Return the failed tool calls of the main conversation; nothing for a late transcript."""
     if not ctx.settings.capture or source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
         return observing.Seen()
     start = 0 if reading.restarted else begin
@@ -354,7 +354,7 @@ def is_written(path: str) -> bool:
 
 
 async def touched(ctx: RecallContext, project_id: str, turns: Sequence[Turn], judged: Iterable[Judged]) -> list[int]:
-    """The memories whose files or topics these turns worked on."""
+    """Return the memories whose files or topics these turns worked on."""
     if not ctx.settings.capture:
         return []
     # In a thread, and of each message what capture examines: a pasted megabyte would hold up all answers.

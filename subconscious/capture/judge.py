@@ -1,10 +1,10 @@
-"""Judges a sentence that a person typed: how likely it is worth keeping for later sessions, and as what.
+"""Judges typed sentences: the probability that a sentence is worth storing, and its kind.
 
-Two models, both trained on written and labelled messages by ``bench/judge_train.py``. A linear one reads hashed character
-n-grams (any language), words, the sentence's place in the message and, where the local embedder is at hand, its vector.
-The upper half of that embedder, trained on for this purpose, reads the sentence together with what came before it; it is
-asked only where the first does not rule a sentence out. The chance that they come to is calibrated on writers that
-neither was trained on: of the sentences that reach .9, nine in ten are worth keeping.
+There are two models, both trained on labelled messages by ``bench/judge_train.py``. The linear one reads hashed
+character n-grams (any language), words, the position in the message and, with the local embedder, the sentence's
+vector. The upper half of that embedder, fine-tuned for this purpose, reads the sentence with the text before it; it is
+only used if the linear model does not reject the sentence. The combined probability is calibrated on writers whom
+neither model was trained on: of the sentences that reach .9, nine in ten are worth storing.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
     from subconscious.embeddings.local import LocalEmbedder
 
 HOPELESS = -6.0
-"""Score by the words alone below which nothing else is asked.
+"""Score by words alone below which no other model is used.
 
-Of 10,000 written sentences 14 in 100 score less, of those typed in real sessions half; with the embedder's help none of
-them reaches a chance of .001.
+14 of 100 written sentences are below it, and half of those in real sessions. With the embedder, none of them reaches a
+probability of .001.
 """
 
 UNLIKELY = -4.0
-"""Score of the linear model below which the other is not asked."""
+"""Score of the linear model below which the encoder is not used."""
 
 FEW_WORDS = 2
-"""Words of a sentence that says nothing alone: "no!", "ok then"."""
+"""Words of a sentence without content of its own: "no!", "ok then"."""
 
 MOST_WORDS_OF_AN_ANSWER = 8
 
 LONGEST_BEFORE = 160
-"""Characters of what came before a sentence that are read with it."""
+"""Characters of the text before a sentence that are read with it."""
 
 LONGEST = 400
-"""Characters of a sentence that are looked at."""
+"""Characters of a sentence that are read."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
-"""Places of the hashed n-grams and words."""
+"""Sizes of the tables of hashed n-grams and words."""
 
 SHORTEST_GRAM, LONGEST_GRAM = 2, 5
 
@@ -64,7 +64,7 @@ _YES = re.compile(r"\W*(?:yes|yep|yeah|ok(?:ay)?|sure|right|ja|oui|s[i\u00ed]|si
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A typed sentence and what surrounds it: its message's other sentences, and what the assistant said before."""
+    """A typed sentence with its context: the other sentences of its message, and the assistant's text before it."""
 
     text: str
     before: str = ""
@@ -75,14 +75,14 @@ class Spoken:
 
 
 class Opinion(NamedTuple):
-    """The calibrated chance, 0..1, that a sentence is worth keeping, and the kind of statement that it would be."""
+    """The calibrated probability, 0..1, that a sentence is worth storing, and its kind."""
 
     chance: float
     kind: str
 
 
 class Features(NamedTuple):
-    """Places and values of what is hashed, and the numbers of the structure."""
+    """Indexes and values of the hashed features, and the numeric features."""
 
     places: list[int]
     values: list[float]
@@ -90,7 +90,7 @@ class Features(NamedTuple):
 
 
 def features(spoken: Spoken) -> Features:
-    """Return what the model sees of a sentence besides its vector."""
+    """Return the features of a sentence besides its vector."""
     text = plain(spoken.text)
     hashed = [*_scaled(_grams(text), GRAMS, 0), *_scaled(_words(text, spoken), WORDS, GRAMS)]
     return Features([place for place, _ in hashed], [value for _, value in hashed], structure(spoken))
@@ -116,7 +116,7 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Hash names to places; the counts are dampened and scaled to unit length, so that long sentences count alike."""
+    """Hash names to indexes; counts are dampened and scaled to unit length, so that long sentences don't weigh more."""
     counts = Counter(zlib.crc32(name.encode("utf-8", "replace")) % size for name in names)
     dampened = {place: 1 + math.log(count) for place, count in counts.items()}
     length = math.sqrt(sum(value * value for value in dampened.values())) or 1.0
@@ -124,7 +124,7 @@ def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, flo
 
 
 def structure(spoken: Spoken) -> list[float]:
-    """Return numbers of about one size about a sentence's shape and place; always as many."""
+    """Return a fixed number of features of a sentence's shape and position, on a similar scale."""
     text, words = spoken.text[:LONGEST], spoken.text[:LONGEST].split()
     offered = bool(spoken.before and _OFFER.search(spoken.before[-300:]))
     short = len(words) <= 6
@@ -155,25 +155,25 @@ def structure(spoken: Spoken) -> list[float]:
 
 
 def context(spoken: Spoken) -> str:
-    """Return what a sentence is read together with: the one before it, or else what the assistant said last."""
+    """Return the text that a sentence is read with: the sentence before it, or else the assistant's last text."""
     bare = len(spoken.previous.split()) <= FEW_WORDS and spoken.before
     return (spoken.before if bare else spoken.previous)[-LONGEST_BEFORE:]
 
 
 def is_answer(spoken: Spoken) -> bool:
-    """Whether a sentence is a short answer to what the assistant said: it means little without that."""
+    """Whether a sentence is a short answer to the assistant, which says little without the assistant's text."""
     first = len(spoken.previous.split()) <= FEW_WORDS
     return bool(spoken.before) and first and len(spoken.text.split()) <= MOST_WORDS_OF_AN_ANSWER
 
 
 class Model:
-    """The weights of the linear model, and how its score and the encoder's make a chance."""
+    """The weights of the linear model, and of the combination of its score with the encoder's."""
 
     def __init__(self, table: dict[str, numpy.ndarray]) -> None:
         self._table = table
 
     def opinion(self, spoken: Spoken, embedder: LocalEmbedder | None = None) -> Opinion:
-        """Judge a sentence; without an embedder by its words alone."""
+        """Judge a sentence; without an embedder, by its words alone."""
         seen = features(spoken)
         by_words = self._score("words", seen)
         if embedder is None or by_words < HOPELESS:
@@ -207,7 +207,7 @@ class Model:
 
 
 def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
-    """Judge many sentences with the embedder; those missing were not judged. CPU-bound: run it in a thread."""
+    """Judge sentences with the embedder; rejected ones are missing in the result. CPU-bound: run it in a thread."""
     found = {}
     for one in said:
         try:
@@ -223,7 +223,7 @@ def _logistic(score: float) -> float:
 
 @cache
 def model() -> Model:
-    """Return the linear model that is shipped; loaded once."""
+    """Return the shipped linear model; it is loaded once."""
     import numpy  # a tenth of a second that the daemon's start should not wait for
 
     with files("subconscious.capture").joinpath("judge.npz").open("rb") as file, numpy.load(file) as table:
@@ -231,7 +231,7 @@ def model() -> Model:
 
 
 def read_on(middle: numpy.ndarray) -> float:
-    """Return the score that the retrained upper layers give to what the embedder's middle layer made of a sentence."""
+    """Return the score of the fine-tuned upper layers for the embedder's middle layer."""
     return float(_upper().run(None, {"middle": middle[None]})[0].item())
 
 

@@ -25,7 +25,7 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
-"""Repeats what a person has just said, which is its own evidence."""
+"""Repetitions of what the user has just said; the user's own turn is the evidence for that."""
 _GREEN = re.compile(
     r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
@@ -33,16 +33,16 @@ _GREEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
-"""What stands behind an opener: its mark and a space. "No-op", "Next.js" and "First request" open nothing."""
+"""The mark and space after an opening word. "No-op", "Next.js" and "First request" are no openings."""
 
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
-"""Openers that need no mark, for they are never part of a name; but "so that" and "so far" are words of their own."""
+"""Opening words that need no mark, because they are never part of a name; "so that" and "so far" are excluded."""
 
 LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.IGNORECASE)
 
 
 LONGEST = 1000
-"""Characters beyond which it is no sentence that somebody wrote, and costs more to look at than it is worth."""
+"""Characters of a sentence; longer ones are data and not examined."""
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:

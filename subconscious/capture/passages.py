@@ -1,7 +1,7 @@
-"""Cuts markdown into passages: pieces of prose that can stand alone, each a verbatim span of the text.
+"""Divides markdown into passages: pieces of prose that can stand alone, each a verbatim span of the text.
 
-A passage is a paragraph, some sentences of a long one, or neighbouring points of a list with the line that leads
-into them. Code, tables and quotes are left out.
+A passage is a paragraph, some sentences of a long paragraph, or neighbouring list items with the line that introduces
+them. Code, tables and quotes are left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 400
-"""Characters that a passage's wording may have."""
+"""Characters of a passage's wording."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
@@ -30,9 +30,9 @@ _LONGEST_TEXT = 120_000
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a text: its place, how it is worded, under which headings it stands, and what leads into it.
+    """A part of a text: its span, its wording, the headings above it, and the line that introduces it.
 
-    ``index`` and ``count`` place it among the text's passages.
+    ``index`` and ``count`` are its place among the passages of the text.
     """
 
     start: int
@@ -63,16 +63,16 @@ class _Block:
 
 
 def passages(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return the passages of ``text`` in their order; none is worded in more than ``longest`` characters."""
+    """Return the passages of ``text`` in order, each with a wording of at most ``longest`` characters."""
     text = text[:_LONGEST_TEXT]
     found = [passage for run in _runs(text, list(_blocks(text))) for passage in _pack(text, run, longest)]
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
 
 
 def points(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return each paragraph alone, and each point of a list with the points below it.
+    """Return each paragraph, and each list item with its nested items.
 
-    Of a paragraph that leads into something its last sentence is left out: what stands before it often says why.
+    A last sentence that introduces something is left out; the sentences before it often give the reason.
     """
     text = text[:_LONGEST_TEXT]
     blocks = [_unled(text, block) for block in _blocks(text)]
@@ -83,12 +83,12 @@ def points(text: str, longest: int = LONGEST) -> list[Passage]:
 
 
 def _fenced(text: str, block: _Block, following: _Block) -> bool:
-    """Whether code stands between two blocks: as one line of words it could not be read."""
+    """Whether there is code between two blocks, which could not be read as one line of words."""
     return "```" in text[block.end : following.start]
 
 
 def _unled(text: str, block: _Block) -> _Block:
-    """Return a block without its last sentence where that leads into what follows."""
+    """Return a block without its last sentence if that introduces the next block."""
     if block.bullet or not text[block.start : block.end].rstrip(" *").endswith(":"):
         return block
     gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
@@ -96,7 +96,7 @@ def _unled(text: str, block: _Block) -> _Block:
 
 
 def plain(text: str) -> str:
-    """Return markdown as one line of plain words; names in backticks keep them."""
+    """Return markdown as one line of plain words; names keep their backticks."""
     text = _MARKS.sub(lambda mark: mark["code"] or mark["label"] or "", text)
     lines = [_CHECKBOX.sub("", _LINE_MARK.sub("", line)).strip() for line in text.splitlines()]
     joined = ""
@@ -107,7 +107,7 @@ def plain(text: str) -> str:
 
 
 def _blank_fences(text: str) -> str:
-    """Blank the fenced code, keeping every offset."""
+    """Replace fenced code by blanks, so that offsets stay valid."""
     return _FENCE.sub(lambda fence: re.sub(r"[^\n]", " ", fence[0]), text)
 
 
@@ -146,7 +146,7 @@ def _continues(line: str, block: _Block) -> bool:
 
 
 def _lead(said: str, before: str, block: _Block) -> str:
-    """Return the line that leads into what follows a block: the block itself where it ends in a colon."""
+    """Return the line that introduces what follows a block: the block itself if it ends with a colon."""
     if said.rstrip(" *").endswith(":") and len(said) <= LONGEST // 2:
         return plain(said)
     return before if block.bullet else ""
@@ -159,7 +159,7 @@ def _under(headings: tuple[tuple[int, str], ...], line: str, title: re.Match[str
 
 
 def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
-    """Give neighbouring blocks that may be told together: points of one list, or a paragraph of its own."""
+    """Yield neighbouring blocks that may form one passage: items of a list, or a single paragraph."""
     run: list[_Block] = []
     for block in blocks:
         if text[block.start : block.end].rstrip(" *").endswith(":") and not block.bullet:
@@ -173,7 +173,7 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
 
 
 def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
-    """Give the blocks that belong together: a point of a list and those that are set in below it."""
+    """Yield the blocks that belong together: a list item and its nested items."""
     group: list[_Block] = []
     for block in blocks:
         below = group and group[0].bullet and block.bullet and block.depth > group[0].depth
@@ -186,7 +186,7 @@ def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
 
 
 def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -> Iterator[Passage]:
-    """Give neighbouring spans as passages, as many in each as fit."""
+    """Yield neighbouring spans as passages, as many in each as fit."""
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
         if len(plain(text[start:next_end])) <= longest:
@@ -198,7 +198,7 @@ def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -
 
 
 def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
-    """Give a run's passages: as many whole points or sentences in each as fit."""
+    """Yield the passages of a run: as many whole items or sentences in each as fit."""
     spans = [span for block in run for span in _spans(text, block, longest)]
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
@@ -213,12 +213,12 @@ def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
 
 
 def _short(text: str, start: int, end: int) -> bool:
-    """Whether a point alone says too little to be kept on its own."""
+    """Whether a list item alone says too little."""
     return len(text[start:end]) < 3 * LONGEST // 4
 
 
 def _spans(text: str, block: _Block, longest: int) -> Iterator[tuple[int, int, _Block]]:
-    """Give a block whole, or its sentences where it is too long; a sentence too long is cut by its reader."""
+    """Yield a whole block, or its sentences if it is too long; the caller cuts sentences that are too long."""
     if len(plain(text[block.start : block.end])) <= longest:
         yield block.start, block.end, block
         return

@@ -1,4 +1,4 @@
-"""Weighs statements of the user that wait since an earlier version again, once: it could not judge most of them."""
+"""Judges statements of the user again, once, that wait since an earlier version, which could not judge most of them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 _UNSURE = re.compile(r"confidence [\d.]+ is below [\d.]+(?::|\Z)")
-"""The reason of a capture that waits for its confidence alone. Doubts about who typed it have others."""
+"""The reason of a capture that waits only for its confidence. Doubts about who typed it have other reasons."""
 
 NEIGHBOURS = 10
 
 
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
-    """Store what the user said in a session and would be stored today without a review; return how many.
+    """Store a session's statements that would be stored today without a review; return how many.
 
-    What a later memory contradicts waits on: it may have been taken back since.
+    Statements that a later memory contradicts continue to wait, because they may have been taken back.
     """
     async with app.database.write() as tx:
         waiting = [one for one in await unconfirmed.waiting(tx, session_id) if _may_be_sure(one)]

@@ -1,4 +1,4 @@
-"""Whether what the assistant ran came to pass: the tool's turn that answers a command tells it."""
+"""Whether commands of the assistant succeeded, according to the tool results that follow them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subconscious.domain.model import Role, Turn
 
 
 def worked(turns: Sequence[Turn], asked: Turn, command: str) -> bool:
-    """Whether a command that a turn gives neither failed nor was refused: its answer tells how it begins."""
+    """Whether no command in a turn failed or was refused, according to the tool result that follows it."""
     later = turns[turns.index(asked) + 1 :]
     answers = (turn for turn in later if turn.role is Role.TOOL and any(map(command.startswith, turn.commands)))
     answer = next(answers, None)

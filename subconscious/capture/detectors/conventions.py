@@ -1,6 +1,6 @@
-"""How a project is worked in, seen from what is run again and again: its checks, its hook, its wrapper.
+"""Conventions of a project, derived from commands that are run repeatedly: checks, hooks, wrappers.
 
-Told from the commands themselves, which a person allowed; an error's text or a page has no say in it.
+They are derived from the commands themselves, which a person allowed, never from the text of an error or a page.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NO_WRAPPERS = {
     "timeout",
     *"if then else elif do while until for case select ls cat cp mv mkdir touch type watch xargs eval ssh repeat test".split(),
 }
-"""What may stand before a command and is no wrapper of the project."""
+"""Words before a command that are no wrapper of the project."""
 _PURPOSES = (
     ("runs the test suite", r"test|pytest"),
     ("auto-fixes lint and formatting", r"fix|fmt|format"),
@@ -72,17 +72,17 @@ _PURPOSES = (
 )
 _HOOK = re.compile(r"(?<![^.\n])[^.\n]*?\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
 _OF_HOOK = {"test": "the tests of its suite", "lint": "lint", "typecheck": "typecheck"}
-"""What is said of a hook's checks, in this order."""
+"""Checks of a hook, in the order in which a sentence lists them."""
 
 _TOOLCHAINS = frozenset(("go", "cargo", "dotnet", "mix"))
-"""Whose own commands need no telling: every project in that language is tested by them."""
+"""Tools with standard commands that need no memory: every project in that language is tested with them."""
 
 _UNMEANT = re.compile(
     r"\b(?:no|not|without|never|skip\w*|bypass\w*|remov\w*|disabl\w*|could|should|would|might|if|add(?:ing)?|let me|i'll|want)\b|"
     r"n't\b|--no-verify",
     re.IGNORECASE,
 )
-"""What tells that a hook is denied, wished for or passed by, not that it ran."""
+"""Words that show that a hook is denied, wished for or bypassed, and did not run."""
 
 _FEWEST_RUNS = 2
 _FEWEST_WRAPPED = 3
@@ -92,7 +92,7 @@ _COMMIT = "git commit"
 
 @dataclass(slots=True)
 class _Seen:
-    """What was run and said in a session."""
+    """The commands and statements of a session."""
 
     ran: Counter[str] = field(default_factory=Counter)
     under: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -102,7 +102,7 @@ class _Seen:
 
 
 def conventions(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
-    """Give what a session shows of how its project is worked in."""
+    """Yield the conventions that a session shows."""
     seen = _Seen()
     for turn in (turn for exchange in exchanges for turn in exchange.turns):
         if turn.role is Role.TOOL and not turn.failed:
@@ -196,7 +196,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
 
 
 def _wrapped(wrapper: str, seen: _Seen) -> str:
-    """Say which tools a wrapper takes, and what goes without it all the same, in as few wordings as can be."""
+    """Return sentences that name the tools that a wrapper runs, and those that also run without it."""
     under = seen.under[wrapper]
     tools = sorted({command.split()[0] for command in under}, reverse=True)
     shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]
@@ -211,17 +211,17 @@ def _wrapped(wrapper: str, seen: _Seen) -> str:
 
 
 def _direct(bare: Sequence[str]) -> str:
-    """Say which commands go without the wrapper, as a sentence."""
+    """Return a sentence that names the commands that run without the wrapper."""
     verb = "are" if len(bare) > 1 else "is"
     return f" But {_quoted(bare)} {verb} used directly, as plain commands." if bare else ""
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Write a list in words: a, b and c."""
+    """Return a list in words: a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _quoted(commands: Sequence[str]) -> str:
-    """Write commands as a list in words: `a`, `b` and `c`."""
+    """Return commands as a list in words: `a`, `b` and `c`."""
     return _listed([f"`{command}`" for command in commands])

@@ -1,7 +1,8 @@
-"""Does a prompt correct what the assistant is doing? By its shape, and by its meaning where there is an embedder.
+"""Estimates whether a prompt corrects the assistant, from its shape and, with an embedder, its meaning.
 
-Cue words find one correction in twelve. What gives one away is that it joins a conversation: it is short, begins with a
-small letter or a doubt, says "it" and "that", asks why; what opens a piece of work names it (bench/correction_train.py).
+Cue words find one correction in twelve. A correction continues a conversation: it is short, begins with a small letter
+or a doubt, contains "it" and "that", or asks why. A prompt that starts a piece of work names it
+(bench/correction_train.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
 LETTERS = 2000
-"""Characters of a prompt that are looked at."""
+"""Characters of a prompt that are examined."""
 
 _WORD = re.compile(r"[\w']+")
 _EMOJI = re.compile(r"[\U0001f300-\U0001faff]")
@@ -37,7 +38,7 @@ _PAST = re.compile(r"\b(?:was|were|did|had|told|said|meant|mean)\b", re.IGNORECA
 
 
 def shape(text: str) -> list[float]:
-    """How a prompt looks, as numbers of about one size; always as many."""
+    """Return the shape of a prompt as a fixed number of features on a similar scale."""
     text = text[:LETTERS].strip().replace("\u2019", "'")
     words = _WORD.findall(text.lower())
     first = words[0] if words else ""
@@ -74,7 +75,7 @@ def shape(text: str) -> list[float]:
 
 
 def chance(text: str, meaning: numpy.ndarray | None = None) -> float:
-    """Probability, 0..1, that a prompt corrects; ``meaning`` is its embedding by the local model."""
+    """Return the probability, 0..1, that a prompt is a correction; ``meaning`` is its embedding by the local model."""
     looks, means, bias = _weights("shape" if meaning is None else "both")
     score = bias + sum(weight * value for weight, value in zip(looks, shape(text), strict=True))
     score += 0.0 if meaning is None else float(means @ meaning)

@@ -1,7 +1,7 @@
-"""The table of cues: the words with which people state what should be remembered.
+"""The table of cues: phrases that introduce something to remember.
 
-To add a cue, add a row. Rows are tried from the top; the first that matches speaks for the sentence. A cue stands
-where a clause begins: "we decided" in the middle of something else is somebody's story, not a statement.
+To add a cue, add a row. Rows are tried in order, and the first match determines the sentence. A cue must stand at the
+beginning of a clause: "we decided" in the middle of another clause is a report about somebody.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from subconscious.domain.model import Strength
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row. ``name`` is what a person reads; ``kept`` says that the cue's words belong to the summary.
+    """One row. ``name`` is shown to people; ``kept``: the words of the cue are part of the summary.
 
-    ``corrects`` marks cues that are at full strength only where a person corrects: right after an interrupt, or
-    in a sentence that opens with a no.
+    ``corrects`` marks cues that have full strength only in a correction: after an interrupt, or in a sentence that
+    begins with a no.
     """
 
     name: str
@@ -240,4 +240,4 @@ CUES = (
     _cue("we should", "decision", Strength.INFERRED, r"(?:i think )?we should\s"),
     _cue("doesn't work", "dead_end", Strength.INFERRED, r"[\w`./-]+(?: [\w`./-]+){0,6} (?:doesn'?t|does not) work\b"),
 )
-"""Strongest first."""
+"""The cues, strongest first."""

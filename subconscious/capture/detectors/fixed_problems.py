@@ -1,4 +1,4 @@
-"""A problem, its cause and its fix, told under headings of one text, as one statement: what fails, why, what mends it."""
+"""Problems with their cause and fix, told under headings of one text, as one statement."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""Characters of each part, by how many there are: with their names they fit into a statement."""
+"""Characters of each part, by the number of parts, so that all parts fit into one statement."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:
-    """Give what the texts of an exchange tell as a problem with its cause or its fix."""
+    """Yield the problems in an exchange that are told with a cause or a fix."""
     for turn in spoken(exchange):
         parts = _parts(turn)
         told = [(name, passage) for name, passage in parts.items()]
@@ -66,7 +66,7 @@ def _parts(turn: Turn) -> dict[str, Passage]:
 
 
 def _first(text: str, passage: Passage, room: int) -> str:
-    """Return the first sentences of a part that say what is so, as many as there is room for."""
+    """Return the first factual sentences of a part that fit."""
     kept = ""
     for place in units(text, passage.start, passage.end):
         one = plain(impersonal(text[slice(*place)]))

@@ -1,9 +1,8 @@
-"""What stood in the way without being the task's fault.
+"""Obstacles that are not caused by the task itself.
 
-A hook that changes commits, tests of somebody else's files, a tool whose output misleads, a command that can't work
-here: told in the assistant's own words, with what it did instead.
-
-One row per kind of obstacle: what its sentences say, and the statement made of them.
+Examples are a hook that changes commits, failing tests of unrelated files, a tool with misleading output, and a command
+that can't work here. They are told in the assistant's own words, with the workaround. Each kind of obstacle has one
+row: a pattern for its sentences, and the statement made from them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from subconscious.domain.model import Role, Turn
 from subconscious.text.wording import content_words
 
 LONGEST_MESSAGE = 900
-"""Characters of a text that is a word on what just happened; longer ones sum up."""
+"""Characters of a remark about what just happened; longer texts are summaries."""
 
 _FEWEST_WORDS = 4
 _ROOM = 230
@@ -33,7 +32,7 @@ _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One row. ``said`` finds the sentence, ``told`` words the statement around it."""
+    """One row. ``said`` finds the sentence; ``told`` makes the statement from it."""
 
     name: str
     said: re.Pattern[str]
@@ -82,7 +81,7 @@ _INSTEAD = re.compile(
 
 
 def obstacles(exchange: Exchange) -> Iterator[Draft]:
-    """Give the obstacles that the assistant names in an exchange, each kind once: by its last word, the best informed."""
+    """Yield the obstacles that the assistant names in an exchange, each kind once, from its last mention."""
     found: dict[str, Draft] = {}
     for turn in exchange.turns:
         if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= LONGEST_MESSAGE:
@@ -93,7 +92,7 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _narrowed(draft: Draft, exchange: Exchange) -> Draft:
-    """Say which folder's tests to run, where that was done and went well; never the folder that is to be left out."""
+    """Return the folder whose tests should be run if that worked in the session; never the folder to be left out."""
     tools = [turn for turn in exchange.turns if turn.role is Role.TOOL]
     well = [short_command(one) for turn in tools if not turn.failed for one in turn.commands]
     runs = [found for turn in tools for one in turn.commands if (found := _TESTS.match(short_command(one)))]
@@ -129,6 +128,6 @@ def _draft(row: Obstacle, turn: Turn) -> Draft | None:
 
 
 def _remedy(text: str) -> str:
-    """Return what the assistant set out to do instead, as a sentence."""
+    """Return the workaround that the assistant announced, as a sentence."""
     found = _INSTEAD.search(text)
     return f" The way around it: {plain(found['what']).strip()}." if found else ""

@@ -1,7 +1,7 @@
-"""How a project's usual steps are taken, seen from single commands and edits: one test, a reply to a reviewer, a changelog.
+"""Practices of a project, derived from single commands and edits: running one test, answering a reviewer, changelogs.
 
-Like ``conventions``, it is told from what was run and changed; one row per practice. One run shows how a thing can be
-done, several that it is done so.
+Like ``conventions``, they are derived from commands and changes; one row per practice. One run shows how something can
+be done, several runs show that it is usually done so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.domain.model import Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` finds it in commands that worked, ``fewest`` at least; ``told`` words it around what was found."""
+    """One row. ``run`` finds the practice in at least ``fewest`` commands that worked; ``told`` makes the statement."""
 
     name: str
     run: re.Pattern[str]
@@ -29,7 +29,7 @@ class Practice:
 
 
 _FEWEST_RUNS = 2
-"""Runs that make a habit: once may be an exception."""
+"""Runs that make a habit: a single one may be an exception."""
 
 PRACTICES = (
     Practice(
@@ -68,7 +68,7 @@ _CHANGELOG = "CHANGELOG.md"
 _STAGED = re.compile(
     r"(?>\bgit\b[^\n;&|]*?\badd\b)[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
 )
-"""What takes a changed changelog into a commit: its name, or all that has changed."""
+"""Ways to stage a changed changelog: by its name, or with all changes."""
 
 _ADDED = re.compile(r"\bgit (?:-\S+ (?:[^-\s]\S* )?)*add (?P<what>[^\n;&|]+)")
 _ALL = re.compile(r"\bgit (?:-C \S+ )?commit (?:-[\w-]+ )*(?:-[a-z]*a|--all\b)")
@@ -79,11 +79,11 @@ _LEFT_OUT = re.compile(
     r"(?:changes|files)\b(?! belong)|\bchanges\b[^.\n]{0,40}\b(?:unrelated|pre-existing)\b",
     re.IGNORECASE,
 )
-"""What an assistant says when it leaves changes out of a commit that are not its own."""
+"""Sentences in which the assistant leaves unrelated changes out of a commit."""
 
 
 def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
-    """Give the practices that a session shows, each once."""
+    """Yield the practices that a session shows, each once."""
     turns = [turn for exchange in exchanges for turn in exchange.turns]
     for row in PRACTICES:
         runs = ((turn, row.run.search(command)) for turn in _worked(turns) for command in turn.commands)
@@ -101,7 +101,7 @@ def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
 
 
 def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
-    """Return the commits that were made: the turn, the message as it stands in the command, and its text."""
+    """Return the commits of a session: the turn, the message as written in the command, and its text."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
     asked = [(turn, command, found) for turn in said for command in turn.commands if (found := message(command))]
     return [(turn, *found) for turn, command, found in asked if worked(turns, turn, command)]
@@ -113,7 +113,7 @@ def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
 
 
 def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """A changelog that was changed, and staged for the next commit, belongs to it."""
+    """Return the practice of adding a changelog entry to each commit, if the changelog was changed and staged."""
     place = {turn.id: at for at, turn in enumerate(turns)}
     edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == _CHANGELOG), len(turns))
     made = next((commit for commit in _commits(turns) if place[commit[0].id] > edited), None)
@@ -140,7 +140,7 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """What else has changed is left out of a commit: said, and done by naming the files that go in."""
+    """Return the practice of staging files by name, if the assistant left other changes out of a commit."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # whose commands stand here whole
     ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
     added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]

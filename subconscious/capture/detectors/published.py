@@ -1,6 +1,6 @@
-"""What the assistant writes for others to read: a pull request's body, an issue, an answer to a reviewer's comment.
+"""Texts that the assistant writes for others: pull request bodies, issues, answers to review comments.
 
-It stands in the commands that a person allowed, and is worded for readers who were not there.
+They are part of commands that a person allowed, and are worded for readers who don't know the session.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ESCAPED = re.compile(r"\\([`\"$\\!])")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text for others, as it stands in the command, and its title."""
+    """A text for others as written in a command, and its title."""
 
     text: str
     title: str
 
 
 def published(exchange: Exchange) -> Iterator[Draft]:
-    """Give what is stated in the texts for others that an exchange writes."""
+    """Yield the statements in the texts for others that an exchange writes."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             text = written(command)
@@ -49,7 +49,7 @@ def published(exchange: Exchange) -> Iterator[Draft]:
 
 
 def written(command: str) -> Written | None:
-    """Return what a command writes for others: the text behind the first ``gh`` that writes, be it inline or set in."""
+    """Return the text for others in a command: the body of its first writing ``gh`` command, or a here-document."""
     writes = _WRITES.search(command)
     if writes is None:
         return None
@@ -62,9 +62,9 @@ def written(command: str) -> Written | None:
 
 
 def _set_in(command: str) -> str:
-    """Return the first text set into a command, up to the line that ends it; "" where there is none.
+    """Return the first here-document of a command, up to its end mark; "" if there is none.
 
-    Opener and end are looked for one after the other: one pattern for both tries each end with each opener.
+    The opening and the end are searched one after the other: a single pattern would try each end with each opening.
     """
     opener = _HERE.search(command)
     if opener is None:

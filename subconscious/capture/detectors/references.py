@@ -1,6 +1,6 @@
-"""Resolves what a terse answer refers to: the option that was picked, the question that was answered.
+"""Resolves the references of short answers: the option that was picked, the question that was answered.
 
-Only words of the turn before are used, at most a sentence of them, and they are marked as the assistant's.
+Only words of the previous turn are added, at most one sentence, and they are marked as the assistant's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from subconscious.capture.passages import plain
 from subconscious.text import wording
 
 LONGEST_REFERENCE = 220
-"""Characters of what the assistant said that are taken along."""
+"""Characters of the assistant's words that are added."""
 
 _DEPENDENT = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|neither|both|either|same|that|it|this|these|those|they|"
@@ -22,7 +22,7 @@ _DEPENDENT = re.compile(
 )
 _FEW_WORDS = 4
 _TERSE = 5
-"""Words of a reply that is about nothing but what it replies to."""
+"""Words of replies that have no content of their own."""
 
 _PICK = re.compile(r"\b(?:option|variant|approach|choice|number|no\.?)?\s*#?\(?\b([a-e]|\d)\)?(?=\W|\Z)", re.IGNORECASE)
 _ORDINAL = re.compile(
@@ -42,17 +42,17 @@ _ANAPHOR = re.compile(
 )
 _FEWEST_NAMES = 2
 _BRIEF = 12
-"""Words of a direct answer to a question, at most: what is longer tells what it is about."""
+"""Words of a direct answer to a question, at most: longer answers name their subject."""
 
 _SHORT_CLAUSE = re.compile(r"\W{0,3}\S{1,30}(?: \S{1,30}){0,2}[,.;:!]\s")
-"""A beginning of up to three words that answers, before the reasons: "avif + jpeg, skip webp ..." """
+"""An opening clause of up to three words that answers, followed by reasons: "avif + jpeg, skip webp ..."."""
 
 _REPLY = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|wrong|not|that|this|it|these|those|they|"
     r"the (?:first|second|third|last|former|latter|other|one)|same|only|keep|always|never|ja|nein|oui|non|s[i\u00ed]|sim|n[a\u00e3]o)\b|[^.!?]{1,80}!",
     re.IGNORECASE,
 )
-"""How a reply to a statement begins; whatever else follows a statement may be about something else."""
+"""Beginnings of replies to a statement. Other sentences after a statement may have another subject."""
 
 _PROPOSAL = re.compile(
     r"i(?:'ll|'d| will| would| am going to|'m going to| rounded| used| put| made| moved| set)\b", re.IGNORECASE
@@ -60,25 +60,25 @@ _PROPOSAL = re.compile(
 
 
 def is_dependent(text: str) -> bool:
-    """Whether a sentence is an answer that says little without what it answers."""
+    """Whether a sentence is an answer that is hard to understand without its question."""
     return bool(_DEPENDENT.match(text)) or len(wording.content_words(text)) < _FEW_WORDS
 
 
 def begins_back(text: str) -> bool:
-    """Whether a sentence uses a pronoun before it names anything that could be meant."""
+    """Whether a sentence uses a pronoun before it names anything that the pronoun could refer to."""
     found = _ANAPHOR.search(text)
     return found is not None and len(wording.content_words(text[: found.start()])) < _FEWEST_NAMES
 
 
 def replies(text: str, before: str) -> bool:
-    """Whether a message's first sentence leaves out what the assistant had just asked or named."""
+    """Whether the first sentence of a message omits something that the assistant had just asked or named."""
     said = _said(before)
     asked = bool(said) and said[-1].endswith(("?", "\uff1f"))
     return _refers_back(text) or (asked and (_is_brief(text) or bool(_ANAPHOR.search(text))))
 
 
 def _refers_back(text: str) -> bool:
-    """Whether a sentence uses a pronoun for something that it does not name itself; a long one may have named it."""
+    """Whether a sentence has a pronoun for something that it does not name; long sentences are assumed to name it."""
     return begins_back(text) or (_is_brief(text) and bool(_ANAPHOR.search(text)))
 
 
@@ -87,9 +87,9 @@ def _is_brief(text: str) -> bool:
 
 
 def answered(text: str, before: str, number: str = "") -> str:
-    """Return an answer with what it answers: the option picked, the question asked, or the statement replied to.
+    """Return an answer with its reference: the option picked, the question asked, or the statement replied to.
 
-    ``number`` is that of the answer, where the message numbers its answers as the questions were numbered.
+    ``number`` is the number of the answer if the message numbers its answers like the questions.
     """
     about = _numbered(number, before) or _picked(text, before) or _asked(before)
     if about:
@@ -106,7 +106,7 @@ def _numbered(number: str, before: str) -> str:
 
 
 def _picked(text: str, before: str) -> str:
-    """Return the option that an answer picks by its letter, number or place; "" where it picks none."""
+    """Return the option that an answer picks by letter, number or position; "" if it picks none."""
     options = [(found["name"].casefold(), plain(found["text"]).strip(" .")) for found in _OPTION.finditer(before)]
     if not options:
         return ""
@@ -119,7 +119,7 @@ def _picked(text: str, before: str) -> str:
 
 
 def _asked(before: str) -> str:
-    """Return the last question of what the assistant said, with the sentence before it where it names little."""
+    """Return the last question of the assistant, with the sentence before it if the question names little."""
     said = _said(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
     if at is None:
@@ -131,7 +131,7 @@ def _asked(before: str) -> str:
 
 
 def _stated(before: str) -> str:
-    """Return the last statement of what the assistant said; what it was about to do is none."""
+    """Return the last statement of the assistant; announcements don't count."""
     told = next((one for one in reversed(_said(before)) if _states(one)), "")
     return wording.shorten(told, LONGEST_REFERENCE)
 
@@ -141,5 +141,5 @@ def _states(said: str) -> bool:
 
 
 def _said(before: str) -> list[str]:
-    """Return the last sentences of what the assistant said, each on one line."""
+    """Return the last sentences of the assistant, each on one line."""
     return [wording.squeeze(plain(one)) for one in _SENTENCE.split(before[-2000:]) if one.strip()]

@@ -1,7 +1,7 @@
-"""What lowers a cue: questions, conditions, hearsay, hedges, things that nobody will understand in a month.
+"""Objections that lower a cue: questions, conditions, hearsay, hedges, words that nobody understands later.
 
-To add a refinement, add a row: a person reads its name. Each takes one step of strength, those marked ``to_floor``
-all of them.
+To add an objection, add a row; its name is shown to people. Each row lowers the strength by one step, rows marked
+``to_floor`` to the lowest step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subconscious.text.wording import content_words, is_name
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence with its cue: what stands before the cue, the cue itself, the rest, and which of them says it."""
+    """A sentence with its cue: the text before the cue, the cue, the text after it, and which of them is stated."""
 
     sentence: str
     before: str
@@ -100,7 +100,7 @@ def _is_condition(statement: Statement) -> bool:
 
 
 def _is_continued(statement: Statement) -> bool:
-    """Whether an always or never goes on from another clause, whose subject it tells of."""
+    """Whether an "always" or "never" continues another clause and applies to the subject of that clause."""
     return bool(_RULE.match(statement.cue) and _CONTINUED.search(statement.before))
 
 
@@ -148,4 +148,4 @@ REFINEMENTS = (
     Refinement("it is long", lambda s: len(s.sentence) > LONGEST_STATEMENT),
     Refinement("its text may be pasted", _is_pasted),
 )
-"""The order is that of the reasons a person reads."""
+"""The objections, in the order in which reasons list them."""

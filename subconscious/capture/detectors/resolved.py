@@ -1,6 +1,6 @@
-"""What was wrong and what mended it, from one exchange: the sentence that names a fault, and the one that tells its fix.
+"""Problems and their fixes in one exchange: a sentence that names a fault, and the sentence that reports its fix.
 
-The two often stand far apart, with an hour of work between them; together they are what is asked for in a month.
+The two are often far apart, with an hour of work between them. Later readers need both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _IS_SO = frozenset(
     "adds replaces changes moves removes renames uses updates extracts wraps checks skips passes handles returns sets".split()
 )
 _OF_CHANGES = re.compile(r"\b(?:fix|change|commit|patch|solution)\b", re.IGNORECASE)
-"""What such a word is said of tells of a change; of anything else it says how that is: "this returns early"."""
+"""Subjects after which a word reports a change; after other subjects it describes a behaviour ("this returns
+early")."""
 
 _IN_VAIN = re.compile(
     r"\bd(?:id|oes|o)(?: not|n't) (?:help|work|fix|change|solve|matter|suffice)|\bno effect\b|\bin vain\b|\bto no avail\b",
@@ -48,7 +49,7 @@ _ASIDE = re.compile(
     r"\([^)]*\)|`[^`]*`|\b(?:so|because|since|instead of|rather than|when|if|where|(?<!, )which|that|even|like|for)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""What a sentence says of something else than its outcome: names, asides, reasons and conditions."""
+"""Parts of a sentence that are not about its outcome: names, asides, reasons and conditions."""
 
 _GUESS = re.compile(
     r"\b(?:might|may|could|would|probably|perhaps|maybe|possibly|likely|if you|should)\b", re.IGNORECASE
@@ -57,16 +58,16 @@ _SHORTEST_NAME = 3
 _LONGEST_PART = 260
 _FEWEST_WORDS = 5
 _FEWEST_NAMES = 2
-"""Names that a fault and its fix share; one is enough where the fix is told at once."""
+"""Names that a fault and its fix must share; one name is enough if the fix follows directly."""
 
 _NEAR = 3
 _AHEAD = 400
-"""Sentences after a fault among which its fix is looked for."""
+"""Sentences after a fault in which its fix is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence without its speaker, where it stands, and the names in it."""
+    """A sentence without its speaker, its position, and the names in it."""
 
     turn: Turn
     start: int
@@ -81,7 +82,7 @@ class _Said:
 
 
 def resolved(exchange: Exchange) -> Iterator[Draft]:
-    """Give the faults that an exchange names, each with the fix that shares most names with it."""
+    """Yield the faults that an exchange names, each with the fix that shares the most names with it."""
     said = spoken(exchange)
     told = [one for turn in said for one in _sentences(turn)]
     for at, fault in enumerate(told):
@@ -105,7 +106,7 @@ def _sentences(turn: Turn) -> Iterator[_Said]:
 
 
 def _fix(fault: _Said, later: Sequence[_Said]) -> _Said | None:
-    """Return the sentence that tells a fault's fix: it tells of a change and shares names, the more the better."""
+    """Return the sentence that reports the fix of a fault: a change that shares the most names with it."""
     near = {id(one) for one in later[:_NEAR] if one.turn.id == fault.turn.id}
     shared = [
         (len(one.names & fault.names) + (id(one) in near), one)
@@ -117,7 +118,7 @@ def _fix(fault: _Said, later: Sequence[_Said]) -> _Said | None:
 
 
 def _mends(words: str) -> bool:
-    """Whether a sentence tells of a change that was made, not how something is, and not of one that was in vain."""
+    """Whether a sentence reports a successful change, and does not describe a behaviour or a failed attempt."""
     told = _FIX.match(words)
     if told is None or _GUESS.search(words):
         return False
@@ -139,7 +140,10 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 
 
 def _quote(fault: _Said, fix: _Said) -> str:
-    """Return both where they stand close to each other, else the fix: the later text, and trusted no more than either."""
+    """Return a quote of both sentences if they are close to each other, else of the fix.
+
+    The fix is the later text, and not more trusted than the fault.
+    """
     near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
     return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote
 

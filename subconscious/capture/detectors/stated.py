@@ -1,7 +1,7 @@
-"""What a person states outright: sentences with a cue.
+"""Explicit statements of the user: sentences with a cue.
 
-It reads only words that a person typed, sentence by sentence. A cue gives a sentence its kind and strength,
-refinements lower it. It would rather miss a statement than store one that was not made.
+Only typed words are read, sentence by sentence. A cue determines the kind and strength of a sentence, and refinements
+lower the strength. Precision comes first: a missed statement is better than an invented one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subconscious.text.sentences import sentences
 EXTRACTOR = "offline-1"
 
 _APOSTROPHES = ("\u2019", "'")
-"""The typographer's and the one that cues are written with: of one length, so that places stay the same."""
+"""Typographic apostrophes and the plain one, all of one character, so that offsets stay valid."""
 
 _LONGEST_TURN = 200_000
 _CLAUSE = re.compile(r"(?:[,;:\u2013\u2014]|\s-|\b(?:and|so|but|because|then|if|whether|when))\s+(?=\S)")
@@ -41,7 +41,7 @@ _KINDS_OF_NOTES = (
 
 
 def extract(turns: Sequence[Turn]) -> list[Candidate]:
-    """Return what the typed turns state, each statement once, in the order in which they were made."""
+    """Return the statements in the typed turns, each once, in their order."""
     found: dict[str, Candidate] = {}
     for turn in turns:
         if turn.origin is Origin.USER and len(turn.text) <= _LONGEST_TURN:
@@ -60,7 +60,7 @@ def _candidates(turn: Turn) -> Iterator[Candidate]:
 
 
 def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
-    """Find the first cue at the sentence's beginning, or else at that of a clause."""
+    """Find the first cue at the beginning of the sentence, or else at the beginning of a clause."""
     starts = [0]
     for clause in _CLAUSE.finditer(sentence):
         starts.append(clause.end())
@@ -74,7 +74,7 @@ def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
 
 
 def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
-    """Take a match apart; a cue that reaches to the sentence's end has said it all itself."""
+    """Split a match into its parts; a cue that covers the whole sentence is the statement itself."""
     rest = found.string[found.end("cue") :]
     return Statement(
         sentence=sentence,
@@ -87,7 +87,7 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
 
 
 def _summary(cue: Cue, statement: Statement) -> str:
-    """Word what is stated without its cue; the whole sentence where the subject stands before the cue."""
+    """Return the statement without its cue, or the whole sentence if the subject precedes the cue."""
     said = statement.cue + statement.rest if cue.kept else statement.said
     if wording.content_words(statement.before):
         said = statement.sentence
@@ -120,7 +120,7 @@ def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -
 
 
 def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
-    """Lower the cue's strength by what speaks against it, and say so in words."""
+    """Return the strength of the cue, lowered by the objections, and their names."""
     reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
     names = [refinement.name for refinement in reasons]
     if cue.corrects and not corrected:
@@ -132,14 +132,14 @@ def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Stren
 
 
 def _confidence(strength: Strength, content: str) -> float:
-    """The prior, and a little more for a statement that names things and says why."""
+    """Return the prior of the strength, raised slightly for statements with names and a reason."""
     named = bool(wording.tags(content))
     reasoned = bool(wording.rationale(content))
     return round(strength.prior + 0.02 * named + 0.02 * reasoned, 2)
 
 
 def _kind(cue: Cue, statement: Statement) -> str:
-    """Return the cue's kind; what is to be remembered or noted tells its kind by its own words."""
+    """Return the kind of the cue; "remember" and "note" take the kind from the words of the statement."""
     if cue.kept:
         return cue.kind
     own = (kind for kind, pattern in _KINDS_OF_NOTES if pattern.search(statement.said))

@@ -1,7 +1,8 @@
-"""Statements cut closely: one point, a sentence with those it leans on.
+"""Narrow statements: a single point, or a sentence with those that it depends on.
 
-``findings`` packs as many points as fit; here each stands alone, with the names it needs and without its speaker, so
-that what is weighed says one thing. Both readings of a text are weighed, and the session's cap takes the stronger.
+``findings`` packs as many points as fit into one passage. Here each point is a statement of its own, with the names it
+needs and without its speaker, so that the model scores one claim at a time. Both versions of a text are scored, and the
+session's limit keeps the stronger one.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from subconscious.domain.model import Turn
 from subconscious.text.wording import content_words, files, tags
 
 _BACKWARDS = 2
-"""Sentences that one may lean on."""
+"""Preceding sentences that a sentence may depend on."""
 
 _CLOSE = 320
-"""Characters up to which a sentence takes the next one with it that leans on it or gives its reason."""
+"""Characters up to which a sentence is joined with the next one if that depends on it or gives its reason."""
 
 _SHORTEST = 120
-"""Characters below which a statement that gives no cause says too little: readers found one in seven worth keeping."""
+"""Characters below which a statement without a cue says too little: readers kept one in seven of these."""
 
 _MOST = 120
-"""Cuts of one text: what is longer is a document, not something said."""
+"""Statements of one text, at most: longer texts are documents."""
 
 _SKIPPED = re.compile(
     r"(?:verif\w+|test(?:s|ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|execution order|next steps?|todo|"
@@ -57,7 +58,7 @@ _WANTS = re.compile(
 
 
 def statements(exchange: Exchange) -> Iterator[Draft]:
-    """Give what the assistant states in an exchange, cut closely."""
+    """Yield the narrow statements of the assistant in an exchange."""
     said = spoken(exchange)
     for turn in said:
         for source, passage in _cuts(turn.text):
@@ -74,7 +75,7 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:
-    """Give each sentence of a passage with what it leans on and what gives its reason, where that is not all of it."""
+    """Yield each sentence of a passage with the ones it depends on and its reason, unless that is the whole passage."""
     places = list(units(text, passage.start, passage.end))
     said = [text[slice(*place)] for place in places]
     for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
@@ -112,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return what a passage says without its speaker; "" where it opens with what leans on something left out."""
+    """Return a passage without its speaker; "" if its beginning depends on something that was left out."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -130,19 +131,19 @@ def _said(text: str, passage: Passage) -> str:
 
 
 def _says_little(content: str, said: str) -> bool:
-    """Whether a statement without a cause is too short, or an order of a plan that tells nothing else."""
+    """Whether a statement without a cause is too short, or only an instruction of a plan."""
     return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
 
 
 def _lead(lead: str) -> str:
-    """Return the last sentence of what leads into a passage, without its speaker; "" where it is of the moment."""
+    """Return the last sentence of a passage's introduction, without its speaker; "" if it is about the moment."""
     spans = sentence_spans(lead, 0, len(lead))
     last = impersonal(lead[slice(*spans[-1])]) if spans else ""
     return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
 
 
 def _looked_at(exchange: Exchange, turn: Turn) -> str:
-    """Name the file that was last read or changed before a turn: what is said without a subject is said of it."""
+    """Return the file that was last read or changed before a turn, as the subject of sentences without one."""
     before = reversed(exchange.turns[: exchange.turns.index(turn)])
     named = ((place.cwd, file) for place in before for file in place.files[-1:])
     inside = (PurePath(file) for folder, file in named if folder and PurePath(file).is_relative_to(folder))
@@ -150,7 +151,7 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 
 def _is_idle(raw: str, one: str) -> bool:
-    """Whether a sentence is no part of a statement; of what is of the moment or a trifle, what names code is weighed."""
+    """Whether a sentence is no part of a statement; of remarks and trifles, only those that name code are scored."""
     if not one:
         return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
@@ -159,7 +160,7 @@ def _is_idle(raw: str, one: str) -> bool:
 
 
 def _doubts(passage: Passage, said: str) -> Iterator[str]:
-    """Name what the stricter reading of ``findings`` would refuse a passage for."""
+    """Yield the reasons for which the stricter ``findings`` would reject a passage."""
     doubts = {
         "skipped": is_skipped(passage),
         "passing": is_passing(said),
@@ -171,7 +172,7 @@ def _doubts(passage: Passage, said: str) -> Iterator[str]:
 
 
 def _replies(exchange: Exchange) -> Iterator[Draft]:
-    """Give the answer to a question that a person put: the first that was said in the end, with the question."""
+    """Yield the answer to a question of the user: the first sentence of the final answer, with the question."""
     turn = next((turn for turn in exchange.turns if turn.id == exchange.last_said), None)
     if not exchange.asked or turn is None:
         return

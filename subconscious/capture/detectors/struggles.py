@@ -1,7 +1,7 @@
-"""An error and what made it go away: commands that failed, what was said of it, what worked.
+"""Failed commands and what repaired them: the command, the assistant's explanation, and what then worked.
 
-What failed in its call, and edits, are the matter of ``failures``: they are learned from structure alone.
-Nothing is taken from the error's own text, which is a tool's: only the command, and the assistant's words about it.
+Wrong calls and failed edits are handled by ``failures``, from structure alone. The text of an error comes from a tool
+and is never used, only the command and the assistant's words about it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _REPAIR = re.compile(
 _FORMATS = re.compile(
     r"\A(?!git\b)(?:\S+ ){0,3}?\S*(?:lint[:-]fix|fmt|format|fix|prettier|--write)(?=\s|\Z)(?!.*(?:&&|;) *git\b)"
 )
-"""A command that repairs what a check found, and nothing else: no commit, no installation."""
+"""Commands that only repair what a check found: no commit, no installation."""
 
 _ALONE = re.compile(
     r"\A(?:(?:cd|(?:[\w-]+ )?git(?: -C \S+)? add)\s[^&;|]*(?:&&|;)\s*)*(?:[\w-]+ )?git(?: -C \S+)? commit\b(?!.*\bgit push\b)",
     re.DOTALL,
 )
-"""A commit that nothing stands before but what it takes in: when it fails, it is the commit that failed."""
+"""Commits after nothing but staging: if such a command fails, the commit itself has failed."""
 
 _NO_CHECK = re.compile(r"nothing to commit|no changes added|index\.lock|pathspec|\breject\w*|\bpush\w*", re.IGNORECASE)
 _COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
@@ -57,7 +57,7 @@ _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What followed a failure: the words about it with their turn, the commands that worked or were to repair it."""
+    """What followed a failure: the explanation with its turn, and the commands that worked or tried to repair it."""
 
     said: str
     quote: str
@@ -68,7 +68,7 @@ class _After:
 
     @property
     def fault(self) -> bool:
-        """Whether what was said tells of a fault in the code, not of its format."""
+        """Whether a text is about a fault in the code, not about its formatting."""
         return bool(
             re.search(
                 r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty",
@@ -79,7 +79,7 @@ class _After:
 
 
 def struggles(exchange: Exchange) -> Iterator[Draft]:
-    """Give what failed in an exchange, each command once."""
+    """Yield the failures of an exchange, each command once."""
     seen: set[str] = set()
     for at, turn in enumerate(exchange.turns):
         if turn.role is Role.TOOL and turn.failed:
@@ -114,7 +114,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    """Say what the check wants, whatever was edited: the next session meets it with other files. "" if it failed."""
+    """Return what a check requires, without the files of this session; "" if the repair failed."""
     if after.fault:
         return (
             f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
@@ -131,7 +131,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """A check that did not fail outright (its output was filtered) but was followed by its repair and a word on it."""
+    """Return the failure of a check with filtered output, if a repair and an explanation followed."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):
@@ -148,7 +148,7 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
 
 
 def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) -> Draft | None:
-    """A commit that a check of the pre-commit hook stopped: which check, and the command that shows it beforehand."""
+    """Return the failure of a commit that a pre-commit check stopped, with a command for the check."""
     check = next((name for name, pattern in CHECKS.items() if pattern.search(after.said)), "")
     hooked = any("hook" in other.text for other in exchange.turns if other.role is Role.ASSISTANT)
     alone = _ALONE.match(turn.commands[0].strip()) and not _NO_CHECK.search(after.said)
@@ -187,7 +187,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
 
 
 def _of_check(turn: Turn, text: str, command: str, reason: str, after: _After) -> Draft:
-    """Make a draft whose evidence is what was said later if it tells that, else the command."""
+    """Return a draft whose evidence is the explanation if that states the failure, else the command."""
     if after.turn is not None and after.fault:
         return _draft(after.turn, text, after.quote, reason, after)
     return _draft(turn, text, command, reason, after)
@@ -232,7 +232,7 @@ def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
 
 
 def _explanation(text: str) -> tuple[str, str] | None:
-    """Return the first sentences of a text that say what is so, and where they stand."""
+    """Return the first factual sentences of a text, and their position."""
     if len(text) > _LONGEST_SAID:
         return None  # a summary of the whole, not a word on this
     spans = sentence_spans(text, 0, len(text))

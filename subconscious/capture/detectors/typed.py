@@ -1,8 +1,8 @@
-"""Turns what a person typed into candidates: every sentence is judged, whatever its words and language.
+"""Candidates from typed messages: every sentence is judged, regardless of its words and language.
 
-The judge (``judge.py``) says how likely a sentence is worth keeping, and as what. A cue that states something outright
-("we decided", "always") is evidence beside it. What is kept is understandable alone: a sentence that leans on the one
-before it, or on what the assistant had said, takes that with it.
+The judge (``judge.py``) estimates how likely a sentence is worth storing, and its kind. Cues for explicit statements
+("we decided", "always") are further evidence. A candidate must be clear on its own: a sentence that depends on the one
+before it, or on the assistant's question, is stored together with that.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from subconscious.text import wording
 from subconscious.text.sentences import sentences
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
-"""What the judge says of typed sentences with the embedder's help; those that are missing are judged by their words."""
+"""The judge's opinions on typed sentences, made with the embedder; missing sentences are judged by their words."""
 
 NO_OPINIONS: Opinions = {}
 
 EXTRACTOR = "typed-1"
 
 LONGEST_TURN = 20_000
-"""Characters of a message that are read: what is longer was pasted."""
+"""Characters of a message that are read; longer ones were pasted."""
 
 MOST_SENTENCES = 60
 """Sentences of a message that are judged; a message with more is a document."""
 
 MOST_OF_A_MESSAGE = 5
-"""Statements that are kept of one message: who pastes a specification does not want each line of it remembered."""
+"""Statements that are kept of one message: a pasted specification must not fill the store."""
 
 KINDS = {
     "rule": "preference",
@@ -45,29 +45,31 @@ KINDS = {
     "deadline": "learning",
     "ownership": "learning",
 }
-"""From the kinds of statements that the judge tells apart to the kinds of memories."""
+"""Maps the kinds of the judge to the kinds of memories."""
 
 LEAST = 0.5
-"""Chance from which a sentence is a candidate at all."""
+"""Least probability of a candidate."""
 
 CORRECTS = 0.65
-"""Chance from which what was typed after an interrupt corrects: one opener of a session in eleven reaches it."""
+"""Probability from which a message after an interrupt counts as a correction; one in eleven first prompts reaches
+it."""
 
 OBJECTION = 0.02
-"""Below this chance the judge overrules even a cue that states something outright."""
+"""Probability below which the judge overrules even an explicit cue."""
 
 AHEAD, AHEAD_LEAST = 0.8, 0.05
-"""Confidence in a wish that looks ahead, unless the judge rejects it: not enough to store it without a review."""
+"""Confidence of a wish for a later time unless the judge rejects it, and the least probability for it. It is too low
+to store the wish without a review."""
 
 REMARK = 3
-"""Words of a remark that is kept with the sentence behind it."""
+"""Words of a remark that is stored with the sentence after it."""
 
 CUED_KINDS = frozenset(("blocker", "dead_end"))
-"""Kinds that the judge does not tell apart."""
+"""Kinds that the judge does not distinguish."""
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
-"""The number of a statement that ends the sentence before it: "1. the first, 2. both" """
+"""The number of a list item at the end of the sentence before it: "1. the first, 2. both"."""
 
 _WISH = re.compile(
     r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
@@ -94,7 +96,7 @@ _ADDRESS = re.compile(
 
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
-    """Return what the typed turns state, each statement once, the likeliest of each message."""
+    """Return the statements in the typed turns, each once, the most probable ones of each message."""
     found: dict[str, Candidate] = {}
     for turn in turns:
         said = list(_candidates(turn, opinions))
@@ -106,7 +108,7 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
 
 
 def spoken(turn: Turn) -> list[judge.Spoken]:
-    """Return the sentences of a message as the judge sees them; none where no person typed it, or it was pasted."""
+    """Return the sentences of a message as input of the judge; none if it was not typed, or pasted."""
     if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
         return []
     said = [sentence for sentence in sentences(turn.text) if _WORD.search(sentence)]
@@ -141,7 +143,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
 
 
 def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
-    """Make a candidate of a sentence; words that usually state something vouch for it beside the judge."""
+    """Return the candidate of a sentence; an explicit cue adds to the judge's evidence."""
     chance = max(opinion.chance, _vouched(cue), AHEAD if _looks_ahead(one, opinion) else 0.0)
     kind = _kind(turn, opinion, cue)
     content = _alone(one, wording.squeeze(quote))
@@ -166,18 +168,18 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
 
 
 def _looks_ahead(one: judge.Spoken, opinion: judge.Opinion) -> bool:
-    """Whether a sentence wants something for the time after this session, by which a task differs from a rule."""
+    """Whether a sentence is a wish for the time after this session, which distinguishes a rule from a task."""
     asks = "?" in one.text or opinion.chance < AHEAD_LEAST
     return not asks and bool(_WISH.search(one.text)) and bool(_AHEAD.search(one.text))
 
 
 def _vouched(cue: Candidate | None) -> float:
-    """Return the confidence that a cue gives alone: what is only hinted at does not reach what is stored."""
+    """Return the confidence from a cue alone: below the threshold for storing unless the cue is explicit."""
     return 0.0 if cue is None or cue.strength is Strength.INFERRED else cue.raw_confidence
 
 
 def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
-    """Return the kind of memory; a cue that states something outright knows it best, and some kinds it alone knows."""
+    """Return the kind of memory: from an explicit cue if there is one, because it is more reliable."""
     if _corrects(turn):
         return KINDS["correction"]
     if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
@@ -197,7 +199,7 @@ def _corrects(turn: Turn) -> bool:
 
 
 def _alone(one: judge.Spoken, text: str) -> str:
-    """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
+    """Return a sentence that is clear without its message: with what it answers or depends on."""
     text = _direct(text)
     number = _NUMBER.search(one.previous)
     if number and one.before:
@@ -214,7 +216,7 @@ def _alone(one: judge.Spoken, text: str) -> str:
 
 
 def _direct(text: str) -> str:
-    """Return a statement without brackets around it and without what only addresses the listener."""
+    """Return a statement without enclosing brackets and without words that only address the listener."""
     if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
         text = text[1:-1].strip()
     rest = _ADDRESS.sub("", text, count=1)
@@ -222,12 +224,12 @@ def _direct(text: str) -> str:
 
 
 def _ended(sentence: str) -> str:
-    """Return a sentence with a mark at its end, so that the next one can follow."""
+    """Return a sentence with a full stop or similar at its end, so that another one can follow."""
     return sentence if sentence[-1:] in ".!?:;,\u3002\uff01\uff1f" else f"{sentence}."
 
 
 def _is_remark(previous: str) -> bool:
-    """Whether a sentence is a short remark that gives the next one its occasion: "lena left. reviews: samir"."""
+    """Whether a sentence is a short remark that introduces the next one: "lena left. reviews: samir"."""
     return len(previous.split()) <= REMARK and len(wording.content_words(previous)) > 1 and "?" not in previous
 
 

@@ -1,1 +1,1 @@
-"""Extraction with a language model: questions, answers, and the checks on both."""
+"""Extraction with a language model: requests, answers, and the checks on both."""

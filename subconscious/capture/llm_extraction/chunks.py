@@ -1,4 +1,4 @@
-"""Cuts a transcript into chunks that a model can read at once, each with the last turns of the one before."""
+"""Divides a transcript into chunks that a model can read at once; each repeats the last turns of the previous one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from subconscious.domain.model import Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""Characters that a turn's number and line end take."""
+"""Characters for a turn's number and line end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How long a chunk may be, in tokens, and how many turns it repeats of the one before."""
+    """The maximum length of a chunk in tokens, and the number of turns that it repeats of the previous one."""
 
     tokens: int = 50_000
     overlap: int = 4
@@ -23,7 +23,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Turns to be read at once. The first ``known`` of them were read before; they only show what leads in."""
+    """Turns to be read at once. The first ``known`` of them were read before and only give context."""
 
     turns: tuple[Turn, ...]
     known: int = 0
@@ -35,31 +35,31 @@ class Chunk:
 
     @property
     def speaks(self) -> bool:
-        """Whether a fresh turn says anything, beyond a greeting."""
+        """Whether a new turn says more than a greeting."""
         return any(map(has_words, self.fresh)) and not is_talk(self.fresh)
 
     @property
     def text(self) -> str:
-        """The chunk as it is told, turns numbered from 1."""
+        """The text of the chunk for the model, turns numbered from 1."""
         told = ((number, retell(turn)) for number, turn in enumerate(self.turns, start=1))
         return "\n".join(f"[{number}] {words}" for number, words in told if words)
 
 
 def length(turn: Turn) -> int:
-    """Characters that a turn takes in a chunk."""
+    """Return the characters that a turn takes in a chunk."""
     told = retell(turn)
     return len(told) + _MARK if told else 0
 
 
 def tokens(turns: Sequence[Turn]) -> int:
-    """Tokens that turns take when they are told."""
+    """Return the tokens of turns as the model gets them."""
     return sum(map(length, turns)) // CHARACTERS_A_TOKEN
 
 
 def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
-    """Take the next chunk behind the first ``seen`` turns; None when all are seen.
+    """Return the next chunk after the first ``seen`` turns; None at the end.
 
-    It holds one fresh turn at least. One that is too long by itself comes alone: the turns that lead in give way first.
+    It has at least one new turn. If that alone exceeds the limit, the chunk has no repeated turns.
     """
     if seen >= len(turns):
         return None
@@ -76,7 +76,7 @@ def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
 
 
 def chunks(turns: Sequence[Turn], measure: Measure) -> Iterator[Chunk]:
-    """Cut turns into chunks; each turn is fresh in one of them."""
+    """Divide turns into chunks; each turn is new in exactly one of them."""
     seen = 0
     while chunk := take(turns, seen, measure):
         yield chunk

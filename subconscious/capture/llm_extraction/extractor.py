@@ -1,7 +1,7 @@
-"""The extractor that asks a model of language.
+"""The extractor that uses a language model.
 
-The model proposes; what it says of itself counts for nothing. The evidence is looked up, the origin is that of the turns
-that the wording draws on, and the gate comes afterwards, as with the offline extractor's candidates.
+The model only proposes, and its claims about itself are ignored: the evidence is looked up, the origin is that of the
+turns that the wording is made of, and the gate decides afterwards, as on candidates of the rules.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from subconscious.transcripts.records import storable
 
 PURPOSE = "capture"
 VERSION = 4
-"""Which wording of the prompt is asked."""
+"""The version of the prompt."""
 
 ANSWER_TOKENS = 4096
-"""Room for an answer with as many candidates as there may be."""
+"""Tokens for an answer with the largest number of candidates."""
 
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
@@ -35,21 +35,21 @@ _LONGEST_TAG = 40
 VERBATIM = "in the person's own words: what the model added is another's"
 
 SURE_OF_USER = 0.8
-"""A model's score from which a person's own words are as good as .9 means; people's decisions correct it."""
+"""Score of the model that corresponds to a confidence of .9 for the user's own words; calibration corrects it."""
 
 _WAITS, _STORED = 0.7, 0.9
 
 Clean = Callable[[str], str]
-"""Takes out what must never be stored, once more: a model could put together again what was cut apart."""
+"""Removes secrets and private text again, since a model could rejoin what was separated."""
 
 
 def extractor(provider: str, model: str) -> str:
-    """The name that captures carry, and that calibration goes by: one a provider, model and prompt."""
+    """Return the extractor's name, which captures store and calibration uses: one per provider, model and prompt."""
     return f"model-{VERSION}:{provider}/{model}"
 
 
 def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
-    """Ask for what is worth keeping of a chunk, given summaries of what is known."""
+    """Return the request for what is worth storing in a chunk, with summaries of known memories."""
     asked, chosen = prompt(PURPOSE, VERSION), proposals.SCALES[scale]
     size = max(100, round(tokens(chunk.fresh), -2))
     listed = "\n".join(f"- {wording.squeeze(summary)}" for summary in known) or "(nothing)"
@@ -63,7 +63,7 @@ def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
 
 
 def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
-    """Make candidates of an answer, each statement once; evidence that stands nowhere is left for the gate to refuse."""
+    """Return the candidates in an answer, each statement once; the gate refuses those without evidence in the chunk."""
     found: dict[str, Candidate] = {}
     for proposal in answer.candidates:
         made = _candidate(proposal, chunk, name, lambda text: wording.squeeze(clean(storable(text))))
@@ -97,7 +97,7 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
 
 @dataclass(frozen=True, slots=True)
 class _Worded:
-    """A wording and whose it is; ``note`` says why it is not the model's."""
+    """A wording and its author; ``note`` says why it is not the model's wording."""
 
     content: str
     summary: str
@@ -107,10 +107,10 @@ class _Worded:
 
 
 def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, _Worded]:
-    """Look up what a proposal rests on and word it.
+    """Look up the evidence of a proposal and choose its wording.
 
-    Where the wording is not the user's, what they typed is not what shows that it is true: its evidence is the other
-    quote, whose words are compared with what tools had said before.
+    If the wording is not the user's, typed words can't be its evidence. Then the other quote is, which is compared with
+    earlier tool output.
     """
     found = grounds(proposal, chunk.turns)
     worded = _worded(proposal, found, chunk, tidy)
@@ -121,9 +121,9 @@ def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, 
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
-    """Choose the wording: the model's, without its reason if that is another's, or else what the person typed.
+    """Choose the wording: the model's, without a reason that has another author, or else the user's own sentence.
 
-    What a person said stays theirs, whatever a model adds to it; what is added by others is left out.
+    The user stays the author of what they said, whatever a model adds to it; additions by others are removed.
     """
     content = wording.cut_clause(tidy(proposal.content), LONGEST).strip()
     summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
@@ -142,7 +142,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
 
 def _typed(found: Grounds) -> str:
-    """Return the sentences that a person typed of it, all of one message, as far as they fit; "" where they say too little."""
+    """Return the user's sentences that a proposal quotes from a message, if they fit; "" if they say too little."""
     said = [wording.squeeze(own_words(one)) for one in found.stated if one.turn is found.evidence.turn]
     whole = " ".join(dict.fromkeys(filter(None, said)))
     return whole if len(whole) <= LONGEST else said[0]
@@ -163,9 +163,9 @@ def _reason(proposal: Statement) -> str:
 
 
 def _scaled(score: float, origin: Origin, turn: Turn) -> float:
-    """Map a model's score onto the thresholds: of what a person typed, ten of ten from ``SURE_OF_USER`` on were right.
+    """Map a model's score onto the thresholds: of typed statements, ten of ten from ``SURE_OF_USER`` on were right.
 
-    So it is for a plan that a person let through, or an answer that they chose, as it is without a model.
+    The same applies to approved plans and chosen answers, as without a model.
     """
     settled = turn.act is not Act.NONE and origin is not Origin.TOOL
     if score <= _WAITS or not (settled or origin is Origin.USER):
@@ -181,7 +181,7 @@ def _tags(proposal: Statement, tidy: Clean) -> tuple[str, ...]:
 
 
 def _files(proposal: Statement, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
-    """Keep the files that the chunk knows; a model makes up paths, too."""
+    """Return the files that occur in the chunk; a model may invent paths."""
     touched = {PurePath(file).name for turn in turns for file in turn.files}
     named = (tidy(file) for file in proposal.files)
     known = (file for file in named if file and (PurePath(file).name in touched or _mentioned(file, turns)))

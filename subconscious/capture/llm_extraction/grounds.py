@@ -1,4 +1,4 @@
-"""Where in a transcript stands what a model's proposal rests on: its evidence, what a person typed of it, its context."""
+"""Looks up the quotes of a proposal in the transcript: its evidence, the typed part of it, its context."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from subconscious.text.sentences import sentences
 from subconscious.text.wording import content_words
 
 FEWEST_WORDS = 3
-"""Words with a meaning that a person's sentence must have to be kept as it stands."""
+"""Content words that a user's sentence needs to be stored verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a quote was looked for: ``said`` is the verbatim span, "" where it stands nowhere."""
+    """The result of looking up a quote: ``said`` is the verbatim span, "" if the quote was not found."""
 
     turn: Turn
     said: str
@@ -27,7 +27,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """``evidence`` is what is shown for a proposal; ``stated`` is all that a person typed of it."""
+    """``evidence`` is the evidence shown for a proposal; ``stated`` are all quotes of it that the user typed."""
 
     evidence: Place
     stated: tuple[Place, ...] = ()
@@ -35,7 +35,7 @@ class Grounds:
 
 
 def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
-    """Look up what a proposal quotes; what a person typed of it goes before anything else."""
+    """Look up the quotes of a proposal; typed ones are preferred as evidence."""
     stated = tuple(_all_stated(proposal.directive, turns))
     context = tuple(place.turn for place in (_look_up(one, turns) for one in proposal.context) if place.said)
     if stated:
@@ -46,21 +46,21 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return the quote that nobody typed as the only ground; None where there is none.
+    """Return the quotes that nobody typed as the only grounds; None if there are none.
 
-    What was typed is left out: it did not carry the wording, and must not lend it the user's origin.
+    Typed quotes are left out: they did not support the wording, and must not give it the user's origin.
     """
     place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
     return Grounds(place, (), found.context) if place.said and not is_typed(place.turn) else None
 
 
 def is_typed(turn: Turn) -> bool:
-    """Whether a person typed a turn."""
+    """Whether the user typed a turn."""
     return turn.role is Role.USER and turn.origin is Origin.USER and turn.act is Act.NONE
 
 
 def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Place]:
-    """Give the quotes that a person did type; whoever quotes them can't make them another's."""
+    """Yield the quotes that the user typed, under whatever label the model gave them."""
     for quoted in found:
         named = _named(quoted, turns)
         order = [*([named] if named else []), *turns]
@@ -70,9 +70,9 @@ def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Plac
 
 
 def _look_up(quoted: Quoted, turns: Sequence[Turn]) -> Place:
-    """Find a quote in the turn that is named, or else in one other: the least trusted one that holds it.
+    """Find a quote in the named turn, or else in the least trusted turn that contains it.
 
-    Where it stands nowhere the turn that was named, or the last, has to stand for the transcript.
+    If no turn contains it, the place is the named turn, or the last one.
     """
     named = _named(quoted, turns)
     if named is not None and (said := quotes.find(quoted.quote, named.quotable_text)):
@@ -86,7 +86,7 @@ def _named(quoted: Quoted, turns: Sequence[Turn]) -> Turn | None:
 
 
 def own_words(place: Place) -> str:
-    """Return the whole sentences that a person's quote is taken from, verbatim; "" where they mean little alone.
+    """Return the whole sentences that a quote of the user is taken from, verbatim; "" if they are unclear alone.
 
     A part of a sentence may say the opposite of the whole.
     """

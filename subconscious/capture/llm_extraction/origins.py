@@ -1,7 +1,7 @@
-"""Whose words a model's wording is made of: its own word for it is never asked.
+"""Determines the author of a model's wording; the model's own claim is ignored.
 
-A candidate quotes one turn, but its wording may come from others. It is no more trusted than the least trusted turn
-that it visibly draws on.
+A candidate quotes one turn, but its wording may come from others. It is only as trusted as the least trusted turn that
+it visibly uses.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""Words of a less trusted turn, and of nobody more trusted, from which a wording is made of that turn too."""
+"""Words from a less trusted turn, and from no more trusted one, that make that turn a source of the wording."""
 
 CLAIM = 2
-"""Words, names apart, that another turn added to a person's and that say something of their own."""
+"""Words, without names, that another turn added to the user's words and that make a claim of their own."""
 
 LONGEST_TYPED = 1500
-"""Characters of a turn beyond which a person may have pasted something into it that they did not write."""
+"""Characters above which a turn may contain pasted text that the user did not write."""
 
 _SHARE = 1 / 3
-"""Share of a wording that those words must be as well."""
+"""Share of a wording that those words must also be."""
 
 _OWN = 0.5
-"""Share of a wording that nobody trusted said, from which it is the model's own."""
+"""Share of a wording that no trusted turn contains, from which the model is its author."""
 
 
 def origin_of(
@@ -36,9 +36,9 @@ def origin_of(
     stated: Sequence[Turn] = (),
     context: Sequence[Turn] = (),
 ) -> Origin:
-    """Return the origin of a wording that quotes one turn of ``turns``.
+    """Return the origin of a wording that quotes one of ``turns``.
 
-    ``stated`` are further turns in which a person said what it says, ``context`` those that tell what they refer to.
+    ``stated`` are further turns in which the user said it, ``context`` turns that explain its references.
     """
     said = words(wording)
     if quoted.origin is Origin.USER:
@@ -59,7 +59,7 @@ def origin_of(
 def _of_a_person(
     said: set[str], quote: str, stated: Sequence[Turn], turns: Sequence[Turn], context: Sequence[Turn]
 ) -> Origin:
-    """What stands in a person's own turn is theirs, whoever says it too; only what was added can be another's."""
+    """Return the origin if the user's own turn was quoted: only words that were added can have another author."""
     added = said - _typed(quote, stated)
     most = _OWN * len(said)
     resolved = _resolved(stated[0], turns, context) if len(added) <= most else set()
@@ -72,25 +72,25 @@ def _of_a_person(
 
 
 def _resolved(stated: Turn, turns: Sequence[Turn], context: Sequence[Turn]) -> set[str]:
-    """The words by which turns before a person's say what that refers to; a tool's can't."""
+    """Return the words with which turns before the user's explain its references; tool turns don't count."""
     before = turns[: turns.index(stated)] if stated in turns else turns
     return {word for turn in before if turn in context and turn.origin is not Origin.TOOL for word in _of(turn)}
 
 
 def _typed(quote: str, stated: Sequence[Turn]) -> set[str]:
-    """The words of the turns in which a person said it; of a long one, which may be pasted, those of the quote."""
+    """Return the words of the turns in which the user said it; of long ones, which may be pasted, only the quote."""
     return words(quote).union(*(_of(turn) for turn in stated if len(turn.text) <= LONGEST_TYPED))
 
 
 def _of(turn: Turn) -> set[str]:
-    """All that a model was given of a turn, what only shows what was going on included."""
+    """Return all words of a turn that the model was given, including context."""
     return words(f"{turn.quotable_text}\n{turn.shown}")
 
 
 def _adds(said: set[str], added: set[str], other: set[str]) -> bool:
-    """Whether enough of what was added to a person's words stands in another turn for it to come from there.
+    """Whether enough of the words added to the user's words occur in another turn to be taken from it.
 
-    A name only says what is meant; any other words make a claim of their own.
+    A name only identifies a subject; any other word makes a claim.
     """
     borrowed = added & other
     claims = [word for word in borrowed if word.isdigit() or not is_name(word)]
@@ -102,7 +102,7 @@ def _is_much(borrowed: int, said: set[str]) -> bool:
 
 
 def _draws_on(said: set[str], own: set[str], quote: set[str], other: set[str]) -> bool:
-    """Whether a wording shares more with another turn than with its quote, or takes much from there alone."""
+    """Whether a wording shares more with another turn than with its quote, or takes many words from it alone."""
     if len(said & other) > max(len(said & quote), 1):
         return True
     borrowed = len((said - own) & other)
@@ -110,7 +110,7 @@ def _draws_on(said: set[str], own: set[str], quote: set[str], other: set[str]) -
 
 
 def _trusted(origin: Origin, turns: Sequence[Turn]) -> set[str]:
-    """The words of all turns that are at least as trusted."""
+    """Return the words of all turns that are at least as trusted."""
     return {word for turn in turns if turn.origin.distrust <= origin.distrust for word in words(turn.quotable_text)}
 
 
@@ -119,5 +119,5 @@ def _lesser(one: Origin, other: Origin) -> Origin:
 
 
 def words(text: str) -> set[str]:
-    """The words of a text that carry meaning, however they are written."""
+    """Return the content words of a text in a normalised spelling."""
     return {word.casefold() for word in content_words(text)}

@@ -1,7 +1,7 @@
-"""What a model is asked to answer: a few candidates, each with its quotes and what it is worth.
+"""The schema of a model's answer: a few candidates with quotes and scores.
 
-The schema that goes out is strict, the reading of what comes back is not: whatever is out of bounds costs one candidate
-its place, with a reason, and never the others theirs.
+The schema that is sent is strict, the parsing of answers is not: an invalid candidate is dropped with a reason, and the
+others are kept.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from pydantic import BaseModel, BeforeValidator, Field
 from subconscious.domain.kinds import KINDS
 
 MOST = 12
-"""Candidates that one chunk may bring."""
+"""Candidates of one chunk, at most."""
 
 DOUBTED = 0.5
-"""The most that is thought of what holds for the moment only: it is discarded."""
+"""The largest score of statements that only apply to the moment: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
-"""What the score of a candidate that nothing confirmed is multiplied by."""
+"""Factor on the score of a candidate that nothing confirmed."""
 
 QUOTES = 2
-"""Quotes of one sort that a candidate may have beside its evidence."""
+"""Quotes of one sort that a candidate may have besides its evidence."""
 
 WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specificity": 0.15, "coherence": 0.10}
-"""What each of five scores weighs in the confidence, where that formula is chosen."""
+"""Weights of the five scores in the confidence, if that formula is selected."""
 
 CAPTURED_KINDS = tuple(name for name in KINDS if name != "meta")
 
 _SLACK = 0.05
-"""By how much a part may lie beyond 0..1 and still be taken for a slip; a score of 8 is of another scale."""
+"""By how much a score may be outside 0..1 and still count as rounding; a score of 8 is of another scale."""
 
 
 def _listed(value: Any) -> Any:
-    """Read a list; models also write one thing, or things with commas between."""
+    """Parse a list; models also write a single item, or items separated by commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
@@ -51,7 +51,7 @@ def _first(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Read a number; none at all is one that can't be right."""
+    """Parse a number; anything else becomes an invalid one."""
     return -1.0 if value is None else value
 
 
@@ -60,7 +60,7 @@ def _words(length: int) -> Any:
 
 
 def _quoted(value: Any) -> Any:
-    """Read up to ``QUOTES`` quotes; models also write a bare text for one. What is no quote is left out."""
+    """Parse up to ``QUOTES`` quotes, also bare strings; other values are dropped."""
     found = value if isinstance(value, list) else [value]
     told = [{"quote": one} if isinstance(one, str) else one for one in found]
     return [one for one in told if isinstance(one, Quoted) or _is_quote(one)][:QUOTES]
@@ -75,7 +75,7 @@ def _word(value: Any) -> Any:
 
 
 def _truth(value: Any) -> Any:
-    """Read a truth value; whatever else stands there vouches for nothing."""
+    """Parse a truth value; anything else counts as unknown."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
 
 
@@ -90,7 +90,7 @@ Part = Annotated[
 
 
 class Quoted(BaseModel):
-    """Words of one turn, copied."""
+    """A verbatim quote from one turn."""
 
     turn: int = 0
     quote: Text = _words(400)
@@ -100,9 +100,9 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 
 
 class Statement(BaseModel):
-    """What a candidate says, as a model words it.
+    """The statement of a candidate in a model's words.
 
-    ``directive`` is what the user typed of it, ``context`` what tells what that refers to.
+    ``directive`` is the part that the user typed, ``context`` the text that explains its references.
     """
 
     turn: int = 0
@@ -118,22 +118,22 @@ class Statement(BaseModel):
 
     @property
     def measured(self) -> bool:
-        """Whether every score was given, on the scale that was asked for."""
+        """Whether every score was given, on the requested scale."""
         raise NotImplementedError
 
     @property
     def confidence(self) -> float:
-        """The raw confidence; 0 where a score is missing or of another scale."""
+        """The raw confidence; 0 if a score is missing or of another scale."""
         raise NotImplementedError
 
     @property
     def scores(self) -> str:
-        """The scores, for a person."""
+        """The scores, for display."""
         raise NotImplementedError
 
 
 class Proposal(Statement):
-    """One candidate with what tells good ones from others: how long it holds, what confirms it, how much it is worth."""
+    """One candidate with the values that the gate needs: how long it is valid, what confirms it, how useful it is."""
 
     standing: Annotated[Word, Field(json_schema_extra={"enum": ["standing", "once"]})] = ""
     confirmed_by: Annotated[Word, Field(json_schema_extra={"enum": ["user", "test", "commit", "nothing"]})] = ""
@@ -142,19 +142,19 @@ class Proposal(Statement):
 
     @property
     def measured(self) -> bool:
-        """Whether it was scored, on the scale that was asked for."""
+        """Whether it was scored on the requested scale."""
         return -_SLACK <= float(self.keep) <= 1 + _SLACK
 
     @property
     def doubt(self) -> str:
-        """Why it is not worth keeping whatever its score, or ""."""
+        """The reason not to store it at any score, or ""."""
         if self.standing != "standing":
             return "it applies only for the moment"
         return "" if self.true_at_end else "it is not true any more at the end"
 
     @property
     def confidence(self) -> float:
-        """The keep score, held down by what speaks against keeping it."""
+        """The score for storing, lowered by the objections."""
         if not self.measured:
             return 0.0
         keep = min(1.0, max(0.0, float(self.keep)))
@@ -164,13 +164,13 @@ class Proposal(Statement):
 
     @property
     def scores(self) -> str:
-        """The scores, for a person."""
+        """The scores, for display."""
         told = f"keep {self.keep:.2f}, confirmed by {self.confirmed_by or 'nothing'}"
         return f"{told}; {self.doubt}" if self.doubt else told
 
 
 class ScoredProposal(Statement):
-    """One candidate with five scores, for who has chosen their formula."""
+    """One candidate with five scores, for users who selected that formula."""
 
     relevance: Part
     actionability: Part
@@ -185,7 +185,7 @@ class ScoredProposal(Statement):
 
     @property
     def measured(self) -> bool:
-        """Whether every part was given, on the scale that was asked for."""
+        """Whether every part was given, on the requested scale."""
         return all(-_SLACK <= float(getattr(self, name)) <= 1 + _SLACK for name in WEIGHTS)
 
     @property
@@ -197,18 +197,18 @@ class ScoredProposal(Statement):
 
     @property
     def scores(self) -> str:
-        """The scores, for a person."""
+        """The scores, for display."""
         return ", ".join(f"{name} {part:.2f}" for name, part in self.parts.items())
 
 
 class Proposals(BaseModel):
-    """A model's answer to one chunk."""
+    """A model's answer about one chunk."""
 
     candidates: Annotated[list[Proposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})] = []
 
 
 class ScoredProposals(BaseModel):
-    """The same, with five scores."""
+    """The same with five scores."""
 
     candidates: Annotated[
         list[ScoredProposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})
@@ -220,7 +220,7 @@ Answer = Proposals | ScoredProposals
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How candidates are scored: the answer's schema, and the words of the prompt that ask for it."""
+    """A way to score candidates: the schema of the answer, and the words of the prompt that request it."""
 
     schema: type[Answer]
     asked: str
@@ -243,4 +243,4 @@ SCALES = {
         " on.",
     ),
 }
-"""To add a scale, add a row, and its name to the setting `model_scores`."""
+"""The scales. To add one, add a row, and its name to the setting `model_scores`."""

@@ -1,7 +1,7 @@
-"""The end of a session with a model: what was found is looked at a second time, against all of it and what is stored.
+"""Second look at a session's end: a model reviews what was found, against the whole session and stored memories.
 
-It stands in for the person who does not review. What fails is discarded with its reason; what passes becomes what the
-gate had said of it; what is not vouched for waits for a person, as it would without a model.
+It replaces the review of a person who does not review. Refused candidates are discarded with the reason, passed ones
+get the gate's original decision, and all others wait for a person, as without a model.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ from subconscious.wire.captures import Capture
 log = logging.getLogger("subconscious.capture")
 
 NEIGHBOURS = 4
-"""Memories a note that the model is shown beside it."""
+"""Memories per note that the model is shown with it."""
 
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
-"""Unconfirmed memories that the model is shown beside a note, and all notes together."""
+"""Unconfirmed memories that the model is shown with a note, and in all."""
 
 UNSAID = "no second look vouches for it"
 REFUSED = "the second look refused it"
 
 SURE = 0.95
-"""Confidence of a link that the second look found; whose words the two are decides whether it counts."""
+"""Confidence of a link that the second look found; the origins of both memories decide its status."""
 
 MENDABLE = ("review", "unconfirmed")
 
 
 def held(judged: Judged) -> Judged:
-    """Let what a model found wait for its second look; what is refused or set apart needs none."""
+    """Hold a model's candidate for its second look; refused and quarantined ones need none."""
     candidate, admission = judged
     if admission.decision not in (Decision.AUTO, Decision.REVIEW):
         return judged
@@ -73,7 +73,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Judge candidates that get no second look: what no person said is given to nobody before one reviews it."""
+    """Return the admissions of candidates without a second look: sessions are not given what the user did not say."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -85,17 +85,17 @@ def _unlooked(admission: Admission) -> Admission:
 
 
 async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
-    """Note what the gate had said of captures that wait for their second look."""
+    """Store the gate's decision on captures that wait for their second look."""
     for capture_id in capture_ids:
         await second_looks.enqueue(tx, capture_id, gate.decision, gate.reservation, before)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a session has brought: what awaits the second look, then what was found without a model.
+    """The captures of a session: those that wait for the second look, then those found without a model.
 
-    ``sketch`` is what the session's story is told from, as it was stored; "" where no story is wanted. ``unconfirmed``
-    are memories that a note may repeat and thereby confirm.
+    ``sketch`` is the input of the session's story, as it was stored; "" if no story is wanted. ``unconfirmed`` are
+    memories that a note may repeat and thereby confirm.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -106,23 +106,23 @@ class Session:
 
     @property
     def shown(self) -> dict[int, Memory]:
-        """The memories that the notes are compared with, the active ones first."""
+        """The memories that the notes are compared with, active ones first."""
         return self.stored | self.unconfirmed
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a model is shown of the session as a whole; {} where there is nothing to tell of it."""
+        """The record of the session for the model; {} if there is nothing to tell."""
         return record_of(Sketch.from_json(self.sketch)) if self.sketch else {}
 
     @property
     def notes(self) -> list[Note]:
-        """What is shown, in the order in which it is numbered."""
+        """The notes in the order in which they are numbered."""
         looked = [_note(one.capture, one.before) for one in self.awaited]
         return [*looked, *(_note(one) for one in self.others)][: second_look.MOST]
 
     @property
     def standings(self) -> list[int]:
-        """How freely each note may be given: 2 if it is stored, 1 if it may be unconfirmed, 0 if it waits for a person."""
+        """How each note may be given: 2 if it is stored, 1 if it may become unconfirmed, 0 if it waits for a person."""
         looked = [_standing(one.decision is Decision.AUTO, one.reservation) for one in self.awaited]
         return [*looked, *(_standing(one["status"] == "captured", one["reservation"]) for one in self.others)]
 
@@ -175,13 +175,13 @@ async def _unconfirmed(
 
 
 def ask(session: Session) -> Request:
-    """Make the one question about a session."""
+    """Return the single request about a session."""
     stored = {number: one.content for number, one in session.shown.items()}
     return second_look.request(session.notes, stored, opinions.types(), session.record)
 
 
 async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
-    """Let the second look count, as one transaction; return the memories that are in force by it."""
+    """Apply the second look in one transaction; return the memories that became active."""
     said = {
         number: _without_loss(look, number, session)
         for number, look in second_look.entries(answer, len(session.notes)).items()
@@ -203,7 +203,7 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 
 @dataclass
 class _Applying:
-    """A second look that is being applied: ``made`` are the memories in force by it, ``verdicts`` the refusals."""
+    """A second look that is being applied: ``made`` are the memories that became active, ``verdicts`` the refusals."""
 
     ctx: RecallContext
     tx: aiosqlite.Connection
@@ -214,7 +214,7 @@ class _Applying:
     verdicts: dict[int, str] = field(default_factory=dict)
 
     async def decide(self, said: Mapping[int, Look]) -> None:
-        """Settle each note that still awaits it: a person may have decided on some meanwhile."""
+        """Decide on each note that still waits: a person may have decided on some in the meantime."""
         session_id = self.where.place.session_id or ""
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
@@ -233,14 +233,14 @@ class _Applying:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Let a double stand where the other one waits for a person: what both say would be lost with it."""
+    """Keep a duplicate if the other one waits for a person: otherwise both could be lost."""
     standings = session.standings
     worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]
     return look.model_copy(update={"fate": "stands"}) if worse else look
 
 
 async def _story(ctx: RecallContext, session: Session, said: Story, session_id: str) -> Checked | None:
-    """Examine the story of a session; None where the session is unknown."""
+    """Check the story of a session; None if the session is unknown."""
     known = await sessions.get(ctx.database, session_id)
     if known is None:
         return None
@@ -252,7 +252,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 
 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
-    """Keep a story in place of the one that was told offline; what the session gained meanwhile comes first."""
+    """Replace the offline story by the model's; text that the session added in the meantime comes first."""
     if story.refused:
         log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
         return
@@ -261,7 +261,7 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
 
 
 async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
-    """No second look will come: what waits for it waits for a person, the user's own words are what the gate said."""
+    """Release captures without a second look: to a person, or the user's own words to the gate's decision."""
     async with ctx.database.write() as tx:
         for one in await second_looks.waiting_captures(tx, session_id):
             own = one.capture["origin"] == Origin.USER and one.decision is Decision.AUTO
@@ -278,7 +278,7 @@ async def _settle(
     where: Provenance,
     notes: Sequence[Note],
 ) -> str:
-    """Discard, store or leave to a person what awaited its second look; return why it was refused, or ""."""
+    """Discard a capture, store it or leave it to a person; return why it was refused, or ""."""
     content = one.capture["content"]
     if look is not None and (why := second_look.refusal(look, content)):
         await decisions.displace(tx, one.capture["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
@@ -292,7 +292,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Raise what passed to the confidence that is worth a person's look: the second look stands in for that person."""
+    """Raise a passed note to the confidence of a review: the second look takes the person's place."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
@@ -301,7 +301,7 @@ def _instead(look: Look, notes: Sequence[Note]) -> str:
 
 
 async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, where: Provenance) -> None:
-    """Let a capture be what the gate had said of it; by now more may be known that speaks against it."""
+    """Give a capture the gate's original decision, checked again against what is known by now."""
     capture = one.capture
     candidate = candidate_from(capture)
     gate = Admission(one.decision, capture["confidence"], capture["reason"], reservation=one.reservation)
@@ -313,7 +313,7 @@ async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCaptur
 async def _replaced(
     ctx: RecallContext, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
 ) -> list[int]:
-    """Link what was stored to the memories that it replaces; return it where it was."""
+    """Link a stored memory to the memories that it replaces; return it if it was stored."""
     capture = await captures.require(tx, capture_id)
     memory = await memories.find(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
     if memory is None:
@@ -331,7 +331,7 @@ async def _replaced(
 
 
 async def _take_place(tx: aiosqlite.Connection, capture_id: int, others: Iterable[Capture]) -> None:
-    """Retire the unconfirmed memory that rules made of the same words of the user, now that these are stored."""
+    """Retire the unconfirmed memory that the rules made of the same words of the user, which are stored now."""
     capture = await captures.require(tx, capture_id)
     if capture["origin"] != Origin.USER or capture["memory_id"] is None:
         return
@@ -343,7 +343,7 @@ async def _take_place(tx: aiosqlite.Connection, capture_id: int, others: Iterabl
 
 @dataclass(frozen=True, slots=True)
 class _Bears:
-    """How two memories bear on each other, and what shows it."""
+    """A relation between two memories, and its evidence."""
 
     source: Memory
     target: Memory
@@ -359,7 +359,7 @@ def _is_valid(said: second_look.Bearing, memory: Memory, other: Memory) -> bool:
 
 
 async def _link(ctx: RecallContext, tx: aiosqlite.Connection, found: _Bears, session_id: str | None, by: str) -> None:
-    """Link two between which nothing stands; the less trusted only proposes to overturn the more trusted."""
+    """Link two memories that are not linked yet; a less trusted one only proposes to overturn a more trusted one."""
     if await links.between(tx, found.source.id, found.target.id):
         return
     status = status_for(found.type, SURE, found.source, found.target, ctx.settings)
@@ -378,7 +378,7 @@ async def _mend(
     number: int,
     expiry_days: float,
 ) -> None:
-    """Take out of the queue, or word better, what was found offline and no person said; what is stored stays."""
+    """Close or reword waiting captures found offline that the user did not say; stored ones stay."""
     fresh = await captures.require(tx, int(str(capture["id"])))
     if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
         return

@@ -1,8 +1,8 @@
-"""Counts what a session found again: a note that repeats a memory of an earlier session stores no second one.
+"""Counts what a session found again: a note that repeats an earlier session's memory stores no second one.
 
-An unconfirmed memory that another session finds by itself is confirmed, as it is without a model. The second look says
-which memory a note repeats, because other words of the same finding are beyond a comparison of words. It can confirm
-nothing that the gate refuses: the note must be one that would have become a memory itself.
+An unconfirmed memory that another session finds independently is confirmed, as without a model. The second look names
+the repeated memory, because a comparison of words does not recognise other wordings. It can't confirm anything that the
+gate refuses: the note must be one that would have become a memory itself.
 """
 
 from __future__ import annotations

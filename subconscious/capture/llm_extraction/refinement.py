@@ -1,8 +1,8 @@
-"""What a model makes of a transcript, joined with what stands already: refined, not doubled.
+"""Merges a model's findings with existing captures and memories, without duplicates.
 
-The offline result stands at once. What a model finds later is compared with it: the same statement gives a waiting
-capture better words, a new one goes through the gate like any other, and what a person has decided, or what is stored,
-keeps its wording.
+The offline result is stored at once and compared with the model's findings later. The same statement gives a waiting
+capture a better wording, a new statement passes the gate like any other, and captures that a person decided on, or that
+are stored, keep their wording.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
 STEP = 256 * 1024
-"""Bytes of a transcript between two places that a reading can start from again."""
+"""Bytes of a transcript between two positions from which a reading can start again."""
 
 COMPARED = 40
-"""Captures of a session, the latest, whose meaning a candidate is compared with."""
+"""Latest captures of a session whose meaning a candidate is compared with."""
 
 NEIGHBOURS = 5
 """Memories that a candidate is compared with."""
 
 LEADING_WORDS = 600
-"""Characters of what the user said last in a chunk, by which known memories are looked for."""
+"""Characters of the user's last text in a chunk that are used to search for known memories."""
 
 OPEN = ("review", "discarded")
-"""Statuses of captures that neither a person nor the gate has settled for good."""
+"""Statuses of captures that neither a person nor the gate has decided for good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next chunk of a span: where the one after it begins, and how many tokens are left."""
+    """The next chunk of a span, the start of the following one, and the number of tokens left."""
 
     chunk: Chunk
     place: ReadingPosition
@@ -69,15 +69,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Nothing can be read any more, and why."""
+    """Nothing can be read any more, with the reason."""
 
     reason: str
 
 
 def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
-    """Read the next chunk of a span; None where nothing of it is left. Slow: run it in a thread.
+    """Read the next chunk of a span; None if nothing is left. Slow: run it in a thread.
 
-    Raises TranscriptError when the file can't be read.
+    Raises TranscriptError if the file can't be read.
     """
     offset, state = span.place.anchor, State.from_json(json.loads(span.place.state or "{}"))
     turns: list[Turn] = []
@@ -102,18 +102,18 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
 
 
 def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: int) -> ReadingPosition:
-    """The last mark from which the turns that lead in are still read."""
+    """Return the last position from which the repeated turns are still read."""
     offset, state, before = next(mark for mark in reversed(marks) if mark[2] <= max(0, end - overlap))
     return ReadingPosition(offset, json.dumps(state.to_json()), end - before)
 
 
 async def ask_of(ctx: RecallContext, chunk: Chunk, project_id: str) -> Request:
-    """Make the request for a chunk: its turns were cleaned when they were read, what is known when it was stored."""
+    """Return the request for a chunk; its turns and the known memories were redacted when they were read and stored."""
     return model.request(chunk, await _known(ctx, chunk, project_id), ctx.settings.model_scores)
 
 
 async def _known(ctx: RecallContext, chunk: Chunk, project_id: str) -> list[str]:
-    """Summaries of what is remembered: first what fits the chunk, then the latest."""
+    """Return summaries of known memories: first those that match the chunk, then the latest."""
     most = ctx.settings.known_summaries
     said = " ".join(turn.text for turn in chunk.fresh if turn.origin is Origin.USER)[-LEADING_WORDS:]
     fitting = [hit.memory for hit in await recall(ctx, said, project_id, most)] if said else []
@@ -123,14 +123,14 @@ async def _known(ctx: RecallContext, chunk: Chunk, project_id: str) -> list[str]
 
 
 def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
-    """Verify and admit what a model proposed, as if anybody had extracted it. CPU-bound: run it in a thread."""
+    """Check and admit a model's proposals like other candidates. CPU-bound: run it in a thread."""
     found = model.candidates(answer, chunk, extractor, clean)
     return weigh(found, chunk.turns, ctx.settings, ctx.calibration)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged candidate, and what says the same already: a capture of its session, or else a memory."""
+    """A judged candidate, and what already says the same: a capture of its session, or else a memory."""
 
     judged: Judged
     capture_id: int | None = None
@@ -138,7 +138,7 @@ class Finding:
 
 
 async def compare(ctx: RecallContext, judged: Sequence[Judged], spot: Spot) -> list[Finding]:
-    """Find what each candidate repeats. Slow, since it goes by meaning too: do it before the transaction."""
+    """Find what each candidate repeats. Slow, because meanings are compared too: run it before the transaction."""
     known = await captures.listing(ctx.database, session_id=spot.session_id, limit=10_000) if spot.session_id else []
     meanings = _Meanings(ctx)
     found = []
@@ -152,7 +152,7 @@ async def compare(ctx: RecallContext, judged: Sequence[Judged], spot: Spot) -> l
 
 
 class _Meanings:
-    """How near texts are by their embeddings, each made once; 0 where there is no embedder."""
+    """Similarity of texts by cached embeddings; 0 without an embedder."""
 
     def __init__(self, ctx: RecallContext) -> None:
         self._ctx = ctx
@@ -182,7 +182,7 @@ async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings
 
 
 def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
-    """Whether a candidate says what a capture says; of another kind only where both rest on the same words."""
+    """Whether a candidate says the same as a capture; captures of another kind must quote the same words."""
     quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
     if not (quoted or candidate.kind == capture["kind"]):
         return False
@@ -208,9 +208,9 @@ async def join(
     where: Provenance,
     looked_at: Sequence[Turn] | None = None,
 ) -> list[tuple[int, Memory | None]]:
-    """Store what is new and refine what waits, in the caller's transaction; the captures that changed.
+    """Store new candidates and refine waiting ones, in the caller's transaction; return the changed captures.
 
-    With ``looked_at``, the turns they were found in, it waits for the second look at the session's end.
+    With ``looked_at``, the turns in which they were found, they wait for the second look at the session's end.
     """
     changed = []
     for finding in findings:
@@ -246,7 +246,7 @@ async def _take_in_held(
 async def _refine(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Give a capture that no person has decided on the model's words; evidence, origin and history stay its own."""
+    """Give a capture that no person has decided on the model's wording; evidence, origin and history stay."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
     origin = Origin(capture["origin"])
@@ -278,7 +278,7 @@ async def _refine(
 
 
 def _waits(capture: Capture) -> bool:
-    """Whether a model may refine a capture: the offline extractor's, and neither decided on nor set aside."""
+    """Whether a model may refine a capture: found by the rules, and neither decided on nor quarantined."""
     undecided = capture["status"] == "review" or (capture["status"] == "discarded" and capture["reason"] != ECHO)
     return undecided and capture["decided_at"] is None and not capture["extractor"].startswith(("model-", OBSERVED))
 
@@ -286,7 +286,7 @@ def _waits(capture: Capture) -> bool:
 async def _repeat(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """A candidate says what a memory says: it recurs if the session said so by itself, and keeps its wording."""
+    """Count a repetition of a memory if the session was not given it; the memory keeps its wording."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     memory = await memories.require(tx, memory_id)
     given = await surfaces.given_hashes(ctx.database, where.place.session_id or "")

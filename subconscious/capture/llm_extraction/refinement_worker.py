@@ -1,7 +1,7 @@
-"""Has a model read what was learned from offline already: in the background, durably, and in nobody's way.
+"""Has a model read sessions in the background, after the rules have read them.
 
-What a session gains is gathered. It is read when enough has come together, or when the session pauses or ends; a
-provider that is down, or a cap that is reached, makes it wait and costs nothing but time.
+New text is collected, and read when there is enough of it, or when the session pauses or ends. While a provider is down
+or a cap is reached, it waits.
 """
 
 from __future__ import annotations
@@ -53,29 +53,29 @@ Wait = Callable[[float, str], Awaitable[None]]
 Failed = Callable[[Exception], Awaitable[None]]
 
 NO_KEY = 5
-"""Work without a key, or with a refused one, pauses as long as after so many failures; a new key ends the pause."""
+"""Work without a key, or with a refused one, pauses as after this many failures; a new key ends the pause."""
 
 LONGEST_PAUSE = 900.0
-"""Seconds between two tries, at the most, where the provider does not say more."""
+"""Longest pause in seconds between two attempts, unless the provider requests a longer one."""
 
 LONGEST_REST = 300.0
-"""Seconds after which the queue is looked at without a signal: clocks are set."""
+"""Seconds after which the queue is checked without a signal, because clocks may be changed."""
 
 INTENT_LENGTH = 500
 
 
 def wanted(ctx: RecallContext) -> bool:
-    """Whether a model is to read what is said now, be there one to ask at this moment or not."""
+    """Whether a model should read new text, also if none is available at the moment."""
     return ctx.settings.provider != NONE and ctx.settings.refine and ctx.settings.capture
 
 
 async def gather(
     ctx: RecallContext, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
 ) -> None:
-    """Note what a transcript gained, in the transaction of what was learned from it offline.
+    """Record new text of a transcript, in the transaction of what the rules found in it.
 
-    A caller, like any code that makes a span due, sets ``app.signals.gathered`` after the transaction. Before it, the loop
-    would find nothing and go back to sleep.
+    The caller, like all code that makes a span due, sets ``app.signals.gathered`` after the transaction. If it were set
+    before, the loop would find nothing and sleep again.
     """
     if not wanted(ctx):
         # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
@@ -102,7 +102,7 @@ class Refining:
         self._failures = 0
 
     async def idle(self) -> bool:
-        """Whether nothing is being read, nor could be at once."""
+        """Whether nothing is being read, and nothing could be read now."""
         if self._busy:
             return False
         if not self._app.llm.on:
@@ -113,7 +113,7 @@ class Refining:
         return await second_looks.next_due(self._app.database, now) is None
 
     async def run(self) -> None:
-        """Read whatever is due, until cancelled."""
+        """Read what is due, until cancelled."""
         begun = False
         while True:
             self._app.signals.gathered.clear()
@@ -129,11 +129,11 @@ class Refining:
                 await asyncio.sleep(self._pause(1))
 
     async def step(self) -> bool:
-        """Do one piece of what is due; whether there was any, and anybody to ask."""
+        """Do one piece of due work; return whether there was any that could be done."""
         return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
-        """Nobody has to wait for what kept the last daemon; what nobody wants read any more is forgotten."""
+        """Clear the pauses of the previous daemon, and forget unread text if no model is wanted any more."""
         waits = await model_readings.unread_sessions(self._app.database)
         gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
         for session_id in await second_looks.waiting_sessions(self._app.database):
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Make work due that waited for a key which has arrived."""
+        """Make work due that waited for a key, which has arrived."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -155,7 +155,7 @@ class Refining:
             self._app.sessions.rekeyed.discard(session_id)
 
     async def _read_next(self) -> bool:
-        """Read a chunk of what is due; whether there was anything, and anybody to ask."""
+        """Read a due chunk; return whether there was one that could be read."""
         span = await model_readings.next_due(self._app.database, time()) if self._app.llm.on else None
         if span is None:
             return False
@@ -167,7 +167,7 @@ class Refining:
         await self._attempt(partial(self._read, span), partial(self._wait, span), partial(self._failed, span))
 
     async def _look_next(self) -> bool:
-        """Have what was found in a session that is over looked at again; whether there was any, and anybody to ask."""
+        """Ask for the second look at a finished session; return whether there was one that could be made."""
         due = await second_looks.next_due(self._app.database, time()) if self._app.llm.on else None
         if due is None:
             return False
@@ -203,7 +203,7 @@ class Refining:
             await asyncio.wait_for(self._app.signals.gathered.wait(), pause)
 
     async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
-        """Do one piece of work; whatever comes in between makes it wait, and never the rest of the daemon."""
+        """Do one piece of work; an error makes it wait, and never stops the loop."""
         accepted = self._app.config.accepted
         try:
             await work()
@@ -240,7 +240,7 @@ class Refining:
             await self._skip(span, piece)
 
     async def _ctx(self, session_id: str) -> RecallContext:
-        """The settings that hold for a session, as when it was read offline."""
+        """Return the settings that apply to a session, as when the rules read it."""
         session = await sessions.get(self._app.database, session_id)
         ctx = self._app.recall_context(json.loads(session.options) if session else None)
         return await self._app.notes.with_client_texts_of(ctx, session)
@@ -256,7 +256,7 @@ class Refining:
             await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
 
     async def _failed(self, span: Span, error: Exception) -> None:
-        """The chunk itself is at fault: try again some time, and leave it in the end at what was found offline."""
+        """Handle an error of the chunk itself: retry it later, and give up after some attempts."""
         reason = f"{type(error).__name__}: {error}"
         if may_retry(span.attempts + 1, error):
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
@@ -282,19 +282,19 @@ class Refining:
             await asyncio.sleep(self._pause(1))
 
     def _when(self, error: ProviderError) -> float:
-        """When it is worth asking again after an error that is not the chunk's."""
+        """Return when a retry makes sense after an error that is not the chunk's."""
         if isinstance(error, CapReachedError):
             return max(error.retry_at, time() + self._pause(1))
         return time() + max(getattr(error, "retry_after", None) or 0.0, self._pause(self._failures))
 
     def _pause(self, failures: int) -> float:
-        """Doubles with each failure; jittered, so that not everybody comes back together."""
+        """Return a pause that doubles with each failure, with jitter, so that clients don't retry at the same time."""
         pause = self._app.settings.refine_pause_seconds * 2.0 ** (min(failures, 10) - 1)
         return min(LONGEST_PAUSE, pause) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
 
 
 async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered: Answered) -> None:
-    """Join what a model made of a chunk with what stands, and go on behind it: one transaction, so it happens once."""
+    """Store a model's findings in a chunk and the next position in one transaction, so that it happens once."""
     assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refinement.judge, ctx, answered.value, piece.chunk, extractor)
@@ -310,7 +310,7 @@ async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered:
 
 
 async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
-    """Where it was said. No commit: what is checked out now need not be what was then."""
+    """Return where a chunk was said. No commit: the present checkout may differ from that of the session."""
     session = await sessions.get(ctx.database, span.session_id)
     intent = session.first_prompt if session else ""
     return Provenance(SessionRef(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])

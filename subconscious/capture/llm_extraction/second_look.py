@@ -1,8 +1,8 @@
-"""The second look: an independent reading of what a session's candidates say, in place of a person's review.
+"""The second look: a model's independent review of a session's candidates, in place of a person's.
 
-It is asked once a session, about all of them, and sees only the notes, their quotes and what was said around them. It
-can refuse; what passes counts as worth a person's look, and no more: whose words they are, and what the gate and the
-poisoning check decided, stays. What it does not vouch for waits.
+There is one request per session with all candidates. It contains the notes, their quotes and the text around them. It
+can refuse a note; a passed note counts as reviewed, and its origin and the decisions of gate and poisoning check stay.
+Notes that it does not confirm wait.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ PURPOSE = "review"
 VERSION = 3
 
 MOST = 40
-"""Notes that one question holds; of a session with more the rest waits for a person."""
+"""Notes of one request; further ones wait for a person."""
 
 MOST_STORED = 30
 MOST_LINKS = 3
-"""Links of one note that are taken over."""
+"""Links of one note that are used."""
 
 AROUND = 900
-"""Characters of what was said before a quote and with it."""
+"""Characters of the text before and around a quote."""
 
 TURNS_BEFORE = 3
 STORY_TOKENS = 350
 ANSWER_TOKENS = 120
-"""Tokens of an answer that each note takes, by rule of thumb."""
+"""Tokens of an answer per note, estimated."""
 
 FATES = {
     "superseded": "something else holds at the end of its session",
@@ -48,7 +48,7 @@ FATES = {
 
 
 def _flag(value: Any) -> Any:
-    """Read a truth value; None where there is none, which vouches for nothing."""
+    """Parse a truth value; None if there is none, which confirms nothing."""
     if isinstance(value, str):
         return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
     return value if isinstance(value, bool) else None
@@ -67,7 +67,7 @@ def _entries(value: Any) -> Any:
 
 
 class Bearing(BaseModel):
-    """How a note bears on a stored memory, as a model sees it."""
+    """The relation of a note to a stored memory, according to a model."""
 
     id: Annotated[int, BeforeValidator(_number)] = 0
     type: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"enum": list(DISCOVERABLE)})] = ""
@@ -82,7 +82,7 @@ def _bearings(value: Any) -> Any:
 
 
 class Look(BaseModel):
-    """What the second reading says of one note."""
+    """The review of one note."""
 
     number: Annotated[int, BeforeValidator(_number)] = 0
     entailed: Annotated[bool | None, BeforeValidator(_flag)] = None
@@ -103,7 +103,7 @@ def _told(value: Any) -> Any:
 
 
 class Looks(BaseModel):
-    """The answer: one entry a note, and the session's story."""
+    """The answer: one entry per note, and the session's story."""
 
     story: Annotated[Story, BeforeValidator(_told)] = Story()
     looks: Annotated[list[Look], BeforeValidator(_entries), Field(json_schema_extra={"maxItems": MOST})] = []
@@ -111,7 +111,7 @@ class Looks(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is shown of one candidate; ``around`` is what was said before its quote and with it."""
+    """One candidate as the model is shown it; ``around`` is the text before its quote and around it."""
 
     content: str
     kind: str
@@ -120,13 +120,13 @@ class Note:
     around: str = ""
 
     def to_json(self, number: int) -> dict[str, Any]:
-        """Return it as it is shown."""
+        """Return the note as JSON for the request."""
         shown = {"number": number, "kind": self.kind, "note": self.content, "quote": self.quote, "by": self.said_by}
         return shown | ({"around": self.around} if self.around else {})
 
 
 def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
-    """Return what was said before a quote and about it in its turn; of what is long, the nearest part."""
+    """Return the text before a quote and around it in its turn; of long texts, the nearest part."""
     at = next((place for place, turn in enumerate(turns) if turn.id == turn_id), None)
     if at is None:
         return ""
@@ -140,9 +140,9 @@ def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
 def request(
     notes: Sequence[Note], stored: Mapping[int, str], types: str = "", session: Mapping[str, Any] | None = None
 ) -> Request:
-    """Ask about a session's notes, beside the memories, by id, that they may repeat, replace or bear on.
+    """Return the request about a session's notes, with the memories, by id, that they may repeat, replace or relate to.
 
-    ``types`` says which links there are, ``session`` what the session's record says.
+    ``types`` lists the types of links, ``session`` is the session's record.
     """
     asked = prompt(PURPOSE, VERSION)
     shown = {
@@ -157,7 +157,7 @@ def request(
 
 
 def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
-    """Return the entries by the numbers of their notes; of two on one note neither counts."""
+    """Return the entries by the numbers of their notes; duplicate entries are dropped."""
     numbers = [look.number for look in answer.looks]
     return {
         look.number: look
@@ -167,7 +167,7 @@ def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
 
 
 def refusal(look: Look, content: str) -> str:
-    """Say why a note fails, or ""."""
+    """Return why a note fails, or ""."""
     if look.entailed is False:
         return _explained("its quote does not say it", look.why)
     if look.instruction_like:
@@ -180,12 +180,12 @@ def refusal(look: Look, content: str) -> str:
 
 
 def vouches(look: Look) -> bool:
-    """Whether an entry says of everything that was asked that nothing speaks against it."""
+    """Whether an entry answers every question in favour of the note."""
     return look.entailed is True and look.instruction_like is False and look.known is False and look.fate == "stands"
 
 
 def reworded(look: Look, note: Note) -> str:
-    """Return the wording for a spliced or broken note, if it adds no word; "" where there is none."""
+    """Return the new wording of a broken note if it adds no word; "" if there is none."""
     known = words(f"{note.content} {note.quote} {note.around}")
     return look.wording if look.wording and words(look.wording) <= known else ""
 

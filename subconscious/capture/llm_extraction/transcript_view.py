@@ -1,7 +1,7 @@
-"""A transcript as a model of language is given it: numbered turns, who spoke, and of tools what shows what happened.
+"""A transcript as a model gets it: numbered turns with speakers, and the relevant part of tool calls.
 
-Of a tool's output only the lines of an error and how tests ended are told; a use that went well is not. Only what the reader of transcripts has cleaned comes in here. A turn's own line ends are set in, so that no turn can
-pretend to be another one.
+Of tool output only error lines and test results are included; successful calls are left out. The input is redacted
+already. Line breaks within a turn are indented, so that no turn can imitate another one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterable
 from subconscious.domain.model import Act, Origin, Role, Turn
 
 LONGEST_TURN = 6000
-"""Characters of one turn that are told; of a longer one its beginning and its end."""
+"""Characters of one turn; of a longer one, its beginning and its end are included."""
 
 LONGEST_PLAN = 12_000
 LONGEST_COMMAND = 600
 LONGEST_RECORD = 1500
-"""Characters of a command that writes a commit or a pull request: its message says why."""
+"""Characters of a command that writes a commit or a pull request, whose message gives reasons."""
 
 LONGEST_TALK = 400
-"""Characters of an answer to a mere greeting; what is longer says something."""
+"""Characters of an answer to a greeting; longer answers have content."""
 
 _MOST_COMMANDS = 5
 _TAIL = 0.3
-"""Share of a cut turn's room that its end has: conclusions stand there."""
+"""Share of a cut turn that its end gets, because conclusions are there."""
 
 _RECORD = re.compile(r"\bgit\b[^\n]{0,200}\bcommit\b|\bgh\s+(?:pr|issue|release)\s+\w+|\bglab\s+mr\b")
 _GREETING = re.compile(
@@ -37,7 +37,7 @@ _MARKS = {Act.APPROVED: "plan that the user approved", Act.ANSWERED: "questions 
 
 
 def retell(turn: Turn) -> str:
-    """Tell one turn, without its number; "" where it says nothing."""
+    """Return one turn as text, without its number; "" if it says nothing."""
     if turn.role is Role.TOOL:
         told = f": {turn.shown}" if turn.shown else ""
         return _set_in(f"tool {', '.join(turn.tools)}{' failed' * turn.failed}{told}") if turn.failed or told else ""
@@ -54,12 +54,12 @@ def _command(command: str) -> str:
 
 
 def has_words(turn: Turn) -> bool:
-    """Whether a turn says anything that could be quoted; what only tools did is no reason to ask a model."""
+    """Whether a turn has text that could be quoted; tool calls alone are no reason to ask a model."""
     return turn.role is not Role.TOOL and bool(turn.text or turn.commands)
 
 
 def is_talk(turns: Iterable[Turn]) -> bool:
-    """Whether turns are no more than a greeting and its answer: nothing that a model should be asked about."""
+    """Whether turns are only a greeting and its answer, which a model need not read."""
     return all(_is_talk(turn) for turn in turns)
 
 
@@ -78,7 +78,7 @@ def _speaker(turn: Turn) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Shorten ``text`` to about ``length`` characters, leaving out its middle."""
+    """Shorten ``text`` to about ``length`` characters by leaving out its middle."""
     if len(text) <= length:
         return text
     end = int(length * _TAIL)
