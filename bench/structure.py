@@ -73,13 +73,13 @@ def small_modules(files: list[Path]) -> list[tuple[str, int, str]]:
     """Return the small modules with a single importer: name, lines, importer."""
     found = importers(files)
     commands = {f"cli.{name}" for path in files for name in COMMAND.findall(path.read_text(encoding="utf-8"))}
-    rows = []
+    rows: list[tuple[str, int, str]] = []
     for path in files:
         lines = len(path.read_text(encoding="utf-8").splitlines())
         relative = path.relative_to(ROOT).as_posix()
         own = path.name.endswith(ENTRY_POINTS) or relative.startswith(("hooks/", *ROWS)) or _name(path) in commands
         if lines <= SMALL and len(found[_name(path)]) == 1 and not own:
-            rows.append((relative, lines, *found[_name(path)]))
+            rows.append((relative, lines, next(iter(found[_name(path)]))))
     return rows
 
 
