@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ ORDER = (
 UPWARD: dict[tuple[str, str], int] = {}
 """Imports that point up, with how many modules they connect. There are none, and there shall be none."""
 
+STATEMENTS = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "PRAGMA ")
+
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}
 CLI_MAY = {
@@ -57,14 +60,25 @@ def _room(path: Path, root: Path) -> str:
     return path.relative_to(root).parts[0].removesuffix(".py")
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """Full names of all that a file imports, wherever in the file, also for types alone."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def _contents(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the full names of all that a file imports, wherever and for whatever purpose, and its SQL statements."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple(_imported(nodes)), tuple(text for text in texts if text.startswith(STATEMENTS))
+
+
+def _imported(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _imports(path: Path) -> tuple[str, ...]:
+    return _contents(path)[0]
 
 
 def _known(path: Path) -> set[str]:
@@ -83,6 +97,7 @@ def _imported_modules(path: Path) -> set[str]:
     return {_module(name) for name in _imports(path) if name.startswith("subconscious.") and "__" not in name}
 
 
+@cache
 def _module(name: str) -> str:
     """The module that a full name is, or lies in."""
     path = ROOT.joinpath(*name.split("."))
@@ -129,13 +144,4 @@ def test_nothing_imports_the_faces(folder: str) -> None:
 def test_only_the_store_speaks_sql() -> None:
     for path in [*_files(LIBRARY), *_files(ROOT / "daemon"), *_files(ROOT / "cli")]:
         if _room(path, LIBRARY if path.is_relative_to(LIBRARY) else ROOT) != "store":
-            assert not _statements(path), f"{path} holds SQL"
-
-
-def _statements(path: Path) -> list[str]:
-    texts = [
-        node.value
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    return [text for text in texts if text.startswith(("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "PRAGMA "))]
+            assert not _contents(path)[1], f"{path} holds SQL"
