@@ -45,7 +45,7 @@ def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, 
 def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
     """Return the ids that --session or --query selects, once the user has agreed to the list of them."""
     if not (options.session or options.query):
-        raise RequestError("it does not say which memories", "name ids, --session ID or --query WORDS")
+        raise RequestError("the request names no memories", "name ids, --session ID or --query WORDS")
     found = ask(
         "archive_plan",
         cwd=here(),

@@ -29,7 +29,7 @@ class Handler:
     """Requests that only a person may make."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Requests for which a person is believed only at a terminal; for others, a script of theirs is enough."""
-    decides_on: ClassVar[str] = "what is deleted and what is let pass"
+    decides_on: ClassVar[str] = "what is deleted and what is exempt from redaction"
     """The decision that is reserved to a person, for the message of a refusal."""
 
     def __init__(self, app: App) -> None:
@@ -51,7 +51,7 @@ def refuse_forgery(args: Args) -> None:
     """Raise RequestError unless a person asks: a file could claim anybody's words."""
     if args.origin is not Origin.USER:
         raise RequestError(
-            "a person imports, not the assistant: a file could claim anybody's words",
+            "only a person may import, not the assistant: a file could claim anybody's words",
             "run it in a terminal outside of Claude Code",
         )
 

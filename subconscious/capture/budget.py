@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
-DISPLACED = "displaced by stronger ones of its session"
-REPEATED = "says what another one of its session says"
+DISPLACED = "displaced by stronger captures of its session"
+REPEATED = "repeats another capture of its session"
 _SAME = 0.7
 """Share of the shorter statement's words from which two captures repeat each other."""
 

@@ -170,9 +170,7 @@ def _unasked(candidate: Candidate, admission: Admission) -> Admission:
     """Queue what the assistant said and no person approved: it may repeat what the assistant read."""
     if candidate.origin is Origin.USER or admission.decision is not Decision.AUTO:
         return admission
-    return replace(
-        admission, decision=Decision.REVIEW, reason=f"no person said so or let it through: {admission.reason}"
-    )
+    return replace(admission, decision=Decision.REVIEW, reason=f"no person stated or approved it: {admission.reason}")
 
 
 def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:

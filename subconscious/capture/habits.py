@@ -47,7 +47,7 @@ async def judge(
     if known is not None and known.archived_at is not None:
         return admission  # it was removed once, so a person decides
     if known is not None and known.content != candidate.content:
-        return replace(admission, decision=Decision.DISCARD, reason=f"memory {known.id} tells of this habit already")
+        return replace(admission, decision=Decision.DISCARD, reason=f"memory {known.id} states this habit already")
     seen = known is not None or await captures.habit_seen_elsewhere(
         tx, place, PRACTISED, candidate.content, ONE_SESSION
     )
@@ -61,7 +61,7 @@ async def settle(tx: aiosqlite.Connection, candidate: Candidate, memory: Memory,
     """Close waiting captures of a habit that is stored now."""
     if is_habit(candidate):
         for number in await captures.waiting_habit_captures(tx, project_id, PRACTISED, candidate.tags[0]):
-            await decisions.displace(tx, number, f"memory {memory.id} tells of this habit already")
+            await decisions.displace(tx, number, f"memory {memory.id} states this habit already")
 
 
 def hazard(content: str) -> str:

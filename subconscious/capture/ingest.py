@@ -41,7 +41,7 @@ from subconscious.transcripts.records import AGENT_FILE
 
 log = logging.getLogger("subconscious.capture")
 
-LATE = "it was written when its session was over"
+LATE = "it was written after its session had ended"
 """The reason for which statements wait that were written after the session's end: anybody can append to a file."""
 
 LOOK_SECONDS = 0.1

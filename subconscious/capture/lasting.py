@@ -108,9 +108,9 @@ def passing(candidate: Candidate, session: Session) -> str:
     if _is_presented(candidate, session):
         return QUOTES
     if _REPORT.match(candidate.content):
-        return "tells what was just done or seen"
+        return "reports what was just done or seen"
     if _RIGHT_NOW.search(candidate.content):
-        return "holds for the moment"
+        return "is valid only for the moment"
     if _UNSURE.search(candidate.content):
         return "is not sure of itself"
     if _is_carried_out(candidate, session):
@@ -138,16 +138,16 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
     """Return why a finding is short-lived, to complete "it ..."; "" if it may last."""
     said = candidate.content
     if _PLACE_IN_CODE.search(said):
-        return "names lines by their number"
+        return "contains line numbers"
     if said.count(";") > MOST_POINTS or said.count(": ") > MOST_LEADS:
         return "is a list of notes"
     if _UNNAMED.search(said):
-        return "points at what it does not name"
+        return "refers to something that it does not name"
     if _CHANGE.search(said):
-        return "speaks of a change"
+        return "is about a change"
     if names_edited(candidate, session):
         return "is shown by the edits that its exchange made"
-    return "speaks of a defect" if _DEFECT.search(said) else ""
+    return "is about a defect" if _DEFECT.search(said) else ""
 
 
 def has_edits(candidate: Candidate, session: Session) -> bool:

@@ -116,7 +116,7 @@ def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str
     if _VERDICT.search(said):
         return "judges a change of its session"
     if _STATE_OF_WORK.search(said):
-        return "tells the state of the work"
+        return "reports the state of the work"
     if _CUT_LEAD.search(said):
         return "is cut short"
     if _UNNAMED.match(said) and len(_QUOTED.findall(said)) < FEWEST_NAMES:

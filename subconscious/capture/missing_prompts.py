@@ -26,7 +26,7 @@ from subconscious.supersession import merging
 from subconscious.system.projects import head
 from subconscious.transcripts.speech import PLAN
 
-UNWRITTEN = "its prompt stands in no transcript"
+UNWRITTEN = "its prompt is in no transcript"
 """The reason why words wait that somebody else may have written."""
 
 

@@ -52,7 +52,7 @@ EXPLAINED = ("unread", "changed")
 """Sorts of failures whose way out the client names in the error itself: a memory would only repeat it."""
 
 SUGGESTED = "a file, a page or an output of the session named it before it was run"
-UNVOUCHED = "nobody vouches for a part of the transcript"
+UNVOUCHED = "a part of the transcript is not attested"
 WHY = "observed in tool calls: what failed, and what then worked"
 
 _LONGEST_EVIDENCE = 300

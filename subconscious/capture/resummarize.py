@@ -64,7 +64,7 @@ async def _look_at(app: App, over: EndedSession) -> Done:
         pass  # gone or replaced: there is nothing to summarise
     except Exception:
         # No error with one session may delay the sessions behind it.
-        log.exception("session %s can't be told", over.session.id)
+        log.exception("session %s can't be summarized", over.session.id)
     return Done(over.session.id)
 
 

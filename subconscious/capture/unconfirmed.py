@@ -116,7 +116,7 @@ async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
     """
     weakest = await unconfirmed.weakest(tx, capture["session_id"] or "") if candidate_from(capture).by_model else None
     if weakest is not None:
-        await unconfirmed.retire(tx, weakest, "what a second look vouches for took its place")
+        await unconfirmed.retire(tx, weakest, "replaced by a capture that a second look confirmed")
     return weakest is not None
 
 

@@ -73,7 +73,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
             ),
             Policy(
                 "composite",
-                "how likely it would come to mind, by FSRS",
+                "how likely it is recalled, by FSRS",
                 _named(factors.retrievability, factors.usage, factors.importance, factors.pattern, factors.citation),
                 product,
             ),

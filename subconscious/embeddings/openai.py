@@ -99,5 +99,5 @@ def _seconds(retry_after: str | None) -> float | None:
         return None
 
 
-_ADDRESS = "see whether embedder_base_url is right and the server is up"
+_ADDRESS = "check embedder_base_url, and that the server runs"
 REINSTALL = "remove the folder env/ of the state folder, so that the environment is created again"

@@ -82,11 +82,11 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
     if any(_SKIPPING.fullmatch(word) or _SHORT_FORCE.fullmatch(word) for word in options):
         return "it forces something, or skips a check"
     if any(_STEERING.fullmatch(word) for word in options if failed is None or word not in failed.words):
-        return "it brings settings or code of its own"
+        return "it loads settings or code of its own"
     if why := _hidden(way_out, failed):
         return why
     if failed is not None and _skips_what_failed(way_out, failed):
-        return "it checks less than what failed"
+        return "it checks less than the failed command"
     return doubtful(*way_out.words)
 
 

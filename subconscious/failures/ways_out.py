@@ -90,7 +90,7 @@ def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation
     right = inside(read.file, root)
     if right == wrong or not all(path and not path.startswith(("/", "~", "..")) for path in (wrong, right)):
         return None
-    doubt = "" if hazards.tellable(wrong) and hazards.tellable(right) else "its name is an odd one"
+    doubt = "" if hazards.tellable(wrong) and hazards.tellable(right) else "its name has unusual characters"
     found = replace(found, sort="path", failed=wrong, way_out=right, quote=read.file, until=read.start)
     return replace(found, trouble=digest("path", wrong, right), doubt=doubt or hazards.doubtful(wrong, right))
 

@@ -96,7 +96,7 @@ class Changes(Handler):
         """Return a page of acts and of given memories, latest first; for a person only."""
         if args.origin is not Origin.USER:
             # It quotes what is in quarantine.
-            raise RequestError("a person reads the timeline, not the assistant", "run `subconscious ui`")
+            raise RequestError("only a person may read the timeline, not the assistant", "run `subconscious ui`")
         project = None if args.everywhere else await self.project(args)
         start = Cursor(args.before_event, args.before_surface)
         return await timeline.page(self.app, start, args.limit, project.id if project else None)

@@ -56,7 +56,7 @@ class Past(Handler):
         Read-only, and for a person only: the answer contains text that no person has approved.
         """
         if args.origin is not Origin.USER:
-            message = "a person asks for this, not the assistant: it shows what nobody has approved yet"
+            message = "only a person may ask for this, not the assistant: it shows text that nobody has approved yet"
             raise RequestError(message, "run `subconscious explain` in a terminal outside of Claude Code")
         if args.text:
             return await explain.explain_sentence(self.app, await self.here(args), args.text)

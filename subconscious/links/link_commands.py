@@ -79,7 +79,7 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
 async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin) -> None:
     """Raise RequestError for two memories that can't be linked: the same, archived, or of two projects."""
     if ends[0] == ends[1]:
-        raise RequestError("a memory has no link to itself", "name two memories: subconscious link ID TYPE ID")
+        raise RequestError("a memory can't be linked with itself", "name two memories: subconscious link ID TYPE ID")
     if origin is not Origin.USER:
         await refuse_held(database, ends)
     both = [await memories.get(database, memory_id) for memory_id in ends]
@@ -87,7 +87,7 @@ async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin
         if memory.archived_at is not None:
             raise RequestError(f"memory {memory.id} is archived", f"subconscious unarchive {memory.id}")
     if len({memory.project_id for memory in both} - {None}) > 1:
-        raise RequestError("they are memories of two projects, which don't know of each other", "link within one")
+        raise RequestError("the memories belong to different projects", "link memories of one project")
 
 
 async def confirm(database: Database, ids: Sequence[int], reason: str) -> list[Link]:

@@ -126,16 +126,16 @@ class Channel:
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
             raise RestingError(
-                f"{self.name} failed {self._settings.breaker_failures} times in a row and is left alone for a while",
+                f"{self.name} failed {self._settings.breaker_failures} times in a row and is paused",
                 "wait; `subconscious status` shows its last answer",
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
-            raise PausedError(self._why_paused(), "wait, or ask less", self.limiter.paused)
+            raise PausedError(self._why_paused(), "wait, or send fewer requests", self.limiter.paused)
 
     def _why_paused(self) -> str:
         known = self.last_error.error if self.last_error else None
-        return known.message if isinstance(known, RateLimitedError) else f"{self.name} asked for a pause"
+        return known.message if isinstance(known, RateLimitedError) else f"{self.name} requested a pause"
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -167,7 +167,7 @@ class Channel:
                     await provider.check()
             except TimeoutError as error:
                 raise UnavailableError(
-                    f"{self.name} did not answer within {CHECK_SECONDS:g} s", "see whether it runs and can be reached"
+                    f"{self.name} did not answer within {CHECK_SECONDS:g} s", "check that it runs and can be reached"
                 ) from error
         self._refused = None
 

@@ -263,7 +263,7 @@ class Memories(Handler):
         if args.origin is not Origin.USER:
             # The model must not restore memories that a person has archived or rolled back, nor archive them all.
             raise RequestError(
-                "a person takes memories out of use and brings them back, not the assistant",
+                "only a person may archive and restore memories, not the assistant",
                 "run it in a terminal outside of Claude Code, or type /subconscious:forget or /subconscious:unarchive",
             )
         changed = await memory_commands.set_archived(self.app, args.ids, archived, "user", args.reason)

@@ -85,7 +85,7 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
         return None
     other = await memories.get(app.database, request.other)
     if other.id == memory.id:
-        raise RequestError("a memory can't take its own place", "name the one that holds instead")
+        raise RequestError("a memory can't replace itself", "name the memory that replaces it")
     if other.archived_at is not None:
         raise RequestError(f"memory {other.id} is archived", f"subconscious unarchive {other.id}")
     if None not in (memory.project_id, other.project_id) and memory.project_id != other.project_id:
@@ -97,7 +97,7 @@ async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, 
     """Store and return the memory with the person's wording; if an equal one exists, return that."""
     words = " ".join(clean(text).split())
     if not words or content_hash(words) == memory.content_hash:
-        raise RequestError("there are no new words", "say it as it should read: --refined TEXT")
+        raise RequestError("the new wording is empty", "say it as it should read: --refined TEXT")
     if check_text(words).level.rank >= Level.MEDIUM.rank:
         raise RequestError("these words look like an attack on later sessions", "say it as a plain statement")
     now = time()

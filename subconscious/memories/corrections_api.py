@@ -31,7 +31,9 @@ class Correcting(Handler):
     async def cmd_correct(self, args: CorrectingArgs) -> CorrectResult:
         """Replace, reword, merge or deprecate a memory."""
         if (args.other is None) == (args.way in ("superseded", "merged")) or bool(args.text) != (args.way == "refined"):
-            raise RequestError(f"{args.way} does not say what holds instead", "see `subconscious correct --help`")
+            raise RequestError(
+                f"{args.way} needs the memory or text that replaces it", "see `subconscious correct --help`"
+            )
         done = await corrections.correct(
             self.app, CorrectionRequest(args.id or 0, args.way, args.other, args.text, args.reason)
         )

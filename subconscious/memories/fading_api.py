@@ -90,7 +90,7 @@ class Fading(Handler):
         project = None if args.everywhere or args.session_id else (await self.here(args)).id
         session = (await self._session(args.session_id)).id if args.session_id else ""
         if not session and not args.query.split():
-            raise RequestError("it does not say which memories", "name ids, --session ID or --query WORDS")
+            raise RequestError("the request names no memories", "name ids, --session ID or --query WORDS")
         which = Filter(project, (args.kind,) if args.kind else (), args.archived, session_id=session)
         found = await memories.containing(self.app.database, which, args.query.split(), args.limit)
         return {"memories": await with_suspicions(self.app.database, found)}

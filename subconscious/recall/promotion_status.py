@@ -74,5 +74,5 @@ def _flaw(memory: Memory, said: Statements, level: Level, *, superseded: bool) -
     if trust_of(memory, level=worst) is Trust.SUSPECT:
         return f"it may be poisoned ({worst})"
     if superseded:
-        return "another has taken its place"
+        return "it is superseded by another memory"
     return "archived" if memory.archived_at is not None else ""

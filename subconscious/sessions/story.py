@@ -130,7 +130,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
     kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
     kept |= {name: _kept(parts[name], words.of_work) for name in WORK_PARTS}
     if not kept["done"] and not kept["asked"]:
-        return Checked(offline, refused="neither what was asked nor what was done can be told from it")
+        return Checked(offline, refused="it states neither what was asked nor what was done")
     title = wording.shorten(parts["title"].rstrip("."), LENGTHS["title"])
     named = [tag for raw in story.tags if len(tag := wording.squeeze(raw)) <= LONGEST_TAG and words.of_title(tag)]
     tags = tuple(dict.fromkeys(named))[:MOST_TAGS]
@@ -158,7 +158,7 @@ def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[st
     if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
         return "it looks like an attack"
     if redact(whole).text != whole:
-        return "it holds a secret"
+        return "it contains a secret"
     if not transcript.path.is_file():
         return "its transcript is gone"
     sentences = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]

@@ -109,7 +109,7 @@ async def run_missed(app: App, entry: Entry, project: Project) -> None:
 async def _run_missed(app: App, entry: Entry, project: Project, name: str, text: str) -> None:
     persons = await is_typed_by_person(app, entry, name, text)
     if persons is not None:
-        await CHANGING[name](app, entry, project, text, "" if persons else "its prompt stands in no transcript")
+        await CHANGING[name](app, entry, project, text, "" if persons else "its prompt is in no transcript")
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:

@@ -19,9 +19,9 @@ MISSES = 3
 COMPARED = 200
 """Latest unconfirmed memories of a project that are compared with a new statement."""
 
-SEEN_AGAIN = "another session found the same by itself"
+SEEN_AGAIN = "another session found the same independently"
 USED = "a session was given it and used it"
-IN_VAIN = f"given to {MISSES} sessions in vain"
+IN_VAIN = f"given to {MISSES} sessions, and used by none"
 CONTRADICTED = "a later statement contradicts it"
 
 

@@ -136,7 +136,7 @@ def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> 
     bears_on = candidate.content in found.memories or bool(found.replaced.get(candidate.content))
     if not bears_on or not may_be_certain(candidate, admission):
         return admission
-    return replace(admission, decision=Decision.AUTO, reason=f"{admission.reason}; bears on what is stored")
+    return replace(admission, decision=Decision.AUTO, reason=f"{admission.reason}; related to a stored memory")
 
 
 async def _memory(ctx: RecallContext, candidate: Candidate, project_id: str) -> tuple[int, float] | None:

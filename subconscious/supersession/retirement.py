@@ -45,7 +45,7 @@ LONGEST_TURN = 4000
 """Characters of the longest message that is read for endings; longer ones are pasted."""
 
 TAKEN_BACK = "taken back in the same session"
-SAYS_NO_MORE = "says only that something no longer holds"
+SAYS_NO_MORE = "only says that something is no longer valid"
 
 Judged = tuple[Candidate, Admission]
 

@@ -116,7 +116,7 @@ def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
     if memory.content_hash in seen.ledger:
         return "it is in the context already"
     if memory.session_id == seen.session_id:
-        return "this session said it itself"
+        return "this session stated it itself"
     if _cooling(memory, limits, seen, now):
         return f"it was given less than {limits.cooldown / 60:g} minutes ago"
     return ""
@@ -134,4 +134,4 @@ def _full(limits: Limits, seen: Seen, about: str) -> str:
         return f"the session was given all of {limits.characters} characters"
     if about and limits.about and sum(one.about == about for one in seen.given) >= limits.about:
         return f"the file was given {limits.about} of {limits.about}"
-    return "better ones took the room"
+    return "more relevant memories took the room"

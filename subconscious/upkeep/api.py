@@ -37,7 +37,9 @@ class Upkeep(Handler):
     async def cmd_maintenance_run(self, args: UpkeepArgs) -> wire.RunResult:
         """Run a job now, without waiting for an idle moment."""
         if args.origin is not Origin.USER:  # a job archives and summarizes memories, which needs a person
-            raise RequestError("a person has upkeep done, not the assistant", "it is done automatically every night")
+            raise RequestError(
+                "only a person may run maintenance, not the assistant", "it is done automatically every night"
+            )
         await bulk_limit.allow(self.app.database)
         return {"run": _run_fields(await run_now(self.app, args.job))}
 

@@ -105,7 +105,7 @@ def decode_answer(body: bytes) -> dict[str, Any]:
     succeeded = answer.get("ok") is True
     content = answer.get("result" if succeeded else "error")
     if not isinstance(content, dict):
-        raise DaemonError("the daemon's answer makes no sense", "run `subconscious doctor`")
+        raise DaemonError("the daemon's answer is invalid", "run `subconscious doctor`")
     if succeeded:
         return content
     error = DaemonError(str(content.get("message", "")), str(content.get("remedy", "")))
@@ -117,9 +117,9 @@ def _parse(text: bytes, failure: type[SubconsciousError]) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise failure("what came over the socket is not JSON", "run `subconscious doctor`") from error
+        raise failure("the message on the socket is not JSON", "run `subconscious doctor`") from error
     if not isinstance(value, dict):
-        raise failure("what came over the socket is not a JSON object", "run `subconscious doctor`")
+        raise failure("the message on the socket is not a JSON object", "run `subconscious doctor`")
     return value
 
 
@@ -200,7 +200,7 @@ def _left(deadline: float) -> float:
 def _read_answer(connection: socket.socket, deadline: float) -> bytes:
     header, rest = _read_header(connection, deadline)
     if not header.isdigit() or len(header) > 18:
-        raise DaemonError("the daemon's answer makes no sense", "run `subconscious doctor`")
+        raise DaemonError("the daemon's answer is invalid", "run `subconscious doctor`")
     length = int(header)
     if length > ANSWER_LIMIT:
         raise DaemonError(f"the daemon's answer is too large ({length} bytes)", "ask for less with --limit")

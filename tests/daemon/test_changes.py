@@ -61,9 +61,9 @@ def test_an_undo_is_shown_and_needs_confirmation(running: Home, speaker: Speaker
 def test_only_a_person_can_undo(running: Home, speaker: Speaker) -> None:
     number = learned(running, speaker, OTHER)
     for cmd in ("archive", "unarchive"):  # what a rollback took out of use must not come back by the model
-        with pytest.raises(SubconsciousError, match="a person takes memories out of use"):
+        with pytest.raises(SubconsciousError, match="only a person may archive"):
             wire.call(running, cmd, {"ids": [number]})
-    with pytest.raises(SubconsciousError, match="a person has upkeep done"):
+    with pytest.raises(SubconsciousError, match="only a person may run maintenance"):
         wire.call(running, "maintenance_run", {"job": "weekly"})
     wire.call(running, "archive", {"ids": [number], "origin": "user"})
     with pytest.raises(SubconsciousError, match="a person decides on what is taken back"):

@@ -156,7 +156,7 @@ def test_secrets_are_not_shown(running: Home, speaker: Speaker) -> None:
 
 
 def test_the_assistant_is_refused(running: Home, speaker: Speaker) -> None:
-    with pytest.raises(DaemonError, match="a person asks for this"):
+    with pytest.raises(DaemonError, match="only a person may ask for this"):
         wire.call(running, "explain", {"cwd": str(speaker.project), "text": DECISION})
 
 

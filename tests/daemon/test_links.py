@@ -101,7 +101,7 @@ def test_a_link_is_turned_and_retyped(running: Home, four: list[int]) -> None:
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        ({"source": 1, "target": 1, "type": "SUPPORTS"}, "no link to itself"),
+        ({"source": 1, "target": 1, "type": "SUPPORTS"}, "linked with itself"),
         ({"source": 1, "target": 2, "type": "LIKES"}, "no link type 'LIKES'"),
         ({"source": 1, "target": 2, "type": "CONSOLIDATES"}, "no link type 'CONSOLIDATES'"),
         ({"source": 1, "target": 99, "type": "SUPPORTS"}, "no memory 99"),

@@ -46,7 +46,7 @@ def test_another_project_s_timeline_has_nothing_of_this_one(served: Home, shop: 
 
 
 def test_the_assistant_reads_no_timeline(served: Home, shop: Furnished) -> None:
-    with pytest.raises(DaemonError, match="a person reads the timeline"):
+    with pytest.raises(DaemonError, match="only a person may read the timeline"):
         wire.call(served, "timeline", {"cwd": str(shop.root)})
 
 

@@ -231,7 +231,7 @@ def test_a_command_is_told_by_its_plain_line(command: str, expected: str) -> Non
     [
         ("should we always fire twice", "it is a question"),
         ("maybe always fire twice", "it is hedged"),
-        ("always use it", "it points at something that is not named"),
+        ("always use it", "it refers to something that is not named"),
         ("always glaze as in option 2 here", "it names a choice by its number"),
     ],
 )

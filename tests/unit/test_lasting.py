@@ -121,12 +121,15 @@ def test_what_the_edits_of_its_exchange_show_is_not_given() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("The exporter now accepts a list of reports and their owners.", "speaks of a change"),
-        ("Exporter: Swapped the two columns so that owners come first.", "speaks of a change"),
-        ("The exporter reads its columns in export.py:120 and nowhere else.", "names lines by their number"),
+        ("The exporter now accepts a list of reports and their owners.", "is about a change"),
+        ("Exporter: Swapped the two columns so that owners come first.", "is about a change"),
+        ("The exporter reads its columns in export.py:120 and nowhere else.", "contains line numbers"),
         ("Reads a; writes b; closes c; opens d; and returns the exporter.", "is a list of notes"),
-        ("The exporter loses the last line, since `Pool.acquire` returns a fresh one.", "speaks of a defect"),
-        ("The exporter calls these helpers whenever a report has an owner.", "points at what it does not name"),
+        ("The exporter loses the last line, since `Pool.acquire` returns a fresh one.", "is about a defect"),
+        (
+            "The exporter calls these helpers whenever a report has an owner.",
+            "refers to something that it does not name",
+        ),
     ],
 )
 def test_what_git_shows_or_nobody_understands_is_not_given(text: str, why: str) -> None:

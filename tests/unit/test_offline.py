@@ -130,7 +130,7 @@ def test_a_candidate_stands_alone() -> None:
 
 def test_the_reason_says_which_cue_and_what_lowered_it() -> None:
     assert only("if we decide to use Redis we need a server").reason == (
-        'says "decided"; lowered: it hangs on a condition'
+        'says "decided"; lowered: it depends on a condition'
     )
 
 

@@ -401,7 +401,7 @@ async def test_what_passed_takes_the_place_of_the_weakest_that_rules_found(
     left = await unconfirmed.of_project(ctx.database, where.place.project_id, 9)
     assert {one.content for one in left} == {BETTER, *FOUND[:2]}
     gone = await captures.get(ctx.database, weakest)
-    assert (gone["status"], "took its place" in gone["reason"]) == ("discarded", True)
+    assert (gone["status"], "replaced by" in gone["reason"]) == ("discarded", True)
 
 
 async def test_all_that_passed_comes_before_what_rules_found(ctx: RecallContext, where: Provenance, find: Find) -> None:

@@ -55,7 +55,7 @@ NEIGHBOURS = 4
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
 """Unconfirmed memories that the model is shown with a note, and in all."""
 
-UNSAID = "no second look vouches for it"
+UNSAID = "the second look did not confirm it"
 REFUSED = "the second look refused it"
 
 SURE = 0.95
@@ -338,7 +338,9 @@ async def _take_place(tx: aiosqlite.Connection, capture_id: int, others: Iterabl
     for other in others:
         same = other["turn_id"] == capture["turn_id"] and overlap(other["evidence"], capture["evidence"])
         if same and other["status"] == UNCONFIRMED and other["memory_id"] is not None:
-            await confirmation.retire(tx, [other["memory_id"]], f"memory {capture['memory_id']} is surer of it")
+            await confirmation.retire(
+                tx, [other["memory_id"]], f"memory {capture['memory_id']} states it with more confidence"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ class Refining:
                 if not await self.step():
                     await self._rest()
             except sqlite3.Error as error:
-                log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
+                log.error("the unread text can't be determined: %s", error)  # noqa: TRY400 - a full disk, again and again
                 await asyncio.sleep(self._pause(1))
 
     async def step(self) -> bool:
@@ -181,11 +181,11 @@ class Refining:
             if may_retry(attempts + 1, error):
                 await wait(time() + self._pause(attempts + 1), reason, failed=True)
                 return
-            log.warning("session %s is not looked at a second time: %s", session_id, reason)
+            log.warning("session %s gets no second look: %s", session_id, reason)
             await _release_second_look(self._app, await self._ctx(session_id), session_id)
 
         async def wait(at: float, reason: str, *, failed: bool = False) -> None:
-            log.info("session %s is looked at later: %s", session_id, reason)
+            log.info("the second look at session %s is postponed: %s", session_id, reason)
             async with self._app.database.write() as tx:
                 await second_looks.retry_later(tx, session_id, at, reason, failed=failed)
 
@@ -222,7 +222,7 @@ class Refining:
             await wait(time() + self._pause(1), str(error))
         except Exception as error:
             # One transcript that can't be worked on must not keep the model from all others.
-            log.exception("a model's work on a session can't go on")
+            log.exception("a model's work on a session failed")
             await failed(error)
 
     async def _read(self, span: Span) -> None:
@@ -273,7 +273,7 @@ class Refining:
                 await model_readings.close(tx, span.id, reason)
 
     async def _wait(self, span: Span, at: float, reason: str, *, failed: bool = False) -> None:
-        log.info("%s is read on later: %s", span.path, reason)
+        log.info("reading %s is postponed: %s", span.path, reason)
         try:
             async with self._app.database.write() as tx:
                 await model_readings.retry_later(tx, span.id, at, reason, failed=failed)

@@ -157,7 +157,7 @@ def _said(message: Any) -> str:
 
 def _must_be_whole(reason: str | None, usage: Usage) -> None:
     if reason == "refusal":
-        raise charged(BadAnswerError("the model refused to answer", "nothing is to be done"), usage)
+        raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
     if reason in {"max_tokens", "model_context_window_exceeded"}:
         raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
 

@@ -63,7 +63,7 @@ KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONF
 KEPT_PREFIXES = ("LC_", "XDG_")
 
 NEAR = "the usage limit of this Claude account is near: the rest is left to you"
-WAIT = "nothing is to be done: it is asked again when that is over"
+WAIT = "no action is needed: it is used again after the reset"
 
 LIMIT_SECONDS = 1800.0
 """Pause after a limit was reached, if the client does not report its end."""
@@ -191,7 +191,7 @@ class ClaudeCodeProvider:
         if result.get("is_error"):
             raise charged(_failure(result.get("api_error_status"), str(said or "")), usage)
         if result.get("stop_reason") == "refusal":
-            raise charged(BadAnswerError("the model refused to answer", "nothing is to be done"), usage)
+            raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
         if result.get("stop_reason") == "max_tokens":
             raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
         value = result.get("structured_output")

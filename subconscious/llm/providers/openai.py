@@ -186,7 +186,7 @@ class OpenAIProvider:
         except (KeyError, IndexError, TypeError, AttributeError):
             raise garbled(self._seller) from None
         if message.get("refusal") or reason == "content_filter":
-            raise charged(BadAnswerError("the model refused to answer", "nothing is to be done"), usage)
+            raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
         if reason == "length":
             raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
         if not isinstance(text, str) or not text.strip():

@@ -107,4 +107,4 @@ class OutputModes:
                 continue
             self.left = min(self.left, modes[place:], key=len)
             return reply
-        raise refused or ShapeRefusedError("there is no way to ask")
+        raise refused or ShapeRefusedError("no mode of structured output worked")

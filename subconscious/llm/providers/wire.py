@@ -73,7 +73,7 @@ def need_url(base_url: str) -> str:
     """Return a base URL without a trailing slash; raises BadRequestError if it is invalid."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadRequestError("the base URL is none", "give one like http://127.0.0.1:8080/v1")
+        raise BadRequestError("the base URL is invalid", "give one like http://127.0.0.1:8080/v1")
     return base_url.rstrip("/")
 
 
@@ -148,7 +148,7 @@ def failure(status: int, headers: Mapping[str, str], body: object, seller: str) 
 
 def _refusal(status: int, text: str, what: str) -> BadRequestError:
     if status == 413 or any(word in text for word in LENGTH_WORDS):
-        return BadRequestError(f"{what}: the request is too long for the model", "choose a model that takes more")
+        return BadRequestError(f"{what}: the request is too long for the model", "choose a model with a larger context")
     if status == 404:
         return BadRequestError(f"{what}: no such model, or no such API there", "check the model and the base URL")
     if 300 <= status < 400:
