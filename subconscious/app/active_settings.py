@@ -56,7 +56,7 @@ class ActiveSettings:
         return "provider" in self.loaded.model_fields_set and found == self.accepted.get("provider", found)
 
     def refused(self, settings: Settings | None = None) -> dict[str, Any]:
-        """Return the values of guarded settings that are not accepted yet."""
+        """Return the values of guarded settings that were not accepted."""
         return refused(self.loaded if settings is None else settings, self.accepted)
 
     def with_options(self, options: Mapping[str, str]) -> Settings:

@@ -28,7 +28,8 @@ class Handler:
     personal: ClassVar[frozenset[str]] = frozenset()
     """Requests that only a person may make."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
-    """Requests for which a person is believed only at a terminal; for others, a script of theirs is enough."""
+    """Requests for which a person must be at a terminal; for the others of ``personal``, a script of theirs is
+    enough."""
     decides_on: ClassVar[str] = "what is deleted and what is exempt from redaction"
     """The decision that is reserved to a person, for the message of a refusal."""
 
@@ -36,14 +37,14 @@ class Handler:
         self.app = app
 
     async def here(self, args: Args) -> Project:
-        """The project that a request is about. Raises RequestError if it names no folder."""
+        """Return the project of a request. Raises RequestError if the request names no folder."""
         project = await self.project(args)
         if project is None:
             raise RequestError("the request does not say for which folder it is", "run it inside your project")
         return project
 
     async def project(self, args: Args) -> Project | None:
-        """The project that a request is about, if it names a folder."""
+        """Return the project of a request; None if the request names no folder."""
         return await self.app.project_of(args.cwd) if args.cwd.startswith("/") else None
 
 
@@ -57,7 +58,7 @@ def refuse_forgery(args: Args) -> None:
 
 
 def checked_out(folder: str) -> str:
-    """The branch checked out in ``folder``. Raises RequestError where there is none."""
+    """Return the branch that is checked out in ``folder``. Raises RequestError if there is none."""
     branch, commit = head(folder)
     if not branch:
         what = "a commit, not a branch, is checked out here" if commit else "there is no Git repository here"

@@ -232,13 +232,13 @@ class RunningExchanges:
         return known.turns if known is not None and known.offset == offset else ()
 
     def is_answered(self, path: str) -> bool:
-        """Whether what was last read of a transcript ends with text of the assistant; False if nothing was read."""
+        """Whether the last text that was read of a transcript is the assistant's; False if nothing was read."""
         known = self._running.get(path)
         last = known.turns[-1] if known is not None and known.turns else None
         return last is not None and last.role is Role.ASSISTANT and bool(last.text)
 
     def note(self, path: str, offset: int, turns: Sequence[Turn]) -> None:
-        """Note the turns of the exchange that a transcript is in, after it was read up to an offset."""
+        """Store the turns of the exchange that a transcript is in, after it was read up to an offset."""
         self._running[path] = _Exchange(offset, tuple(turns[-MOST_TURNS:]))
         self._running.move_to_end(path)
         while len(self._running) > MOST_TRANSCRIPTS:

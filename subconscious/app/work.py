@@ -1,4 +1,4 @@
-"""One job with its entry, on its way through the daemon."""
+"""A job with its entry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORGETFUL = frozenset({"clear", "compact"})
 
 
 async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
-    """Put the entry's session on record, alive at the entry's time."""
+    """Record the session of an entry as active at the entry's time."""
     await sessions.record_activity(
         tx,
         entry.payload.session_id,
@@ -36,7 +36,7 @@ async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One leased job with its entry; ``commit`` makes its effects and its end one transaction."""
+    """A leased job with its entry; ``commit`` stores its effects and marks it done in one transaction."""
 
     app: App
     job: Job
@@ -44,9 +44,10 @@ class Work:
 
     @asynccontextmanager
     async def commit(self, failure: UnreadableTranscriptError | None = None) -> AsyncIterator[aiosqlite.Connection]:
-        """The transaction that ends the job: its writes happen exactly once.
+        """Return the transaction that ends the job, so that its writes happen exactly once.
 
-        With a ``failure`` it is written as well, and then raised: the job is not done, but what could be done is.
+        With ``failure``, the transaction is committed and the error is raised afterwards: what could be done is stored,
+        and the job counts as failed.
         """
         async with self.app.database.write() as tx:
             yield tx

@@ -63,7 +63,7 @@ async def calibrate(database: Database, settings: Settings) -> Calibration:
 
 
 def _outcome(row: capture_statistics.Outcome, settings: Settings, now: float) -> Outcome:
-    """An old decision counts less, so that a tenth that was once judged badly gets another chance."""
+    """Return the outcome of a decision. Old decisions count less, so that a tenth that was judged badly can recover."""
     faded = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
     return Outcome(row.extractor, row.stated, row.right, faded * _weight(row, settings), row.kind, _act(row))
 

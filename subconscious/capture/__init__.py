@@ -1,1 +1,1 @@
-"""Turns become candidates, and candidates are admitted, queued or refused."""
+"""Turns become candidates; candidates are stored, queued or refused."""

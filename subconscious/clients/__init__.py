@@ -14,7 +14,7 @@ CLIENTS: dict[str, Client] = {row.name: row for row in (codex.CLIENT, gemini.CLI
 """The clients by the name that their hooks pass."""
 
 CLAUDE_CODE = "claude-code"
-"""What memories say of the agent where no other one is known."""
+"""The name of the agent where a memory has no other one."""
 
 VARIABLE = "SUBCONSCIOUS_CLIENT"
 """The variable with which their hooks name the client; it comes with the options of an entry."""

@@ -1,4 +1,4 @@
-"""What has to be known of a coding agent."""
+"""The description of a coding agent."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ def spoken(role: str, number: str, content: object, **more: object) -> dict[str,
 
 
 INTERRUPTED = "[Request interrupted by user]"
-"""What Claude Code's transcripts say of an interruption."""
+"""The text of an interruption in Claude Code's transcripts."""

@@ -1,4 +1,4 @@
-"""Cursor, by its documents; not tried in the real editor (docs/other-agents.md)."""
+"""Cursor, according to its documentation; not tested with the real editor (docs/other-agents.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the settings files of other coding agents are given, and how it is taken out again.
+"""Our entries in the settings files of other coding agents: adds and removes them.
 
 An entry is ours if its command is our launcher. Everything else in a file stays as it is.
 """
@@ -20,7 +20,7 @@ SECONDS = 5
 """Seconds that a client waits for a hook; ours end much sooner by themselves."""
 
 OURS = re.compile(r"/bin/hook'? (?:codex|gemini|cursor) (?:ask|drop|wake) ")
-"""What the command of each of our hooks contains."""
+"""A part of the command of each of our hooks."""
 
 NAME = "subconscious"
 _HEADER = re.compile(r"\s*\[")
@@ -33,7 +33,7 @@ _GONE = object()
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A hook of a client: its own name of the event, ours, what is run, and the tools that it is about ("": all)."""
+    """A hook of a client: the client's name of the event, ours, the command, and the tools it applies to ("": all)."""
 
     event: str
     ours: str
@@ -43,17 +43,17 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client has its settings: the folder by a variable or in the home folder, and what each file is given."""
+    """The location of a client's settings: a folder given by a variable or in the home folder, and its files."""
 
     variable: str
     folder: str
     hooks: tuple[Hook, ...]
     files: Mapping[str, Callable[[str, Path, tuple[Hook, ...], str], str]]
-    """By file name: its new text, from the old one, the state folder, the hooks (none: taken out), and its path."""
+    """Functions by file name: old text, state folder, hooks (none: remove them) and path -> new text."""
     why_skipped: Callable[[Mapping[str, str]], tuple[str, str]]
-    """Why the client does not run our hooks, and the remedy ("": it does); from the texts of its files."""
+    """Return why the client does not run our hooks, and the remedy, from the texts of its files; "" if it runs them."""
     afterwards: str = ""
-    """What the user is told after an installation."""
+    """A message for the user after an installation."""
 
 
 def _command(state: Path, client: str, hook: Hook) -> str:
@@ -77,7 +77,7 @@ def _parse(text: str, path: str) -> Json:
 
 
 def _dump(values: Json, before: str) -> str:
-    """Return the text of a file, formatted as before; "" if nothing is in it any more."""
+    """Return the text of a file, formatted as before; "" if it would be empty."""
     if not values.get("hooks", True):
         values.pop("hooks")
     if not values or values == {"version": 1}:
@@ -90,7 +90,7 @@ def _dump(values: Json, before: str) -> str:
 
 
 def _without_ours(values: Json) -> None:
-    """Take our hooks out, and the groups and events that are empty then. The order of the others stays."""
+    """Remove our hooks, and the groups and events that are empty then. The order of the others stays."""
     hooks = values.get("hooks", {})
     for event, groups in list(hooks.items()):
         left = [group for group in map(_cleaned, groups) if group is not _GONE]
@@ -123,7 +123,7 @@ def _server(state: Path, client: str) -> Json:
 
 
 def _is_our_server(server: object, client: str) -> bool:
-    """Whether an MCP server is ours, whatever the state folder; one that somebody changed is not."""
+    """Return whether an MCP server is ours, for any state folder; one that somebody changed is not."""
     args = server.get("args") if isinstance(server, dict) else None
     return (
         isinstance(args, list) and len(args) == 3 and str(args[0]).endswith("/bin/hook") and args[1:] == [client, "mcp"]
@@ -131,7 +131,7 @@ def _is_our_server(server: object, client: str) -> bool:
 
 
 def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
-    """Add our MCP server to ``mcpServers`` or take it out."""
+    """Add our MCP server to ``mcpServers`` or remove it."""
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict):
         return
@@ -145,7 +145,7 @@ def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
 
 
 def _with_hooks(values: Json, wanted: list[tuple[str, Json]]) -> None:
-    """Make these our only groups of hooks, by event. If they are, their places among others stay as they are."""
+    """Set our groups of hooks by event. Existing ones keep their place among others."""
     there = [
         (event, group)
         for event, groups in values.get("hooks", {}).items()
@@ -174,7 +174,7 @@ def _codex_hooks(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -
 
 
 def _codex_tools(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -> str:
-    """Edit the text, which is written by hand and by Codex: what Codex adds to the file may be next to our lines."""
+    """Edit the text, since Codex and users write it too: lines that Codex adds may be next to ours."""
     servers = _toml(before, path).get("mcp_servers", {})
     there = servers.get(NAME) if isinstance(servers, dict) else None
     ours = _server(state, "codex")
@@ -199,7 +199,7 @@ def _toml(text: str, path: str) -> Json:
 
 
 def _without_our_tables(text: str, path: str) -> str:
-    """Take the tables of our server out, with what Codex has added to them. Text around them stays."""
+    """Remove the tables of our server, with what Codex has added to them. Text around them stays."""
     left: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):
@@ -247,7 +247,7 @@ def _commands(state: Path, hooks: tuple[Hook, ...], client: str) -> Iterator[tup
 
 
 def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Codex runs a hook once the user trusts it, which it notes under the hook's place in its file."""
+    """Codex runs a hook after the user has trusted it; it stores that under the hook's position in the file."""
     config = _toml(texts["config.toml"], "config.toml")
     if config.get("features", {}).get("hooks") is False:
         return "hooks are switched off in its config.toml ([features] hooks)", "codex features enable hooks"
@@ -266,7 +266,7 @@ def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _why_gemini_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Gemini can switch off all hooks, or those of a name."""
+    """Gemini can switch off all hooks, or those with certain names."""
     about = _parse(texts["settings.json"], "settings.json").get("hooksConfig", {})
     if about.get("enabled") is False or NAME in about.get("disabled", []):
         return "our hooks are switched off in its settings.json (hooksConfig)", "gemini # then type /hooks enable-all"

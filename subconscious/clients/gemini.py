@@ -97,7 +97,7 @@ def _joined(content: object) -> str:
 
 
 def _answer(number: str, line: Values) -> Iterator[dict[str, Any]]:
-    """Yield what the assistant said and did. A line comes again when its calls have ended: the numbers stay."""
+    """Yield the assistant's text and tool calls. A line is repeated when its calls have ended; ids stay the same."""
     if text := _joined(line.get("content")):
         yield spoken("assistant", number, [{"type": "text", "text": text}])
     calls = line.get("toolCalls")

@@ -1,7 +1,8 @@
-"""Settings that decide what is kept without asking: a change takes effect once a person has accepted it.
+"""Guarded settings: a change takes effect after a person has accepted it.
 
-config.toml and the environment of whoever starts the daemon can be written by any command of the model. What a person
-accepted last stands in the history; the values that the first start finds are taken as theirs.
+They decide what is stored without a review. config.toml and the environment of the process that starts the daemon can
+be written by any command of the model. The values that a person accepted last are in the history; those that the first
+start finds count as accepted.
 """
 
 from __future__ import annotations
@@ -14,34 +15,34 @@ from subconscious.store import events
 from subconscious.store.connect import Database
 
 GUARDED = frozenset(GUARDS)
-"""Marked with ``Guarded`` in subconscious/settings/settings.py; those of providers derive from their table."""
+"""Settings marked with ``Guarded`` in subconscious/settings/settings.py, and those of the table of providers."""
 
 SUBJECT = ("settings", "guarded")
 
 
 def guarded(settings: Settings) -> dict[str, Any]:
-    """The values that need a person's word, as JSON has them."""
+    """Return the values of the guarded settings as JSON values."""
     return settings.model_dump(mode="json", include=set(GUARDED))
 
 
 def needs_word(name: str, held: Any, wanted: Any) -> bool:
-    """Whether a change from the accepted value needs a person's word."""
+    """Return whether a change from the accepted value needs a person's approval."""
     return bool(held != wanted) and not (name in GUARDS and GUARDS[name].safer(held, wanted))
 
 
 def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the wanted values that need a person's word and have not got it."""
+    """Return the wanted values that need a person's approval and don't have it."""
     wanted = guarded(settings).items()
     return {name: value for name, value in wanted if name in held and needs_word(name, held[name], value)}
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same values as the settings have them: JSON knows lists only."""
+    """Return the values as the settings have them: JSON has lists instead of tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 async def accepted(database: Database, found: Settings) -> dict[str, Any]:
-    """The values that a person accepted last. Those found are theirs where nothing was accepted yet."""
+    """Return the values that a person accepted last; ``found`` are accepted if there are none yet."""
     history = await events.history(database, *SUBJECT)
     if not history:
         return await accept(database, found, "found at the first start", actor="daemon")
@@ -52,7 +53,7 @@ async def accepted(database: Database, found: Settings) -> dict[str, Any]:
 async def accept(
     database: Database, wanted: Settings, reason: str, held: dict[str, Any] | None = None, actor: str = "user"
 ) -> dict[str, Any]:
-    """Keep on record that these values hold from now on, in place of those ``held``."""
+    """Record that these values are accepted, in place of ``held``."""
     values = guarded(wanted)
     async with database.write() as tx:
         await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, before=held, after=values)
@@ -62,7 +63,7 @@ async def accept(
 async def accept_only(
     database: Database, wanted: Settings, held: Mapping[str, Any], names: Collection[str]
 ) -> dict[str, Any]:
-    """Keep on record that these of the wanted values hold from now on, beside the others that are ``held``."""
+    """Record that these of the wanted values are accepted, in addition to the other ``held`` ones."""
     values = dict(held) | {name: value for name, value in guarded(wanted).items() if name in names}
     async with database.write() as tx:
         await events.record(

@@ -1,4 +1,4 @@
-"""The arguments of requests: one set for all, bounded, for anybody who reaches the socket may send anything."""
+"""The arguments of requests: one class for all, with limits, because any process may write to the socket."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from subconscious.domain.model import Origin, Scope
 
 WORDY = 10_000
-"""Characters a text argument may have."""
+"""Characters of a text argument."""
 
 LONGEST_NAME = 200
 MANY = 1000
-"""Things that one request may name; of paths ten times as many, for a shell may have listed them."""
+"""Items that one request may name; ten times as many paths, which a shell may have listed."""
 
 Number = Annotated[int, Field(ge=0, le=2**53)]
 NO_NUL = r"^[^\x00]*$"
@@ -22,7 +22,7 @@ FilePath = Annotated[str, Field(max_length=WORDY, pattern=NO_NUL)]
 
 
 def _storable(text: object) -> object:
-    """Half an emoji can't be stored, nor can NUL."""
+    """Return a text that can be stored: without NUL and lone surrogates."""
     return text.encode("utf-8", "replace").decode().replace("\0", "") if isinstance(text, str) else text
 
 
@@ -30,7 +30,7 @@ Words = Annotated[str, BeforeValidator(_storable)]
 
 
 class Args(BaseModel):
-    """Every argument any command takes; a command reads those of its own."""
+    """The arguments of all commands; each command reads its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

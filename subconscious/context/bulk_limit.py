@@ -1,8 +1,8 @@
-"""Protects against a clock that is wrong: upkeep that would change unusually much at once waits for confirmation.
+"""Protects against a wrong clock: upkeep that would change unusually many rows waits for confirmation.
 
-A clock that jumps ten years ahead makes every memory old and every capture overdue. What happens rarely, and exactly
-then, is that upkeep wants to archive or expire a large part of the store. It waits until three sessions have begun at
-times that fit the clock as it is now. A clock that is right again brings the number down, and nothing has happened.
+A clock that jumps ten years ahead makes every memory old and every capture overdue. Upkeep rarely has to archive or
+expire a large part of the store, so in that case it waits until three sessions have begun at times that fit the present
+clock. When the clock is right again, the number is small again, and nothing has happened.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ DECAY = "decay"
 REVIEW = "review"
 
 FEW = 20
-"""Rows that upkeep may always change at once: a person can look through them."""
+"""Rows that upkeep may always change at once; a person can review them."""
 
 SHARE = 0.1
-"""Part of the whole that it may always change at once."""
+"""Share of all rows that upkeep may always change at once."""
 
 SESSIONS = 3
 """Sessions that confirm the clock."""
 
 RECENT = 7 * 86_400.0
-"""Seconds for which a session confirms the clock: not those that began before it jumped."""
+"""Seconds in which a session confirms the clock; older sessions may have begun before it jumped."""
 
 
 def is_bulk(affected: int, total: int) -> bool:
-    """Whether this is more than upkeep usually has to do at once."""
+    """Return whether this many rows are more than upkeep usually changes at once."""
     return affected > FEW and affected > SHARE * total
 
 
@@ -59,6 +59,6 @@ async def may_run(database: Database, name: str, affected: int, total: int) -> b
 
 
 async def allow(database: Database) -> None:
-    """A person lets what waits run."""
+    """Let upkeep that waits for confirmation run, by a person's request."""
     async with database.write() as tx:
         await maintenance.allow_postponed(tx)

@@ -1,10 +1,10 @@
-"""Whether a loop of the daemon's is at work: it says so itself, and who leaves, or wants quiet, asks."""
+"""A flag that shows whether a loop of the daemon is working."""
 
 from __future__ import annotations
 
 
 class Busy:
-    """True within its ``with``."""
+    """True within its ``with`` block."""
 
     def __init__(self) -> None:
         self._now = False

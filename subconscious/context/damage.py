@@ -1,4 +1,4 @@
-"""What is known to be wrong with the database while the daemon runs: told when a session starts, and in `status`."""
+"""Known problems of the database, reported at session starts and by `status`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Damage:
     problems: list[str] = field(default_factory=list)
 
     def message(self, database: Path) -> str:
-        """One line with the command that repairs it, or ""."""
+        """Return one line with the command that repairs the database, or ""."""
         found = [*self.setbacks, *self.problems]
         more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
         return f"{database} may be damaged: {found[0]}{more}; {ADVICE}{repair(database)}" if found else ""
@@ -33,7 +33,7 @@ ADVICE = "`subconscious doctor` lists everything; to repair it: "
 
 
 async def at_start(home: Home) -> Damage:
-    """Compare the database with its latest copy, and recall what the last verification found."""
+    """Compare the database with its latest copy, and load the findings of the last verification."""
     return Damage(await asyncio.to_thread(_setbacks, home.database), await asyncio.to_thread(_recalled, home))
 
 
@@ -51,7 +51,7 @@ def _recalled(home: Home) -> list[str]:
 
 
 async def note(home: Home, damage: Damage, problems: Sequence[str]) -> None:
-    """Keep what a verification found for the next start; nothing found, nothing kept."""
+    """Store the findings of a verification for the next start; delete the file if there are none."""
     damage.problems = list(problems)
     if not problems:
         damage.setbacks = []

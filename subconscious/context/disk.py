@@ -1,4 +1,4 @@
-"""A disk that is full, read-only or out of order, and a machine without free file descriptors."""
+"""Detects a full, read-only or broken disk, and a lack of file descriptors."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import sqlite3
 from collections.abc import Iterator
 
 WRITING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
-"""What says that nothing can be written."""
+"""Errors that mean that nothing can be written."""
 
 SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
-"""What else is the machine's fault and may pass."""
+"""Further errors that the machine causes and that may pass."""
 
 SQLITE_WRITING = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 SQLITE_SCARCE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM})
 
 
 def is_machine_fault(error: BaseException) -> bool:
-    """Whether the machine is to blame rather than the work: the same work succeeds once there is room again."""
+    """Return whether the machine caused an error: the same work succeeds once the machine has room again."""
     return _is_any(error, WRITING | SCARCE, SQLITE_WRITING | SQLITE_SCARCE)
 
 
 def is_disk_fault(error: BaseException) -> bool:
-    """Whether it says that nothing can be written."""
+    """Return whether an error means that nothing can be written."""
     return _is_any(error, WRITING, SQLITE_WRITING)
 
 
@@ -36,12 +36,12 @@ def _number(error: BaseException) -> int | None:
 
 
 def _code(error: BaseException) -> int | None:
-    """SQLite's primary result code: the low byte; the rest says more precisely what happened."""
+    """Return SQLite's primary result code, the low byte of the extended one."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF if isinstance(error, sqlite3.Error) else None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error with what it was raised from, and the members of a group."""
+    """Yield an error, its causes, and the members of exception groups."""
     yield error
     if isinstance(error, BaseExceptionGroup):
         for member in error.exceptions:
@@ -51,24 +51,24 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class Disk:
-    """Whether something could not be written lately. ``trouble`` is the first reason, "" when everything works."""
+    """Whether a write failed recently. ``trouble`` is the first reason, "" if everything works."""
 
     def __init__(self) -> None:
         self.trouble = ""
         self.failed = asyncio.Event()
 
     def note(self, error: BaseException) -> bool:
-        """Remember a fault of the disk until it works again; return whether the machine is to blame at all."""
+        """Record a disk error until writes work again; return whether the machine caused the error."""
         if is_disk_fault(error):
             self.note_reason(str(error))
         return is_machine_fault(error)
 
     def note_reason(self, reason: str) -> None:
-        """Remember that something could not be written."""
+        """Record that something could not be written."""
         self.trouble = self.trouble or reason
         self.failed.set()
 
     def forget(self) -> None:
-        """It can be written again."""
+        """Record that writes work again."""
         self.trouble = ""
         self.failed.clear()

@@ -1,4 +1,4 @@
-"""A spool entry (docs/protocol.md): parsed once, at this edge, into frozen values."""
+"""Spool entries (docs/protocol.md), parsed once into frozen values."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FORMAT = "subconscious"
 VERSION = "1"
 NAME_SUFFIX = ".entry"
 MAX_BYTES = 8 * 2**20
-"""Bytes of an entry that are read. A tool that writes a file of 1 MB makes a payload of 2 MB, the largest seen; the
-parser needs less than 30 ms for texts of this size."""
+"""Bytes of an entry that are read. Writing a file of 1 MB gives a payload of 2 MB, the largest seen; parsing that
+much takes less than 30 ms."""
 MAX_HEADER = 64 * 2**10
 LONGEST_TEXT = 2**20
-"""Characters of a text that are used, such as a prompt: the hooks ask about no entry that is larger."""
+"""Characters of a text that are used, such as a prompt; hooks send no larger entry."""
 LONGEST_ID = 200
 MOST_WORDS = 2000
 LONGEST_WRITTEN = 8000
-"""Characters that are looked at of each text that a tool puts into a file or takes out of it."""
+"""Characters of each text that a tool writes or replaces that are examined."""
 LONGEST_PATH = 4096
 """Characters of a path; no system opens a longer one."""
 PATHS = ("transcript_path", "cwd", "file")
@@ -31,16 +31,16 @@ ESCAPES = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\:": ";"}
 
 
 class BrokenEntryError(ValueError):
-    """An entry that can't be understood; the message says why."""
+    """An entry that can't be parsed; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What the client says of an event, as far as it is used here; whatever else it says does not matter.
+    """The fields of the client's payload that are used; all others are ignored.
 
-    ``file`` is what a tool was used on, ``words`` what it was to replace and put there, ``written`` only what it was to
-    put there, ``command`` the shell command, ``called`` the skill or the sort of agent, ``error`` what went wrong; ""
-    after an interruption, which is no error.
+    ``file`` is the file of a tool call, ``words`` the replaced and the new text, ``written`` only the new text,
+    ``command`` the shell command, ``called`` the skill or type of agent, ``error`` the error of the call; "" after an
+    interruption, which is no error.
     """
 
     session_id: str
@@ -64,7 +64,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event with its header. ``at`` in seconds since the epoch; ``client`` is "" for Claude Code."""
+    """One event with its header. ``at`` is in seconds since the epoch; ``client`` is "" for Claude Code."""
 
     name: str
     event: str
@@ -78,12 +78,12 @@ class Entry:
 
     @property
     def folder(self) -> str:
-        """Where the session began: the project's identity; the working folder moves with the model's `cd`."""
+        """The folder in which the session began, which identifies the project; the working folder changes with `cd`."""
         return self.project_dir or self.payload.cwd or "/"
 
 
 def read_entry(path: Path) -> Entry:
-    """Read a whole entry. Raises BrokenEntryError, or OSError when it is gone or can't be read now."""
+    """Read an entry. Raises BrokenEntryError, or OSError if the file is gone or unreadable at the moment."""
     try:
         # Hooks write files and no links; what a link leads to, nobody has handed over.
         return parse_entry(path.name, read_regular(path, MAX_BYTES, follow=False))
@@ -114,7 +114,7 @@ def parse_entry(name: str, raw: bytes) -> Entry:
 
 
 def _payload(body: bytes, event: str, client: str) -> Payload:
-    """Read the texts that are used. The rest may be anything: half an emoji, a number of a million digits."""
+    """Parse the fields that are used. The others may have any value, such as a lone surrogate or a huge number."""
     if has_too_many_values(body):
         raise BrokenEntryError(f"the payload has more than {MOST_VALUES} values")
     try:
@@ -135,7 +135,7 @@ def _payload(body: bytes, event: str, client: str) -> Payload:
 
 
 def _tool(said: dict[str, object]) -> dict[str, object]:
-    """What a tool was used on, and what it says went wrong."""
+    """Return the target and the error of a tool call."""
     given, response = said.get("tool_input"), said.get("tool_response")
     used: dict[str, object] = given if isinstance(given, dict) else {}
     told: dict[str, object] = response if isinstance(response, dict) else {}
@@ -154,7 +154,7 @@ def _tool(said: dict[str, object]) -> dict[str, object]:
 
 
 def _written(used: Mapping[str, object]) -> Iterator[str]:
-    """Give the texts that a tool was to put into a file."""
+    """Yield the texts that a tool writes to a file."""
     edits = used.get("edits")
     parts = [used, *(edit for edit in edits if isinstance(edit, dict))] if isinstance(edits, list) else [used]
     texts = (part.get(name) for part in parts for name in ("new_string", "new_source", "content"))
@@ -162,7 +162,7 @@ def _written(used: Mapping[str, object]) -> Iterator[str]:
 
 
 def _unread(digits: str) -> None:
-    """No number is used here; reading one of a million digits takes seconds, or fails."""
+    """Ignore a number: none is used here, and parsing one of a million digits takes seconds or fails."""
 
 
 def _seconds(text: str) -> float:
@@ -183,7 +183,7 @@ def _split_option(pair: str) -> tuple[str, str]:
 
 
 def parse_secrets(text: str) -> dict[str, str]:
-    """The sensitive options, as they come beside an entry that a hook asks about: never in it, for it lies on disk."""
+    """Parse the sensitive options, which a hook sends with its entry over the socket. The entry on disk lacks them."""
     pairs = (_split_option(pair) for pair in text.split(";") if "=" in pair)
     try:
         return {key: bytes.fromhex(value).decode("utf-8", "replace") for key, value in pairs}
@@ -192,7 +192,7 @@ def parse_secrets(text: str) -> dict[str, str]:
 
 
 def _unescape(text: str) -> str:
-    """Undo the header's escapes, left to right."""
+    """Undo the escapes of the header, from left to right."""
     parts: list[str] = []
     rest = iter(text)
     for character in rest:
@@ -202,5 +202,5 @@ def _unescape(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """What is no UTF-8 can't be stored as text, nor can NUL; what can't be kept is shown as such."""
+    """Return bytes as text that can be stored; invalid UTF-8 and NUL are replaced by visible marks."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")

@@ -1,7 +1,7 @@
-"""Lets those be answered first whom a hook waits for; what can wait steps aside meanwhile.
+"""Gives requests of waiting hooks priority: other work pauses while they are answered.
 
-A processor shared with a sweep, a job or a look through what is stored makes an answer late that by itself takes a few
-hundredths of a second, and after its deadline a hook prints nothing.
+Sharing the processor with a sweep or a job delays an answer that takes some hundredths of a second, and after its
+deadline a hook prints nothing.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from time import monotonic, time
 from subconscious.context.signals import Signals
 
 QUIET = 1.0
-"""Seconds without a request after which upkeep goes on: hooks come in bursts, and a backlog must not cost them."""
+"""Seconds without a request after which upkeep continues: hooks come in bursts."""
 
 LONGEST = 1.0
-"""Seconds that a job, or a portion of upkeep, steps aside at most: it must come to its end on a busy day too."""
+"""Longest pause in seconds of a job or a part of upkeep, which must finish on a busy day too."""
 
 LOOK = 0.02
-"""Seconds between two looks at whether somebody is still being answered."""
+"""Seconds between two checks for running requests."""
 
 
 async def aside(signals: Signals, quiet: float = 0.0, most: float = math.inf) -> None:
-    """Return once nobody is being answered and nobody has spoken for ``quiet`` seconds, or ``most`` have gone by."""
+    """Wait until no request is running and none came for ``quiet`` seconds, but at most ``most`` seconds."""
     begun = monotonic()
     while _wanted(signals, quiet) and monotonic() - begun < most and not signals.stopping.is_set():
         await asyncio.sleep(LOOK)

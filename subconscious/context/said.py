@@ -1,4 +1,4 @@
-"""What a typed command is answered with."""
+"""The answer to a typed command."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Said(NamedTuple):
-    """What the model is told, and what only the person is shown.
+    """The text for the model, and the text that only the person sees.
 
-    ``done``: there is nothing left for the model to do, so the person is shown all of it and no turn begins.
+    ``done``: the model has nothing to do, so the person is shown everything and no turn begins.
     """
 
     context: str
@@ -17,5 +17,5 @@ class Said(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What the person is shown of a command that is done."""
+        """The text that a person sees if the command is done."""
         return self.message or self.context

@@ -10,7 +10,7 @@ from subconscious.wire.daemon import HookTimes
 
 
 class Signals:
-    """One set for the whole daemon."""
+    """The signals of the whole daemon."""
 
     def __init__(self) -> None:
         self.stopping = asyncio.Event()
@@ -40,7 +40,7 @@ class Signals:
         self.unrendered: set[str | None] = set()
 
     def heard(self) -> None:
-        """Note that a client spoke: the idle time begins anew."""
+        """Record that a client sent something, which restarts the idle time."""
         self.last_heard = time()
 
 

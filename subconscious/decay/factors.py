@@ -1,6 +1,6 @@
 """The factors of a memory's value: pure functions of its facts, the time and the terms.
 
-They are in 0..1.5 and never rise with time. The factors from feedback and corrections, below them, are computed from
+They are in 0..1.5 and never rise with time. The factors from feedback and corrections, at the end, are computed from
 the log whenever they are needed. They are never stored in a memory, so each entry of the log can be undone.
 """
 

@@ -85,7 +85,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
 
 
 def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
-    """The value of a memory under a policy."""
+    """Return the value of a memory under a policy."""
     fixed = _fixed(facts, terms)
     if fixed is not None:
         return fixed

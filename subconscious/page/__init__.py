@@ -1,1 +1,1 @@
-"""The page of `subconscious ui`: a local web page to look at the memories and to decide on them."""
+"""The page of `subconscious ui`: a local web page to view memories and decide on captures."""

@@ -14,7 +14,7 @@ from time import monotonic
 
 COOKIE = "subconscious"
 LINK_SECONDS = 600.0
-"""Seconds in which the link has to be opened."""
+"""Seconds within which the link must be opened."""
 
 LINK_PATH = "/open/"
 SAFE_METHODS = ("GET", "HEAD")
@@ -59,7 +59,7 @@ class Keys:
         return f"{LINK_PATH}{self._token}"
 
     def use_link(self, path: str) -> bool:
-        """Whether a path is that of the link, which is used up by this."""
+        """Whether a path is that of the link; using it invalidates the link."""
         fresh = bool(self._token) and monotonic() < self._expires
         if not (fresh and _same(path, f"{LINK_PATH}{self._token}")):
             return False
@@ -67,7 +67,7 @@ class Keys:
         return True
 
     def opens(self, path: str, cookies: Mapping[str, str]) -> bool:
-        """Whether a request for a path brings the page's secrets."""
+        """Whether a request for a path may return the page's secrets."""
         return _same(path[: len(self.base)], self.base) and _same(cookies.get(COOKIE, ""), self.cookie)
 
 

@@ -96,7 +96,7 @@ def _is_bounded(scope: Scope, headers: Headers) -> bool:
 
 
 def _is_for_news(scope: Scope) -> bool:
-    """Whether the page reads its timeline again by itself: a page that somebody left open must close some time."""
+    """Whether the request was sent by the page itself, to update the timeline: it does not keep the page open."""
     return scope["method"] == "GET" and b"news=1" in scope["query_string"].split(b"&")
 
 

@@ -1,4 +1,4 @@
-"""What all pages share: the first page, the choice of a project, undo, closing, and news as they happen."""
+"""Parts that all pages share: the first page, the choice of a project, undo, closing, and live updates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from subconscious.page.site import MOST_PROJECTS, Notice, Site, form_of, site_of
 from subconscious.page.wording import action, counted
 
 LOOK_SECONDS = 1.0
-"""Pause between two looks for news: two queries of an index."""
+"""Pause between two checks for changes: two queries of an index."""
 
 LOOKS_PER_SIGN = 15
-"""Looks after which a line is sent in any case, so that a browser that is gone is noticed."""
+"""Checks after which a line is sent in any case, so that a disconnected browser is noticed."""
 
 
 async def _first(request: Request) -> Response:

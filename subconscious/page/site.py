@@ -33,7 +33,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """Runs a request of the person who opened the page."""
 
 BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?")
-"""Places of the page that a form may name to return to."""
+"""Places of the page to which a form may return."""
 
 MOST_PROJECTS = 50
 LATEST_EVENTS = 20
@@ -41,7 +41,7 @@ LATEST_EVENTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What was just done, and the event that an undo begins with (0: it can't be undone)."""
+    """The last change, and the event with which its undo begins (0: it can't be undone)."""
 
     text: str
     event: int = 0
@@ -102,7 +102,7 @@ class Site:
         return self._templates.get_template(template).render(base=self.base, kinds=list(KINDS), **values)
 
     def done(self, notice: Notice, form: Form) -> Response:
-        """Return to the place that a form names, where the notice is shown."""
+        """Redirect to the place that a form names, where the notice is shown."""
         self._notice = notice
         back = form.first("back")
         return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
@@ -123,7 +123,7 @@ def site_of(request: Request) -> Site:
 
 
 def is_part(request: Request) -> bool:
-    """Whether a script asks for a part of the page, not the browser for all of it."""
+    """Whether a script requests a part of the page, rather than the browser all of it."""
     return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
 
 

@@ -72,7 +72,7 @@ def action(event: Mapping[str, Any]) -> str:
 
 
 def undo_label(event: Mapping[str, Any]) -> str:
-    """Return what the button that undoes an event says: to undo what was remembered is to forget it."""
+    """Return the label of the button that undoes an event: undoing a new memory means to forget it."""
     return "Forget" if (event["subject"], event["action"]) == ("memory", "create") else "Undo"
 
 

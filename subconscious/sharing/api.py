@@ -1,4 +1,4 @@
-"""Requests about sharing: what is chosen, what a sync writes, and what it takes in."""
+"""Requests about sharing: the chosen memories, what a sync writes, and what it receives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AUTHOR = re.compile(r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|(?:SHA256:)?[A-Za-z0-9+/=
 
 
 class Version(BaseModel):
-    """One version of a shared memory, with what Git says of who brought it in."""
+    """One version of a shared memory, with its author according to Git."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,7 +37,7 @@ class Version(BaseModel):
 
 
 class InGit(BaseModel):
-    """What Git holds of one memory."""
+    """The data of one memory in Git."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -48,7 +48,7 @@ class InGit(BaseModel):
 
 
 class SharingArgs(Args):
-    """``act`` joins the requests of one sync."""
+    """``act`` groups the requests of one sync."""
 
     rule: Name = ""
     author: Words = Field(default="", max_length=200)
@@ -66,7 +66,7 @@ class Sharing(Handler):
     decides_on: ClassVar[str] = "what is shared"
 
     async def cmd_share(self, args: SharingArgs) -> SharedResult:
-        """Choose memories of this project, or what a rule chooses from now on."""
+        """Share memories of this project, or set a rule that shares memories from now on."""
         project = await self.here(args)
         if args.rule:
             async with self.app.database.write() as tx:
@@ -75,7 +75,7 @@ class Sharing(Handler):
         return await self.cmd_shared(args)
 
     async def cmd_unshare(self, args: SharingArgs) -> SharedResult:
-        """Withdraw memories, or a rule with all that it chose."""
+        """Stop sharing memories, or end a rule and stop sharing the memories that it chose."""
         project = await self.here(args)
         after = {one.memory_id for one in await shares.of_project(self.app.database, project.id)}
         follow = await shares.replacements(self.app.database, sorted(after))
@@ -112,7 +112,7 @@ class Sharing(Handler):
         }
 
     async def cmd_sync_publish(self, args: SharingArgs) -> SyncPublishResult:
-        """Return what of this project is to be written to Git."""
+        """Return the data of this project that should be written to Git."""
         entries = {
             one.uid: Entry({digest_of(each): each for each in one.versions}, frozenset(one.replaced), one.commit)
             for one in args.entries
@@ -132,13 +132,13 @@ class Sharing(Handler):
         }
 
     async def cmd_sync_take(self, args: SharingArgs) -> SyncTakeResult:
-        """Take in what teammates shared."""
+        """Receive the versions that teammates shared."""
         offers = [Offer(**one.model_dump()) for one in args.versions]
         seen = await receiving.take(self.app, await self.here(args), offers, act=args.act, preview=args.preview)
         return {"versions": seen}
 
     async def cmd_trust(self, args: SharingArgs) -> TrustResult:
-        """Trust an author, or with ``back`` no longer; without one list them."""
+        """Trust an author, or with ``back`` revoke that; without an author, list them."""
         author = args.author.strip()
         if author:
             if not _AUTHOR.fullmatch(author):

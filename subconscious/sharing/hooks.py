@@ -40,7 +40,7 @@ class HookChange:
 
 
 def lines_of(home: Home, moment: str, remote: str) -> str:
-    """Return the lines for a hook. They never fail, ask or read what Git tells the hook, and need the state folder."""
+    """Return the lines for a hook. They never fail, ask or read the hook's input, and need the state folder."""
     launcher = shlex.quote(str(home.root / "bin" / "subconscious"))
     condition = MOMENTS[moment].format(remote=shlex.quote(remote))
     name = shlex.quote(remote)
@@ -81,7 +81,7 @@ def without_lines(text: str) -> str:
 
 
 def removal(refs: Refs) -> list[HookChange]:
-    """Return the changes that take our lines out; a hook that has nothing else is removed."""
+    """Return the changes that remove our lines; a hook without other content is deleted."""
     ours = [change for change in _hooks(refs) if _BLOCK.search(change.before)]
     texts = [without_lines(change.before) for change in ours]
     return [

@@ -1,7 +1,7 @@
 """Shared memories as files in ``.subconscious/`` of a checkout, where pull requests and CI see them.
 
-Anybody who can open a pull request can write these files. So what only they hold has no author, waits for a review, and
-is not written to the refs: a teammate would take it for a statement of whoever ran the sync.
+Anybody who can open a pull request can write these files. So a memory that only they contain has no author, waits for a
+review, and is not written to the refs, where a teammate would take it for a statement of whoever ran the sync.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def _read_one(folder: Folder, name: str, found: ReadEntries) -> int:
 
 
 def added(state: State, files: State) -> dict[str, Entry]:
-    """Return the state of the refs with the versions that only the files hold.
+    """Return the state of the refs with the versions that only the files contain.
 
-    What the files say was replaced does not count, because a pull request could so hide what a teammate shared.
+    Replacements that the files claim are ignored: a pull request could use them to hide a teammate's memory.
     """
     empty = Entry({})
     return {

@@ -1,4 +1,4 @@
-"""Finds the statements that an ending means (`endings.py`); none if that is doubtful. Pure functions."""
+"""Finds the statements that an ending (`endings.py`) refers to; none if that is doubtful. Pure functions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the best fit, or all of them if the sentence means all; none if several fit equally."""
+    """Return the best match, or all matches if the sentence refers to all; none if several match equally."""
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
         chosen = [place for place in best if _chooses(keys(ending.topic), statements[place])]
@@ -83,7 +83,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement affirms something, or demands that a person is asked first."""
+    """Whether a statement affirms something, or requires that a person is asked first."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -179,7 +179,7 @@ FIRST_WORDS = 4
 
 
 def _away(statement: str) -> frozenset[str]:
-    """Return the words for what a statement calls absent: "while Ann is on vacation", "the proxy is down, so ..."."""
+    """Return the words for something that a statement calls absent: "while Ann is on vacation"."""
     said = statement[:LETTERS]
     away = frozenset(key_of(found["subject"].casefold()) for found in _WHILE.finditer(said))
     return away.union(*(keys(found["subject"]) for found in _DOWN.finditer(said)))
@@ -249,10 +249,10 @@ _FOR_A_TIME = re.compile(
 
 
 def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
-    """Return the index of the statement that an ending means by its vector; none if two are near, or none is.
+    """Return the index of the statement that an ending refers to by its vector; None if two are near, or none is.
 
-    Asked where the words did not tell. ``cosines`` says how near each statement is to the ending's sentence; it must
-    share a word with the topic too.
+    It is used if the words gave no result. ``cosines`` are those of the statements to the ending's sentence; the
+    statement must also share a word with the topic.
     """
     words = keys(ending.topic)
     if not words or ending.end not in _CAN_END:
@@ -304,7 +304,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=4096)
 def keys(text: str, *, done: bool = False) -> frozenset[str]:
-    """Return the words of a text that name something; ``done`` adds those that say that it is finished."""
+    """Return the words of a text that name something; ``done`` includes words that say that it is finished."""
     found = set()
     text = text[:LETTERS]
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):

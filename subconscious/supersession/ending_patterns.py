@@ -14,7 +14,7 @@ class End(StrEnum):
     NAMED = "named"
     """Ends statements about a topic: "drop the rule about X"."""
     DENIED = "denied"
-    """Ends the statement that it negates: "endpoints no longer need X"."""
+    """Finds temporary statements whose event is over; see `_over`."""
     ALLOWED = "allowed"
     """Ends the statement that forbids something: "you can touch X again"."""
     LEFT = "left"

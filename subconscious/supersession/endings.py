@@ -1,7 +1,7 @@
 """Finds sentences that end an earlier statement: "scrap that", "we moved off X", "the freeze is over".
 
-Only typed text is read. `supersession/retirement.py` finds the memory that an ending means. Questions, conditions, plans
-and tasks end nothing: a memory that is retired wrongly is worse than one that stays.
+Only typed text is read. `supersession/retirement.py` finds the memory that an ending refers to. Questions, conditions,
+plans and tasks end nothing: a memory that is retired wrongly is worse than one that stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is said again: by a candidate, of a memory or of a capture that waits; by one memory of another.
+"""Finds repetitions: of a memory or a waiting capture by a candidate, and of one memory by another.
 
-Candidates are compared before the transaction, by their words (`text/same_statement.py`) and, where that is at hand, by
-meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody
-lends a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found
+Candidates are compared before the transaction, by words (`text/same_statement.py`) and, if possible, by meaning. The
+results are applied within the transaction, to the rows as they are then. Flagged candidates take no part, and a less
+trusted memory adds nothing to a more trusted one. Repetitions that are missed because no embedder is loaded are found
 at night.
 """
 

@@ -1,7 +1,7 @@
 """Retires what typed sentences end (`supersession/endings.py`): memories, waiting captures, earlier statements.
 
 The search runs before the transaction that stores a batch; the retirement is part of it. A retired memory is archived
-and can be restored. If the same message states the new value, that supersedes the memory instead.
+and can be restored. If the same message states a new value, its memory supersedes the old one instead.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ async def ended(
 async def _ends_by_meaning(
     ctx: RecallContext, typed: Sequence[Turn], judged: Sequence[Judged], known: Sequence[_Statement]
 ) -> list[tuple[Turn, Ending, str]]:
-    """Compare typed sentences with what holds for a time only; return those that end it, with the text that ends.
+    """Compare typed sentences with temporary statements; return those that end one, with the ended text.
 
-    The end of something temporary is rarely a statement that is worth keeping ("found the bug, cache back on"), so it
-    is looked for in all that is typed. What is stored itself is compared where it is stored (`supersession/relating.py`).
-    Only statements of a person are temporary: a finding with "until" or "while" in it describes how something works.
+    The end of something temporary is rarely worth storing ("found the bug, cache back on"), so all typed sentences are
+    compared. Stored statements are compared when they are stored (`supersession/relating.py`). Only statements of a
+    person can be temporary: a finding with "until" or "while" describes how something works.
     """
     temporary = [one.text for one in known if one.is_typed and is_for_a_time(bare(one.text))]
     passing = await _embedded(ctx, temporary[:MOST_PASSING])
@@ -185,7 +185,7 @@ async def _statements(ctx: RecallContext, project_id: str) -> list[_Statement]:
 
 
 class _Search:
-    """Finds what the endings of some turns mean, turn by turn."""
+    """Finds the statements that the endings of some turns refer to, turn by turn."""
 
     def __init__(
         self, typed: list[Turn], judged: list[Judged], known: list[_Statement], before: str, session_id: str
@@ -201,7 +201,7 @@ class _Search:
         self.meant: dict[Ending, str] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
-        """Retire what each ending means."""
+        """Retire the statements that each ending refers to."""
         for turn, ending in found:
             meant = self._meant(turn, ending)
             for one in meant:

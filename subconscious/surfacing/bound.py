@@ -1,6 +1,6 @@
-"""Binds observed failures and habits to the prompts and files that show that a session needs them. Pure.
+"""Binds observed failures and habits to the prompts and files for which they are relevant. Pure.
 
-Such a memory helps only a session that works on such files or is about to take that step. It is given with that prompt
+Such a memory only helps a session that works on such files or is about to take that step. It is given with that prompt
 or file, not at a start.
 """
 
@@ -80,13 +80,13 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The types of files that show, when read or changed, that a memory is needed, and the words of prompts that do."""
+    """The types of files whose reading or changing makes a memory relevant, and the words of prompts that do."""
 
     read: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     asked: re.Pattern[str] = _NEVER
     check: str = ""
-    """The lint check that new code must look likely to fail, if any."""
+    """The lint check that new code must be likely to fail, if any."""
     path: re.Pattern[str] | None = None
     """What the path of a file must contain, if anything."""
     lasting: bool = False
@@ -97,7 +97,7 @@ class Binding:
         return bool(self.asked.search(prompt)) or not self.read.isdisjoint(_TYPE.findall(prompt))
 
     def fits_file(self, touched: Touched) -> bool:
-        """Whether the type of a file shows it, and where that is not enough, its path or what was written there."""
+        """Whether the type of a file makes the memory relevant and, where required, its path or the new text."""
         types = self.read | self.changed if touched.changed else self.read
         if PurePath(touched.path).suffix not in types or (self.path and not self.path.search(touched.path)):
             return False
@@ -112,13 +112,13 @@ def binding_of(memory: Memory) -> Binding | None:
 
 
 def is_lint_check(memory: Memory) -> bool:
-    """Whether a memory tells that a check of a linter rejected code."""
+    """Whether a memory says that a linter check rejected code."""
     bound = binding_of(memory)
     return bound is not None and bool(bound.check)
 
 
 def is_repair(memory: Memory) -> bool:
-    """Whether a memory tells how a failed check was repaired, in the words of capture."""
+    """Whether a memory says how a failed check was repaired, in the words of capture."""
     return bool(_REPAIR.match(memory.content))
 
 
@@ -161,7 +161,7 @@ def family_of(file_type: str) -> frozenset[str]:
 
 
 def _commands_in(content: str) -> re.Pattern[str]:
-    """Return a pattern of the commands that a habit names: a prompt with one of them is about these checks."""
+    """Return a pattern for the commands that a habit names: a prompt with one of them is about these checks."""
     named = [re.escape(command) for command in re.findall(r"`([^`\s]+ [^`]+)`", content)]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(named)})(?![\w-])", re.IGNORECASE) if named else _NEVER
 

@@ -1,4 +1,4 @@
-"""Selects the failures and habits that a prompt or a file shows to matter; see `surfacing.bound`."""
+"""Selects the failures and habits that are relevant to a prompt or file; see `surfacing.bound`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Bound = list[tuple[Memory, float]]
 
 
 async def bindable(ctx: RecallContext, project_id: str) -> list[Memory]:
-    """Return the memories of a project that are given only where something shows that they matter.
+    """Return the memories of a project that are only given with a prompt or file that they are relevant to.
 
     They include unconfirmed failures that one session met, because every second one is met again. Lint checks are met
     again too rarely for that.
@@ -56,11 +56,11 @@ async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
 
 
 async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_context: Collection[str] = ()) -> Bound:
-    """Return the memories that a prompt shows to matter, each with its strength.
+    """Return the memories that are relevant to a prompt, each with its strength.
 
-    ``in_context`` are the hashes of what the session has already. A failure with a type of files comes with every
-    prompt that names such a file. Others rest after some sessions without a response, as do habits, if the project
-    shows them by then.
+    ``in_context`` are the hashes of the memories in the session's context. A failure with a type of files comes with
+    every prompt that names such a file. Other memories rest after some sessions without a response; so do habits that
+    the project shows by then.
     """
     bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
     fits = [one for one in known if one.id in bound]
@@ -77,10 +77,10 @@ async def fitting_file(
     in_context: Collection[str] = (),
     given: Collection[int] = (),
 ) -> Bound:
-    """Return the memories that a file shows to matter, each with its strength.
+    """Return the memories that are relevant to a file, each with its strength.
 
-    ``given`` are the ids of what the session was given so far. Nearly every session reads or changes files of such
-    types, so memories without a response rest, as they do at starts. A file that a path is required of is a rarer sign.
+    ``given`` are the ids of the memories that the session was given. Nearly every session reads or changes files of
+    such types, so memories without a response rest, as they do at starts. A required path is a rarer sign.
     """
     listed = _listed_checks(known, touched)
     fits = [one for one in known if one in listed or ((bound := binding_of(one)) and bound.fits_file(touched))]

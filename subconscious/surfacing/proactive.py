@@ -66,7 +66,7 @@ BOUND = "occasion"
 """The name of the engine that finds memories bound to prompts and types of files."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
-"""Failures and habits that are given with one prompt or file, and to one session."""
+"""Failures and habits that are given with one prompt or file, and in one session."""
 
 RARE = 50
 """Memories of a project that may contain a word for it to count as rare."""
@@ -265,7 +265,7 @@ async def _ranked(
 class Beside:
     """What is given in addition to the memories that an event is about.
 
-    ``bound`` are the failures and habits that it shows to matter. ``left`` is the last session, whose work continues;
+    ``bound`` are the failures and habits that are relevant to it. ``left`` is the last session, whose work continues;
     ``story`` is another one with similar work. ``ways_out`` may state what worked instead of a failed command.
     """
 
