@@ -34,6 +34,7 @@ from daemon.lifecycle import opened
 from subconscious.app import App
 from subconscious.capture import ingest as learning
 from subconscious.capture.evaluation import judge
+from subconscious.capture.transcript_source import Source
 from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Judged, Origin, Strength, Turn
 from subconscious.links import discovery
 from subconscious.links.judge import VERSION as LINK_RULES
@@ -148,7 +149,7 @@ class Stage:
                 await surface_prompt(self.app.recall_context(), Prompt(name, project.id, line.text))
             _write(path, line, place)
             with patch.object(learning, "judge", _judging(statements)):
-                await learning.learn(self.app, self.app.recall_context(), learning.Source(name, project.id, str(path)))
+                await learning.learn(self.app, self.app.recall_context(), Source(name, project.id, str(path)))
             await self._settled()
 
     async def _settled(self) -> None:
@@ -340,7 +341,7 @@ def _faults(sort: str, values: Sequence[str], known: dict[str, list[Kept]], give
 async def stage(folder: Path, *, captured: bool) -> AsyncIterator[Stage]:
     """The daemon's parts over a store in a temporary folder, on a clock of the bench's own."""
     clock = Clock(BEGIN - DAY)
-    with wholly_on(clock), patch("subconscious.capture.ingest.HOOK_SECONDS", 0.0):
+    with wholly_on(clock), patch("subconscious.capture.transcript_source.HOOK_SECONDS", 0.0):
         home = Home(folder / "home")
         home.make()
         async with opened(home, Settings()) as app:

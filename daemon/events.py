@@ -9,8 +9,9 @@ from time import monotonic
 from subconscious.app.work import FORGETFUL, Work, note
 from subconscious.capture import unconfirmed_upkeep
 from subconscious.capture.feedback import judge
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
 from subconscious.capture.missing_prompts import expect, learn_unwritten
+from subconscious.capture.transcript_source import Source
 from subconscious.domain.errors import UnreadableTranscriptError
 from subconscious.slash_commands import commands
 from subconscious.store import model_readings, sessions, surfaces

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from subconscious.app import App
 from subconscious.capture import resummarize
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.domain.errors import SubconsciousError
 from subconscious.domain.model import Session
 from subconscious.settings.home import Home

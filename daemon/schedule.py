@@ -13,8 +13,9 @@ from time import monotonic, time
 from subconscious.app import App
 from subconscious.capture import unconfirmed_upkeep
 from subconscious.capture.feedback import judge
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
 from subconscious.capture.missing_prompts import learn_unwritten
+from subconscious.capture.transcript_source import Source
 from subconscious.context import bulk_limit
 from subconscious.context.priority import LONGEST, QUIET, aside
 from subconscious.domain.errors import TranscriptError

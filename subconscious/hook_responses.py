@@ -12,7 +12,8 @@ from time import time
 from subconscious.app import App
 from subconscious.app.work import FORGETFUL, note
 from subconscious.authorship.attestation import NOT_TYPED
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.context.entry import Entry, Payload
 from subconscious.domain.model import Session
 from subconscious.framing import rules

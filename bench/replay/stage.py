@@ -275,7 +275,7 @@ def _give_model(app: App, model: Model) -> None:
 def _unhurried() -> Iterator[None]:
     """No event arrives while the clock does not move, and long work takes no time on it."""
     with (
-        patch("subconscious.capture.ingest.HOOK_SECONDS", 0.0),
+        patch("subconscious.capture.transcript_source.HOOK_SECONDS", 0.0),
         patch("subconscious.hook_responses.CATCH_UP", PATIENCE),
         patch("subconscious.hook_responses.COMPACT_CATCH_UP", PATIENCE),
     ):

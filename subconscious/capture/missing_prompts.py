@@ -11,7 +11,9 @@ from subconscious.authorship.attestation import NOT_TYPED, VOUCHED
 from subconscious.authorship.forgery import hold
 from subconscious.capture.admission import Provenance, keep
 from subconscious.capture.evaluation import judge
-from subconscious.capture.ingest import PROMPT_LENGTH, Source, is_written, stated, told
+from subconscious.capture.ingest import PROMPT_LENGTH
+from subconscious.capture.session_updates import stated, told
+from subconscious.capture.transcript_source import Source, is_written
 from subconscious.context.entry import Entry
 from subconscious.domain.errors import UnreadableTranscriptError
 from subconscious.domain.model import Judged, Origin, Role, Turn

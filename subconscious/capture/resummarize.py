@@ -15,7 +15,9 @@ from pathlib import Path
 
 from subconscious.app import App
 from subconscious.authorship.forgery import doubted
-from subconscious.capture.ingest import Source, learn, told
+from subconscious.capture.ingest import learn
+from subconscious.capture.session_updates import told
+from subconscious.capture.transcript_source import Source
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.model import Origin, Session
 from subconscious.recall.recall_context import RecallContext

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, keep
-from subconscious.capture.ingest import Gain, Source, learn_batch
+from subconscious.capture.ingest import Gain, learn_batch
+from subconscious.capture.transcript_source import Source
 from subconscious.context.entry import Entry
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.model import Session

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from subconscious.app import App
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.store import sessions
 from subconscious.store.projects import Project
 from tests.support.values import NOON

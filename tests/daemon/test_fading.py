@@ -18,7 +18,7 @@ from bench.sessions import Speaker
 from bench.tuned import tuned
 from subconscious import wire
 from subconscious.app import App
-from subconscious.capture.ingest import touched
+from subconscious.capture.session_updates import touched
 from subconscious.context.entry import parse_entry
 from subconscious.decay import DAY
 from subconscious.domain.errors import DaemonError, SubconsciousError

@@ -12,7 +12,8 @@ import pytest
 from bench.sessions import Speaker
 from cli.memories import speaker as speaker_of
 from subconscious.app import App
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.settings.home import Home
 from subconscious.store import sessions
 from tests.support import terminal

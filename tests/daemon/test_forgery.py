@@ -13,8 +13,9 @@ import pytest
 
 from subconscious.app import App
 from subconscious.authorship.attestation import record_prompt, vouch
-from subconscious.capture.ingest import Source, _read, learn
+from subconscious.capture.ingest import learn
 from subconscious.capture.missing_prompts import expect
+from subconscious.capture.transcript_source import Source, _read
 from subconscious.context.entry import Entry, Payload
 from subconscious.store import captures, sessions
 from subconscious.store.projects import Project
@@ -59,7 +60,7 @@ async def kept(app: App, source: Source) -> dict[str, str]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook that comes may take as long as a busy machine needs."""
-    monkeypatch.setattr("subconscious.capture.ingest.HOOK_SECONDS", 30.0)
+    monkeypatch.setattr("subconscious.capture.transcript_source.HOOK_SECONDS", 30.0)
     monkeypatch.setattr("subconscious.authorship.forgery.HOOK_SECONDS", 30.0)
 
 
@@ -77,7 +78,7 @@ async def test_a_prompt_whose_hook_is_on_its_way_is_a_persons(app: App, source: 
 async def test_what_no_hook_hands_over_waits(
     app: App, source: Source, ago: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subconscious.capture.ingest.HOOK_SECONDS", 0.3)
+    monkeypatch.setattr("subconscious.capture.transcript_source.HOOK_SECONDS", 0.3)
     write(source, "1", FIRST)
     await hand_over(app, "1", FIRST)
     write(source, "2", SECOND, ago)
@@ -147,14 +148,14 @@ async def test_a_time_to_come_is_not_waited_for(app: App, source: Source, monkey
     await hand_over(app, "1", FIRST)
     assert await kept(app, source) == {"We": "captured"}
     write(source, "2", SECOND, ago=-900)
-    monkeypatch.setattr("subconscious.capture.ingest.asyncio.sleep", None)  # nobody may wait
+    monkeypatch.setattr("subconscious.capture.transcript_source.asyncio.sleep", None)  # nobody may wait
     assert await kept(app, source) == {"We": "captured", "From": "review"}
 
 
 async def test_what_was_read_is_read_again_only_if_more_was_written(
     app: App, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subconscious.capture.ingest.HOOK_SECONDS", 0.5)
+    monkeypatch.setattr("subconscious.capture.transcript_source.HOOK_SECONDS", 0.5)
     await hand_over(app, "1", FIRST)
     write(source, "2", SECOND)
     times: list[str] = []
@@ -163,7 +164,7 @@ async def test_what_was_read_is_read_again_only_if_more_was_written(
         times.append(path)
         return _read(path, *given)
 
-    monkeypatch.setattr("subconscious.capture.ingest._read", read_and_tell)
+    monkeypatch.setattr("subconscious.capture.transcript_source._read", read_and_tell)
     assert await kept(app, source) == {"From": "review"}
     assert len(times) == 1
 

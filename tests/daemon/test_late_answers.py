@@ -13,7 +13,8 @@ import pytest
 from bench.sessions import Speaker
 from daemon import events
 from subconscious.app import App
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.settings.home import Home
 from subconscious.store import captures, sessions
 from subconscious.store.projects import Project

@@ -13,7 +13,8 @@ import pytest
 from subconscious.app import App
 from subconscious.authorship.attestation import VOUCHED
 from subconscious.capture import resummarize
-from subconscious.capture.ingest import Source, learn
+from subconscious.capture.ingest import learn
+from subconscious.capture.transcript_source import Source
 from subconscious.review import decisions
 from subconscious.store import captures, ended_sessions, events, memories, sessions
 from subconscious.store.filters import Filter

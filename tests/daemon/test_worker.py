@@ -18,7 +18,7 @@ from daemon.spool import Spool
 from daemon.worker import Workers
 from subconscious.app import App
 from subconscious.app.work import Work
-from subconscious.capture.ingest import Source
+from subconscious.capture.transcript_source import Source
 from subconscious.domain.errors import TranscriptError
 from subconscious.embeddings import batches, embedder_fallback
 from subconscious.embeddings.background import Embedding

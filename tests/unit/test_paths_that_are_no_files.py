@@ -11,7 +11,7 @@ import pytest
 from hooks import cap, environment, greet, regular
 from subconscious import doctor, wire
 from subconscious.authorship import attestation
-from subconscious.capture.ingest import is_written
+from subconscious.capture.transcript_source import is_written
 from subconscious.context.entry import Entry, Payload
 from subconscious.domain.errors import DaemonError, SettingsError, StoreError, UnreadableTranscriptError
 from subconscious.imports.sources import Sort, examine_file

@@ -1,0 +1,85 @@
+"""What new turns change about their session: its story, and the memories that it works on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from subconscious.capture.transcript_source import Batch, Source
+from subconscious.domain.model import Decision, Judged, Level, Origin, Turn
+from subconscious.poisoning import check_text
+from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction.cleaning import clean
+from subconscious.sessions import Sketch, Transcript, handover_of, read_deeds, tell, with_answers
+from subconscious.store import fading, sessions
+from subconscious.text import wording
+from subconscious.text.examined import examined_text
+from subconscious.text.terms import names, terms
+from subconscious.transcripts import Reading
+from subconscious.transcripts.records import AGENT_FILE
+
+
+def heard(source: Source, batch: Batch) -> Reading:
+    """Return the part of a batch that the session's summary may use: attested turns, none of a settled session."""
+    if source.settled:
+        return replace(batch.reading, turns=(), branch="")
+    attested = tuple(turn for turn in batch.reading.turns if turn.id not in batch.doubtful)
+    return replace(batch.reading, turns=attested)
+
+
+async def story_of(
+    ctx: RecallContext, source: Source, position: int, reading: Reading, judged: Sequence[Judged]
+) -> sessions.Story | None:
+    """Return the session's new summary; None if summaries are off, the session is settled, or a sub-agent wrote the lines."""
+    told_of = ctx.settings.capture and ctx.settings.summaries and not source.settled
+    if not told_of or Path(source.path).name.startswith(AGENT_FILE):
+        return None
+    begin = 0 if reading.restarted else position
+    before = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id))
+    known = Sketch() if begin == 0 else before
+    deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
+    sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
+    transcript = Transcript(Path(source.path), reading.offset)
+    return await asyncio.to_thread(told, replace(sketch, deeds=deeds), transcript)
+
+
+def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Story:
+    """Return a session's summary without parts that could steer the next session, which may receive it."""
+    sketch = sketch if transcript is None else with_answers(sketch, transcript)
+    told_of = tell(sketch)
+    title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
+    return sessions.Story(
+        title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch, transcript).to_json()
+    )
+
+
+def _harmless(text: str) -> str:
+    return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
+
+
+def stated(judged: Sequence[Judged]) -> list[str]:
+    """Return the user's stored statements; the next session receives no statement that waits for a review."""
+    return [
+        candidate.content
+        for candidate, admission in judged
+        if candidate.origin is Origin.USER and admission.decision is Decision.AUTO
+    ]
+
+
+async def touched(ctx: RecallContext, project_id: str, turns: Sequence[Turn], judged: Iterable[Judged]) -> list[int]:
+    """Return the memories whose files or topics these turns worked on."""
+    if not ctx.settings.capture:
+        return []
+    # In a thread, and of each message what capture examines: a pasted megabyte would hold up all answers.
+    files, topics = await asyncio.to_thread(_worked_on, turns, judged)
+    return await fading.about(ctx.database, project_id, files, topics) if files or topics else []
+
+
+def _worked_on(turns: Sequence[Turn], judged: Iterable[Judged]) -> tuple[set[str], set[str]]:
+    """Return the files and topics that turns are about."""
+    spoken = [examined_text(turn.text) for turn in turns if turn.origin is Origin.USER]
+    topics = {word for text in spoken for word in (*terms(text), *names(text))}
+    topics.update(tag.casefold() for candidate, _ in judged for tag in candidate.tags)
+    return {file for turn in turns for file in turn.files}.union(*map(wording.files, spoken)), topics

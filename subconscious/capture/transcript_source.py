@@ -1,0 +1,112 @@
+"""Reads the next batch of a transcript, and finds out which typed turns a hook attested."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
+
+from subconscious.app import App
+from subconscious.authorship.forgery import HOOK_SECONDS, doubted, fresh, may_be_forged
+from subconscious.domain.errors import UnreadableTranscriptError
+from subconscious.redaction import ledger
+from subconscious.redaction.cleaning import clean
+from subconscious.store import sessions
+from subconscious.system.safe_files import NotRegularError, require_regular
+from subconscious.transcripts import Reading, State, read_turns
+
+LOOK_SECONDS = 0.1
+"""Seconds between two checks for the hook of a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A transcript to read, with its session and project.
+
+    ``watched``: it is still being written, so new turns also go to a configured model. ``late``: it was written after
+    the session had ended, so that its captures wait for a person. ``settled``: the session's summary stays as it is.
+    """
+
+    session_id: str
+    project_id: str
+    path: str
+    folder: str = ""
+    watched: bool = False
+    late: bool = False
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """New turns of a transcript; ``doubtful`` are the ids of those that no hook attested."""
+
+    reading: Reading
+    doubtful: set[str]
+
+
+async def read_batch(app: App, source: Source, place: sessions.Position, final: bool) -> Batch:
+    """Return the turns after a position, and which of them no hook attested.
+
+    The client may write a prompt before its hook arrives, and the end of the previous turn may be read just then. So
+    recent prompts, and the first ones of a session, are checked again for a moment.
+    """
+    until = monotonic() + HOOK_SECONDS
+    while True:
+        doubting = (source.watched or source.late) and await may_be_forged(app, source.session_id)
+        size = await asyncio.to_thread(_size, source.path)
+        reading = await asyncio.to_thread(_read, source.path, place, final)
+        if not doubting:
+            return Batch(reading, set())
+        while (doubtful := await _doubtful(app, source, reading)).unsettled and monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+            if await asyncio.to_thread(_size, source.path) != size:
+                break
+        else:
+            return Batch(reading, doubtful.turns)
+
+
+class _Doubtful(NamedTuple):
+    """Turns that no hook attested; ``unsettled``: one may still be attested."""
+
+    turns: set[str]
+    unsettled: bool
+
+
+async def _doubtful(app: App, source: Source, reading: Reading) -> _Doubtful:
+    session = await sessions.get(app.database, source.session_id)
+    first = session is None or not session.first_prompt
+    found = await doubted(app, source.session_id, reading.turns, first=first)
+    return _Doubtful(found, bool(found if first else found & fresh(reading.turns)))
+
+
+def _read(path: str, place: sessions.Position, final: bool) -> Reading:
+    """Parse and clean the next batch. Blocking: run it in a thread."""
+    state = State.from_json(json.loads(place.state or "{}"))
+    with ledger.reading(f"session/{place.session_id}"):
+        return read_turns(Path(path), place.position, state, clean=clean, final=final)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def is_written(path: str) -> bool:
+    """Whether a transcript exists yet: the client creates it after its first hooks.
+
+    Raises UnreadableTranscriptError for a FIFO, a device, or a broken link. A link to a file is followed: people link
+    sessions and `~/.claude` elsewhere, and a caller that can name the link can name its target too.
+    """
+    try:
+        require_regular(path)
+    except NotRegularError as error:
+        message = f"the transcript {path} is {error.strerror}"
+        raise UnreadableTranscriptError(message, "nothing can be learned from it") from error
+    except OSError:
+        return False
+    return True
