@@ -20,7 +20,7 @@ from watchfiles import Change, awatch
 
 from subconscious.app import App
 from subconscious.authorship import unheard_entries
-from subconscious.authorship.attestation import KNOWN
+from subconscious.authorship.attestation import KNOWN, record_early_prompt
 from subconscious.context.entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from subconscious.context.priority import LONGEST, aside
 from subconscious.redaction import remaining_copies
@@ -61,6 +61,8 @@ class Spool:
         # Entries that neither their hooks nor we could write yet; by name, oldest first.
         self._unwritten: dict[str, bytes] = {}
         self._writing_out = asyncio.Lock()
+        # Entries of sessions that no daemon had heard of when this one started.
+        self._before_any_daemon: frozenset[str] = frozenset()
         self.lost = 0
         self._half_written: dict[str, int] = {}
 
@@ -69,10 +71,13 @@ class Spool:
 
         An entry that has a job was found by an earlier daemon, which could have verified its hook.
         """
-        names = await asyncio.to_thread(entry_names, self._folder)
-        known = await jobs.states(self._app.database, names)
-        self._app.sessions.unheard.update(name for name in names if name not in known)
-        self._app.sessions.unheard -= await unheard_entries.doubted(self._app, self._app.sessions.unheard, self._folder)
+        async with self._sweeping:  # a sweep meanwhile would take these entries for later ones
+            names = await asyncio.to_thread(entry_names, self._folder)
+            known = await jobs.states(self._app.database, names)
+            unheard = {name for name in names if name not in known}
+            examined = await unheard_entries.examine(self._app, unheard, self._folder)
+            self._app.sessions.unheard.update(unheard - examined.doubted)
+            self._before_any_daemon = examined.unknown
 
     def path(self, name: str) -> Path:
         """Return the path of an entry."""
@@ -100,6 +105,7 @@ class Spool:
         await self._set_aside_all([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
+        await self._record_early([found for name, found in read if name in self._before_any_daemon])
         async with self._app.database.write() as tx:
             for name, found in read:
                 if isinstance(found, Entry):
@@ -115,6 +121,12 @@ class Spool:
             log.warning("%d more entries set aside", len(broken) - MOST_NAMED)
         await self._set_aside_all(list(broken))
         self._known.update(names)
+
+    async def _record_early(self, found: Iterable[Entry | str]) -> None:
+        """Record early prompts, before any job reads a transcript."""
+        for one in found:
+            if isinstance(one, Entry):
+                await record_early_prompt(self._app, one)
 
     def remove(self, name: str) -> None:
         """Delete an entry whose job has committed."""

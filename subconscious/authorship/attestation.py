@@ -30,6 +30,9 @@ VOUCHED = "vouched"
 KNOWN = "known"
 """The event that marks a session as one of the client's."""
 
+EARLY = "early"
+"""The event that marks a prompt which its hook left in the spool before there was any daemon to verify the hook."""
+
 COMMANDED = "a command"
 """The event's reason for a vouched prompt that the transcript will not repeat as a person's words."""
 
@@ -108,6 +111,17 @@ async def record_prompt(app: App, entry: Entry) -> None:
         unwritten = text.startswith(NOT_TYPED) or app.sessions.questions.is_answer(entry)
         reason = COMMANDED if unwritten else content_hash(text)
         await events.record(tx, VOUCHED, "prompt", number, reason=reason)
+
+
+async def record_early_prompt(app: App, entry: Entry) -> None:
+    """Record a prompt that was spooled before there was any daemon, by the digest of its stored text."""
+    if not entry.payload.prompt_id or not app.recall_context(entry.options).settings.capture:
+        return
+    with ledger.reading(f"session/{entry.payload.session_id}"):
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
+    async with app.database.write() as tx:
+        await events.record(tx, EARLY, "prompt", number, reason=content_hash(text))
 
 
 async def was_handed_over(app: App, entry: Entry) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import time
 
 from subconscious.app import App
-from subconscious.authorship.attestation import COMMANDED, VOUCHED, knows_session
+from subconscious.authorship.attestation import COMMANDED, EARLY, VOUCHED, knows_session
 from subconscious.domain.model import Act, Decision, Judged, Origin, Turn
 from subconscious.store import events
 from subconscious.store.rows import content_hash
@@ -35,8 +35,8 @@ async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bo
 
     In a session without hooks these are all turns; where hooks vouch for prompts, those that no hook handed over. Of
     the ``first`` turns that are read of a session, those before the first attested prompt are accepted, because no
-    daemon was running yet; unless that prompt was a command, whose position no line shows. Choices in a dialog are no
-    prompts, and run no hook.
+    daemon was running yet. If that prompt was a command, whose position no line shows, only those are accepted that
+    their hooks left in the spool before there was a daemon. Choices in a dialog are no prompts, and run no hook.
     """
     if not await knows_session(app, session_id):
         return {turn.id for turn in turns}
@@ -46,7 +46,9 @@ async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bo
     if not (vouched or known):
         return set()
     begin = known[0] if first and known and COMMANDED not in vouched else 0
-    return {turn.id for at, turn in enumerate(typed) if at >= begin and at not in known}
+    early = await _texts(app, EARLY, session_id) if first else set()
+    doubtful = [turn for at, turn in enumerate(typed) if at >= begin and at not in known]
+    return {turn.id for turn in doubtful if content_hash(turn.text) not in early}
 
 
 async def vouched_for(app: App, session_id: str, turns: Sequence[Turn]) -> set[str]:
@@ -67,7 +69,11 @@ def fresh(turns: Sequence[Turn]) -> set[str]:
 
 async def _vouched_texts(app: App, session_id: str) -> set[str]:
     """Return the digests of the session's vouched texts, recorded by this daemon or earlier ones."""
-    return await events.reasons_of(app.database, VOUCHED, "prompt", f"{session_id}/")
+    return await _texts(app, VOUCHED, session_id)
+
+
+async def _texts(app: App, mark: str, session_id: str) -> set[str]:
+    return await events.reasons_of(app.database, mark, "prompt", f"{session_id}/")
 
 
 def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:

@@ -41,17 +41,30 @@ class ClientSessions:
     sessions: frozenset[str]
 
 
-async def doubted(app: App, names: Iterable[str], folder: Path) -> set[str]:
-    """Return the names of the entries that a command of another session may have written."""
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The names of entries that a command of another session may have written, and of those of unknown sessions.
+
+    No hook of an unknown session ever ran while a daemon was running, so its entries were there before any daemon.
+    """
+
+    doubted: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
+
+
+async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
+    """Return which of these entries are doubted, and which belong to sessions that are not on record yet."""
     entries = await asyncio.to_thread(_read, [folder / name for name in names])
     if not entries:
-        return set()
+        return Examined()
     history = {one: await events.history(app.database, "prompt", one) for one in {one.session_id for one in entries}}
+    unknown = frozenset(one.name for one in entries if not history[one.session_id])
     others = await _running(app)
     for session_id, known in history.items():
         if since := [event["at"] for event in known if event["action"] == KNOWN and event["reason"]]:
             others.append(ClientSessions(min(since), frozenset({session_id})))
-    return {one.name for one in entries if not history[one.session_id] and _may_be_anothers(one, others)}
+    doubted = frozenset(one.name for one in entries if one.name in unknown and _may_be_anothers(one, others))
+    return Examined(doubted, unknown - doubted)
 
 
 async def _running(app: App) -> list[ClientSessions]:

@@ -52,6 +52,20 @@ def test_killed_during_a_session(awake: Machine) -> None:
     _assert_each_once(awake, kept=1)
 
 
+def test_the_first_daemon_comes_during_a_session_and_hears_a_command_first(machine: Machine) -> None:
+    """As on the first day: a statement while the environment is made, then a look at the status."""
+    machine.break_environment()
+    with machine.session() as session:
+        session.say(FIRST)
+        session.say("Go on.")
+        machine.mend_environment()
+        machine.start_daemon()
+        session.say("/subconscious:status")
+        session.end()
+    machine.drain()
+    assert len(machine.remembered("invoices as PDF")) == 1
+
+
 @pytest.mark.serial
 def test_wedged_during_a_session(awake: Machine) -> None:
     with awake.session() as session:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subconscious.app import App
-from subconscious.authorship.attestation import record_prompt, vouch
+from subconscious.authorship.attestation import record_early_prompt, record_prompt, vouch
 from subconscious.capture.ingest import learn
 from subconscious.capture.missing_prompts import expect
 from subconscious.capture.transcript_source import Source, _read
@@ -141,6 +141,16 @@ async def test_what_was_added_behind_a_command_waits(app: App, source: Source) -
     write(source, "2", "Go on.", ago=9)
     await hand_over(app, "2", "Go on.")
     assert await kept(app, source) == {"We": "review"}
+
+
+async def test_prompts_from_before_the_first_daemon_are_accepted_before_a_command(app: App, source: Source) -> None:
+    """As on the first day: a statement while the environment is made, then `/subconscious:status`."""
+    early = Payload("s", prompt=FIRST, prompt_id="1")
+    await record_early_prompt(app, Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, early))
+    write(source, "1", FIRST, ago=60)
+    write(source, "9", SECOND, ago=30)
+    await hand_over(app, "2", "/subconscious:status")
+    assert await kept(app, source) == {"We": "captured", "From": "review"}
 
 
 async def test_a_time_to_come_is_not_waited_for(app: App, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

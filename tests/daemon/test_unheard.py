@@ -8,10 +8,12 @@ from time import time
 
 import pytest
 
+from daemon.spool import Spool
 from subconscious.app import App
 from subconscious.authorship import unheard_entries
-from subconscious.authorship.attestation import KNOWN
+from subconscious.authorship.attestation import EARLY, KNOWN
 from subconscious.store import events
+from subconscious.store.rows import content_hash
 
 CLIENT = "7-4711"
 
@@ -31,7 +33,7 @@ def lay(folder: Path, session_id: str, event: str = "Stop") -> str:
 
 
 async def doubted(app: App, *names: str) -> set[str]:
-    return await unheard_entries.doubted(app, names, app.home.spool)
+    return set((await unheard_entries.examine(app, names, app.home.spool)).doubted)
 
 
 @pytest.fixture
@@ -84,3 +86,24 @@ async def test_a_broken_entry_names_no_session(app: App) -> None:
     name = lay(app.home.spool, "b")
     (app.home.spool / name).write_bytes(b"what?")
     assert await doubted(app, name, "gone.entry") == set()
+
+
+async def test_entries_of_sessions_that_no_daemon_heard_of_are_unknown(app: App) -> None:
+    await bind(app, "a", "")
+    names = [lay(app.home.spool, session) for session in "ab"]
+    assert (await unheard_entries.examine(app, names, app.home.spool)).unknown == {names[1]}
+
+
+async def test_prompts_from_before_the_first_daemon_are_recorded(app: App) -> None:
+    """And no prompt of a session that a daemon knows: one of its commands may have written the entry."""
+    await bind(app, "a", "")
+    for session in "ab":
+        name = lay(app.home.spool, session, "UserPromptSubmit")
+        head = (app.home.spool / name).read_text().partition("\n")[0]
+        payload = {"session_id": session, "prompt": f"words of {session}", "prompt_id": "1"}
+        (app.home.spool / name).write_text(f"{head}\n{json.dumps(payload)}")
+    spool = Spool(app)
+    await spool.note_unheard()
+    await spool.sweep()
+    recorded = {one: await events.reasons_of(app.database, EARLY, "prompt", f"{one}/") for one in "ab"}
+    assert recorded == {"a": set(), "b": {content_hash("words of b")}}
