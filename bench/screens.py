@@ -3,7 +3,7 @@
     python -m bench.screens [docs/screens]
 
 The screens come from real commands on a pseudo-terminal, with a daemon in a temporary folder that stores a few made-up
-statements.
+statements. Of `subconscious demo`, the README's picture has the sections of ``DEMO_SECTIONS``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,34 @@ SCREENS = {
     "review": "review --list",
     "mistake": "stauts",
 }
+DEMO_SECTIONS = ("What the user typed", "Stored without asking", "Secrets")
+"""The sections of the demo that fit on a screen."""
+
 THEMES = {
-    "light": {"back": "#ffffff", "": "#24292f", "1": "#000000", "2": "#6e7781", "31": "#cf222e", "33": "#9a6700"},
-    "dark": {"back": "#0d1117", "": "#e6edf3", "1": "#ffffff", "2": "#8b949e", "31": "#ff7b72", "33": "#d29922"},
+    "light": {
+        "back": "#ffffff",
+        "edge": "#d0d7de",
+        "": "#24292f",
+        "1": "#000000",
+        "2": "#6e7781",
+        "31": "#cf222e",
+        "33": "#9a6700",
+    },
+    "dark": {
+        "back": "#0d1117",
+        "edge": "#30363d",
+        "": "#e6edf3",
+        "1": "#ffffff",
+        "2": "#8b949e",
+        "31": "#ff7b72",
+        "33": "#d29922",
+    },
 }
 ADVANCE, LINE, MARGIN = 8.4, 19, 16
 WIDTHS = {"": 80, "-wide": 120}
 """Columns of a screen, by what its file's name says of them."""
+NO_BREAK = "\u00a0"
+"""Stands for a space in the images, since browsers collapse spaces there, xml:space or not."""
 STYLED = re.compile(r"\x1b\[([\d;]*)m")
 
 
@@ -56,8 +77,14 @@ def svg(text: str, theme: dict[str, str], columns: int) -> str:
     ]
     style = f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" fill="{theme[""]}"'
     size = f'width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style} xml:space="preserve">'
-    return "\n".join([head, f'<rect width="100%" height="100%" rx="8" fill="{theme["back"]}"/>', *rows, "</svg>", ""])
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>'
+    return "\n".join([head, frame(theme, width, height), *rows, "</svg>", ""])
+
+
+def frame(theme: dict[str, str], width: float, height: float) -> str:
+    """The background, with an edge that sets it off from a page of the same colour."""
+    size = f'width="{width - 1:.0f}" height="{height - 1}" x="0.5" y="0.5" rx="8"'
+    return f'<rect {size} fill="{theme["back"]}" stroke="{theme["edge"]}"/>'
 
 
 def _styled_lines(text: str) -> Iterator[str]:
@@ -79,7 +106,7 @@ def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
             x, length = MARGIN + column * ADVANCE, len(part) * ADVANCE
             yield (
                 f'<tspan x="{x:.1f}" textLength="{length:.1f}" fill="{theme.get(style, theme[""])}"{weight}>'
-                f"{escape(part)}</tspan>"
+                f"{escape(part).replace(' ', NO_BREAK)}</tspan>"
             )
             column += len(part)
 
@@ -104,6 +131,14 @@ def shoot(words: str, columns: int, home: Home, project: Path, root: Path) -> st
         return f"$ {' '.join(['subconscious', *words.split()])}\n{window.coloured}".replace(str(root), "~")
 
 
+def demo_sections(text: str) -> str:
+    """Return the chosen sections of the demo, after the command that prints it."""
+    command, _, shown = text.partition("\n")
+    sections = re.split(r"\n\n", shown)
+    chosen = [section for section in sections if STYLED.sub("", section).startswith(DEMO_SECTIONS)]
+    return "\n\n".join([command, *chosen])
+
+
 def main() -> None:
     """Draw every screen in both widths and themes."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screens")
@@ -117,6 +152,10 @@ def main() -> None:
             shots = {
                 (screen, width): shoot(words, columns, home, project, root)
                 for screen, words in SCREENS.items()
+                for width, columns in WIDTHS.items()
+            }
+            shots |= {
+                ("demo", width): demo_sections(shoot("demo", columns, home, project, root))
                 for width, columns in WIDTHS.items()
             }
         finally:

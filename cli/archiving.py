@@ -45,7 +45,7 @@ def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, 
 def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
     """Return the ids that --session or --query selects, once the user has agreed to the list of them."""
     if not (options.session or options.query):
-        raise RequestError("the request names no memories", "name ids, --session ID or --query WORDS")
+        raise RequestError("no memories are named", "give IDs, --session ID or --query WORDS")
     found = ask(
         "archive_plan",
         cwd=here(),
@@ -69,7 +69,7 @@ def _preview(found: Sequence[Memory]) -> None:
     if len(found) > MAX_LISTED:
         print(f"      and {len(found) - MAX_LISTED} more")
     if not found:
-        print("There is no such memory.")
+        print("No memory matches.")
 
 
 def _print_moved(moved: Sequence[Memory], label: str, cmd: str) -> None:
@@ -79,4 +79,4 @@ def _print_moved(moved: Sequence[Memory], label: str, cmd: str) -> None:
     for memory in moved:
         print(screen.wrapped(f"{label}: {memory['id']}  {screen.line(memory['summary'])}"))
     if moved and cmd == "archive":
-        print(f"  bring it back: subconscious unarchive {' '.join(str(memory['id']) for memory in moved)}")
+        print(f"  to bring it back: subconscious unarchive {' '.join(str(memory['id']) for memory in moved)}")

@@ -23,10 +23,13 @@ from .options import (
 
 AGENTS = ("codex", "gemini", "cursor")
 DESCRIPTION = "A memory for Claude Code: learns from your sessions, helps the next ones."
-EPILOG = "Options of a command: subconscious COMMAND --help. New here: subconscious demo."
+EPILOG = """\
+All commands with descriptions: subconscious help --all
+Options of a command: subconscious help COMMAND
+New here? subconscious demo"""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> RootParser:
     """Return the parser of the whole command line."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
@@ -44,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_reading(commands: Subparsers) -> None:
     command = add_command(
-        commands, "status", "status:status", "show what is stored and how the daemon is doing", listing=True
+        commands, "status", "status:status", "show what is stored and whether everything runs", listing=True
     )
     command.add_argument("--settings", action="store_true", help="list every setting with its value")
     command = add_command(
@@ -67,7 +70,7 @@ def _add_reading(commands: Subparsers) -> None:
     add_filters(command, limit=20)
     command.add_argument("--offset", type=natural, default=0, help="skip this many")
     command = add_command(
-        commands, "show", "memories:show", "show one memory in full, or what a branch taught", listing=True
+        commands, "show", "memories:show", "show all about one memory, or what a branch taught", listing=True
     )
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", type=positive, nargs="?")
@@ -137,7 +140,8 @@ def _add_review(commands: Subparsers) -> None:
         "--status",
         default="review",
         choices=("review", "unconfirmed", "quarantined", "captured", "discarded", "approved", "rejected", "expired"),
-        help="show captures with this status instead (default: review)",
+        metavar="STATUS",
+        help="review (default), unconfirmed, quarantined, captured, discarded, approved, rejected or expired",
     )
     command.add_argument("--session", help="only captures of this session")
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
@@ -182,10 +186,11 @@ def _add_approve(choices: Subparsers) -> None:
 
 
 def _add_running(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "ui", "page:ui", "open a page in your browser to look at the memories", listing=True
-    )
+    command = add_command(commands, "ui", "page:ui", "look at the memories in your browser", listing=True)
     command.add_argument("--close", action="store_true", help="close the page now")
+    command = add_command(commands, "help", "helping:show_help", "show the commands, or the options of one")
+    command.add_argument("command", metavar="COMMAND", nargs="*", help="show the options of this command")
+    command.add_argument("--all", action="store_true", help="show the description of every command")
     command = add_command(
         commands, "doctor", "checkup:checkup", "find faults, and the command that repairs each", listing=True
     )
@@ -200,7 +205,7 @@ def _add_running(commands: Subparsers) -> None:
         "shell", choices=tuple(SCRIPTS), help="your shell; the first line of the script says where to put it"
     )
     command = add_command(
-        commands, "setup", "setup:setup", "import past sessions, choose a model, see what is given", listing=True
+        commands, "setup", "setup:setup", "import past sessions, choose a model, see what sessions get", listing=True
     )
     command.add_argument("--provider", help="a provider that `subconscious setup --show` lists; none switches it off")
     command.add_argument("--yes", action="store_true", help="ask nothing; switch it on only if the trial succeeds")

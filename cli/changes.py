@@ -7,22 +7,21 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import screen, suspicion
+from . import screen, suspicion, wording
 from .ask import ask, here
 from .confirmation import ask_yes
 from .origin import origin, require_person
 
 if TYPE_CHECKING:
     from subconscious.wire.history import DescribedEvent
-    from subconscious.wire.undo import AffectedMemory, Columns, Step, Undone, UndoResult
+    from subconscious.wire.undo import Columns, Step, Undone, UndoResult
 
 MAX_VALUE_LENGTH = 60
-ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
 LEARNED_BY = {
-    "user": "the daemon, from what you typed,",
-    "assistant": "the daemon, from what the assistant said,",
-    "teammate": "the daemon, from what a teammate shared,",
-    "tool": "the daemon, from what a tool said,",
+    "user": "the daemon, from what you typed",
+    "assistant": "the daemon, from what the assistant said",
+    "teammate": "the daemon, from what a teammate shared",
+    "tool": "the daemon, from what a tool printed",
 }
 """The daemon as the actor that stored words of a session, by their speaker."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
@@ -38,11 +37,12 @@ def history(options: Namespace) -> None:
         screen.as_json(events)
         return
     for event in events:
-        _print_event(event, full=options.event is not None)
+        if subject or (event["subject"], event["action"]) not in wording.INTERNAL:
+            _print_event(event, full=options.event is not None)
     if not events:
-        print("Nothing was changed yet." if not subject else f"Nothing is on record of this {subject}.")
+        print("Nothing was changed yet." if not subject else f"This {subject} has no history.")
     elif not subject:
-        print("\nThe latest first. Take one back: subconscious undo --event ID")
+        print("\nThe latest first. Details: subconscious history --event ID. Undo one: subconscious undo --event ID")
 
 
 def _chosen_subject(options: Namespace) -> tuple[str, str]:
@@ -53,12 +53,12 @@ def _chosen_subject(options: Namespace) -> tuple[str, str]:
 
 
 def _print_event(event: DescribedEvent, *, full: bool) -> None:
-    who = _actor(event)
-    reason = f": {screen.line(event['reason'])}" if event["reason"] else ""
-    text = f"{event['action']} of {_subject(event)} by {who.rstrip(',')}{reason}"
+    reason = f" ({screen.line(event['reason'])})" if event["reason"] else ""
+    done = wording.change(event["action"], event["subject"], event["subject_id"])
+    text = f"{done} by {_actor(event)}{wording.about(event)}{reason}"
     if event["subject"] == "rejudged":
         counts = [f"{number} {outcome}" for outcome, number in (event["after"] or {}).items() if number]
-        text = f"what waited was judged again: {screen.listed(counts) or 'nothing changed'}"
+        text = f"waiting captures judged again: {screen.listed(counts) or 'nothing changed'}"
     print(screen.wrapped(text, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
     suspicion.note(event, 35)
     if event["change"] or full:
@@ -70,12 +70,7 @@ def _actor(act: Mapping[str, Any]) -> str:
     """Return who made a change. A change that the daemon learned from a session names the speaker, too."""
     if act["actor"] == "daemon" and act.get("speaker") in LEARNED_BY:
         return LEARNED_BY[act["speaker"]]
-    return str(ACTORS.get(act["actor"], act["actor"]))
-
-
-def _subject(event: Mapping[str, Any]) -> str:
-    name = f"{event['subject']} {event['subject_id']}"
-    return f"{name} ({screen.line(event['about'])})" if event["about"] else name
+    return str(wording.ACTORS.get(act["actor"], act["actor"]))
 
 
 def _changed_columns(before: Columns, after: Columns, *, full: bool) -> Iterable[str]:
@@ -99,7 +94,7 @@ def _value(name: str, value: Any) -> str:
 
 def undo(options: Namespace) -> None:
     """Show the changes that would be undone, ask, and undo exactly those."""
-    require_person("take changes back")
+    require_person("undo changes")
     args = {"reason": options.reason, "origin": "user"}
     which = {"ids": options.event, "limit": options.number, "daemon": options.daemon}
     scope = {} if options.everywhere else {"cwd": here()}
@@ -115,7 +110,7 @@ def undo(options: Namespace) -> None:
     if options.json:
         screen.as_json(done)
     else:
-        print(f"{screen.counted(_steps(done['acts']), 'change')} taken back. Undo this in turn: subconscious undo")
+        print(f"{screen.counted(_steps(done['acts']), 'change')} undone. To redo: subconscious undo")
 
 
 def _steps(acts: Sequence[Undone]) -> int:
@@ -127,43 +122,42 @@ def _agreed(options: Namespace, acts: Sequence[Undone]) -> bool:
         return False
     if options.yes or options.json or not sys.stdin.isatty():
         return bool(options.yes)
-    return ask_yes("Take this back? It can be undone in turn.")
+    return ask_yes("Undo this? You can redo it with another undo.")
 
 
 def _preview(options: Namespace, found: UndoResult) -> None:
     if not found["acts"]:
         where = "" if options.everywhere else " in this project"
-        print(f"You have changed nothing{where} that could be taken back.")
-        print("  what was learned from what you typed, too: subconscious undo --learned")
+        print(f"There is nothing to undo{where}.")
+        print("  also what was learned from sessions: subconscious undo --learned")
         if not options.everywhere:
             print("  in all projects: subconscious undo --everywhere")
         return
     for act in found["acts"]:
-        print(f"What {_actor(act)} {_verb(act)} {screen.when(act['at'])}:")
+        print(f"Undoes what {_doer(act)} {screen.when(act['at'])}:")
         for step in act["steps"]:
             _print_step(step)
     for one in found.get("fallen", ()):  # an older daemon sends neither list
-        print(screen.wrapped(f"archive of {_memory(one)}, which sums up what goes", 4, "  -"))
+        print(screen.wrapped(f"archives memory {one['id']}, a summary of it{wording.about(one)}", 4, "  -"))
         suspicion.note(one, 8)
     for one in found.get("revived", ()):
-        print(screen.wrapped(f"unarchive of {_memory(one)}, which was merged into what goes", 4, "  -"))
+        print(screen.wrapped(f"brings back memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -"))
         suspicion.note(one, 8)
     if not sys.stdin.isatty():
-        print("Nothing was changed. Add --yes to take it back.")
+        print("Nothing was changed. To undo it: add --yes")
 
 
-def _verb(act: Undone) -> str:
-    return "stored" if _actor(act) in LEARNED_BY.values() else "did"
-
-
-def _memory(one: AffectedMemory) -> str:
-    return _subject({"subject": "memory", "subject_id": one["id"], "about": one["about"]})
+def _doer(act: Undone) -> str:
+    """Return who made a change, with a verb."""
+    actor = _actor(act)
+    return f"{actor.replace(',', ' stored', 1)}" if actor in LEARNED_BY.values() else f"{actor} did"
 
 
 def _print_step(step: Step) -> None:
-    print(screen.wrapped(f"{step['action']} of {_subject(step)}", 4, "  -"))
+    done = wording.change(step["action"], step["subject"], step["subject_id"])
+    print(screen.wrapped(f"{done}{wording.about(step)}", 4, "  -"))
     suspicion.note(step, 8)
     for line in _changed_columns(step["before"], step["after"], full=False):
         print(screen.paint(screen.wrapped(line, 8, ""), "dim"))
     if step["before"] is None or step["after"] is None:
-        print(screen.paint("        inserted again" if step["before"] is None else "        deleted", "dim"))
+        print(screen.paint("        is added again" if step["before"] is None else "        is removed", "dim"))

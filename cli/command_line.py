@@ -7,19 +7,19 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from .screen import clean, paint, width
+from .screen import clean, paint, width, wrapped
 
 WRONG_USAGE = 2
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Main commands": tuple(
-        "status ui setup remember search list show why review undo sessions explain import export doctor".split()
-    ),
+    "Main commands": tuple("status search list show remember review undo import export ui setup doctor help".split()),
     "memory: read and change memories": (
-        *"recall archive forget unarchive pin unpin importance correct useful wrong attach".split(),
+        *"recall why archive forget unarchive pin unpin importance correct useful wrong attach".split(),
         *"decay consolidate promote pull memory".split(),
     ),
-    "review: what was captured, used and changed": tuple("stats why-surfaced history rollback capture".split()),
+    "review: what sessions left, got and changed": (
+        *"sessions explain why-surfaced history rollback capture stats".split(),
+    ),
     "sharing: memories in Git": tuple("share unshare sync trust".split()),
     "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
     "admin: the daemon, its files, your data": (
@@ -58,6 +58,11 @@ class Parser(argparse.ArgumentParser):
     def _is_nested(self) -> bool:
         return " " in self.prog
 
+    def format_help(self) -> str:
+        """Return the help with a short usage: the options are listed below it."""
+        _, _, rest = super().format_help().partition("\n\n")
+        return f"{self._usage()} [OPTIONS]\n\n{rest}"
+
     def error(self, message: str) -> NoReturn:
         """Print the error, the usage and the way to get help; exit with 2."""
         print(f"{paint('error:', 'red', sys.stderr)} {clean(message)}", file=sys.stderr)
@@ -76,11 +81,20 @@ class RootParser(Parser):
     """The parser of the whole command line."""
 
     def format_help(self) -> str:
-        """Return the help: the commands in groups, each with its description."""
+        """Return the help: the main commands with their descriptions, the names of the others."""
+        return self._help(described=1)
+
+    def format_full_help(self) -> str:
+        """Return the help with the description of every command."""
+        return self._help(described=len(GROUPS))
+
+    def _help(self, described: int) -> str:
+        """Return the commands in groups; the first ``described`` groups with descriptions."""
         helps = self._commands()
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
-        for title, names in grouped(helps).items():
-            lines += ["", paint(title, "bold"), *(_row(name, helps[name]) for name in names)]
+        for place, (title, names) in enumerate(grouped(helps).items()):
+            lines += ["", paint(title, "bold")]
+            lines += [_row(name, helps[name]) for name in names] if place < described else [wrapped(" ".join(names), 2)]
         return "\n".join([*lines, "", str(self.epilog), ""])
 
     def _commands(self) -> dict[str, str]:

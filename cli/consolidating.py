@@ -43,7 +43,7 @@ def _show(options: Namespace, found: ClustersResult) -> None:
         details = [cluster["memories"][0]["kind"], f"cosine {cluster['cohesion']:.2f}", _outcome(cluster)]
         print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     if not found["vectors"]:
-        print("Similar memories can't be found without an embedder: see `subconscious status`.")
+        print("Without an embedder, similar memories can't be found. To see its state: subconscious status")
     elif not found["total"]:
         print("No memories are similar enough to be summarized.")
     elif found["total"] > len(found["clusters"]):
@@ -60,7 +60,7 @@ def _print_result(options: Namespace, done: ConsolidateResult) -> None:
         return
     counts = [
         f"{len(done['made'])} summarized" if done["made"] else "",
-        f"{len(done['proposed'])} wait for you: subconscious review" if done["proposed"] else "",
+        f"{len(done['proposed'])} wait for your review: subconscious review" if done["proposed"] else "",
         f"{done['asked']} sent to the model" if done["asked"] else "",
         f"{done['left']} left for the next run" if done["left"] else "",
     ]

@@ -19,7 +19,7 @@ RESULTS = {
 
 def correct(options: Namespace) -> None:
     """Replace, reword, merge or deprecate a memory."""
-    require_person("correct memories", "propose what holds instead, to be reviewed: subconscious remember TEXT")
+    require_person("correct memories", "propose the correct statement for review: subconscious remember TEXT")
     correction = _correction(options)
     answer = ask("correct", id=options.id, reason=options.reason, origin="user", **correction)
     if options.json:
@@ -51,7 +51,7 @@ def wrong(options: Namespace) -> None:
 
 
 def _judge(options: Namespace, outcome: str, label: str) -> None:
-    require_person("say what a memory is worth")
+    require_person("rate memories")
     found = ask("feedback", ids=options.ids, outcome=outcome, reason=options.reason, origin="user")["memories"]
     if options.json:
         screen.as_json(found)
@@ -59,4 +59,4 @@ def _judge(options: Namespace, outcome: str, label: str) -> None:
     for memory in found:
         print(screen.wrapped(f"{label}: {memory['id']}  {screen.line(memory['summary'])}"))
     if outcome == "rejected":
-        print("  put it right: subconscious correct ID --refined TEXT, or --deprecated")
+        print("  to correct it: subconscious correct ID --refined TEXT, or --deprecated")

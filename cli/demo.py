@@ -29,7 +29,7 @@ from subconscious.wire import call, ensure_daemon
 
 from . import screen
 from .holder import await_end, kill
-from .review import card
+from .memories import speaker
 
 RECORDED_FOLDER = "/home/dev"
 """The folder that the recording names; it is replaced by the temporary folder."""
@@ -41,13 +41,14 @@ SECRETS = ("AKIAIOSFODNN7EXAMPLE", "on holiday")
 NEXT_SESSION = "00000000-0000-4000-8000-000000000002"
 
 OUTCOMES = (
-    ("captured", "Remembered at once"),
-    ("review", "Waits for review"),
+    ("captured", "Stored without asking"),
+    ("review", "Waits for your review"),
     ("discarded", "Discarded"),
 )
 
+INTRODUCTION = "A recorded session, played through the real hooks in a temporary folder. Your own data is not touched."
 INSTALL = """
-To have this in your own sessions:
+To get this in your own sessions:
   claude plugin marketplace add {source}
   claude plugin install subconscious@subconscious"""
 
@@ -85,7 +86,7 @@ class Stage:
 def demo(_: Namespace) -> None:
     """Replay the recorded session and print the captures that result."""
     with _stage() as stage:
-        print("A recorded session, the real hooks, a daemon of its own in a temporary folder. Yours is not touched.")
+        print(screen.wrapped(INTRODUCTION))
         payloads = _record(stage)
         _begin(stage, payloads[0])
         ensure_daemon(stage.home)
@@ -100,7 +101,7 @@ def demo(_: Namespace) -> None:
 
 
 def _print_session(payloads: list[dict[str, Any]]) -> None:
-    screen.heading(f"What was said ({len(payloads)} events handed over)")
+    screen.heading("What the user typed")
     for payload in payloads:
         if payload["hook_event_name"] == "UserPromptSubmit":
             print(screen.wrapped(screen.line(payload["prompt"]), 4, "  >"))
@@ -204,7 +205,9 @@ def _print_captures(stage: Stage) -> None:
         found = [capture for capture in captures if capture["status"] == status]
         screen.heading(f"{title}: {len(found)}")
         for capture in found:
-            card(capture)
+            print(screen.wrapped(screen.statement(capture), 6, f"{capture['id']:>4}"))
+            details = f"{capture['kind']}, said by {speaker(capture)}; {screen.line(capture['reason'])}"
+            print(screen.paint(screen.wrapped(details, 6), "dim"))
 
 
 def _print_secrets(stage: Stage) -> None:
@@ -212,7 +215,7 @@ def _print_secrets(stage: Stage) -> None:
     stored = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
     found = [secret for secret in SECRETS if secret.encode() in stored]
     screen.heading("Secrets")
-    result = f"FOUND in the state folder: {found}" if found else "neither the key nor the <private> words were kept"
+    result = f"FOUND in the state folder: {found}" if found else "the key and the <private> words were not stored"
     print(f"  {result}")
 
 
@@ -220,7 +223,7 @@ def _print_next_session(stage: Stage, first: dict[str, Any]) -> None:
     """Start another session in the same project and print the context that the model would get."""
     transcript = Path(first["transcript_path"]).with_name(f"{NEXT_SESSION}.jsonl")
     payload = first | {"session_id": NEXT_SESSION, "transcript_path": str(transcript)}
-    screen.heading("The next session in this project is given, word for word")
+    screen.heading("The next session in this project starts with this text")
     given = "\n".join(filter(None, map(_context, run_hooks(stage, payload))))
     print(screen.clean(given) or "(nothing)")
 

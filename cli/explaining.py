@@ -26,7 +26,7 @@ INDENT = 8
 
 def explain(options: Namespace) -> None:
     """Print the outcome of each sentence of a session or transcript, or the predicted outcome of one sentence."""
-    require_person("have a session explained")
+    require_person("explain a session")
     answer = ask(
         "explain", TIMEOUT_SECONDS, cwd=here(), origin=origin(), all=options.all or None, **_named(options.what)
     )
@@ -55,9 +55,9 @@ def _print_session(session: ExplainedSession, missing: Sequence[str]) -> None:
     title = f": {screen.line(session['title'])}" if session["title"] else ""
     print(screen.wrapped(f"Session {screen.line(session['id'])}{title}"))
     if not session["known"]:
-        print("The daemon does not know this session: this is what would become of it.")
+        print("This session was not recorded. This is what it would leave:")
     for path in missing:
-        print(screen.paint(f"{screen.line(path)} can't be read any more.", "yellow"))
+        print(screen.paint(f"{screen.line(path)} can no longer be read.", "yellow"))
 
 
 def _print_sentence(speaker: str, sentence: str, rows: Sequence[ExplainedSentence]) -> None:
@@ -69,7 +69,7 @@ def _print_sentence(speaker: str, sentence: str, rows: Sequence[ExplainedSentenc
     print(screen.paint(outcome, STYLES.get(best["fate"], "dim")))
     if len(rows) > 1:
         more = screen.counted(len(rows) - 1, "weaker reading")
-        print(screen.paint(screen.wrapped(f"{more} of it (--json shows them)", INDENT), "dim"))
+        print(screen.paint(screen.wrapped(f"{more} of this sentence (--json shows them)", INDENT), "dim"))
 
 
 def _seen(row: ExplainedSentence) -> str:
@@ -82,6 +82,6 @@ def _print_rest(answer: ExplainResult) -> None:
     hidden = sum(answer["unseen"].values())
     if hidden:
         what = screen.counted(hidden, "sentence")
-        print(f"\n{what} of Claude's were never a candidate. --all shows them.")
+        print(f"\n{what} of Claude's were no candidates. To show them: --all")
     if not answer["sentences"]:
-        print("Nothing was said that could be kept." if answer["turns"] else "Nothing was said in it yet.")
+        print("No sentence was worth judging." if answer["turns"] else "Nothing was typed in this session yet.")

@@ -37,7 +37,7 @@ def _preview(options: Namespace) -> None:
         return
     details = screen.listed([f"{count} {name}" for name, count in answer["states"].items() if count])
     print(screen.wrapped(f"{screen.counted(answer['active'], 'memory', 'memories')}: {details or 'none yet'}."))
-    screen.heading(f"An unused decision, by the policy {screen.line(answer['policy'])}")
+    screen.heading(f"How an unused decision fades (policy {screen.line(answer['policy'])})")
     _draw(answer["curve"], answer["below"])
     screen.heading("What the next run archives")
     for one in answer["due"]:
@@ -119,17 +119,15 @@ def _log(options: Namespace) -> None:
         details = f"{one['kind']}, {screen.when(one['archived_at'])}, {screen.line(one['reason'])}"
         print(screen.paint(screen.wrapped(details, 6), "dim"))
         suspicion.note(one)
-    print("\nBring one back: subconscious unarchive ID" if found else "Nothing has faded.")
+    print("\nBring one back: subconscious unarchive ID" if found else "No memory has faded yet.")
 
 
 def _run(options: Namespace) -> None:
-    require_person("archive what has faded")
+    require_person("archive faded memories")
     due = ask("decay", cwd=here(), everywhere=True, limit=1)["total"]
     if not options.json:
-        print(
-            f"{screen.counted(due, 'memory', 'memories')} of all projects would go; see: subconscious decay --preview"
-        )
-    if not due or not agreed(options, "Archive what has faded? It can be brought back."):
+        print(f"{screen.counted(due, 'memory', 'memories')} would be archived: subconscious decay --preview")
+    if not due or not agreed(options, "Archive the faded memories? They can be brought back."):
         return
     answer = ask("fade", origin="user")
     if options.json:
@@ -140,13 +138,13 @@ def _run(options: Namespace) -> None:
 
 def _reset(options: Namespace) -> None:
     require_person("reset decay")
-    if not options.ids and not agreed(options, "Make all memories of this project as fresh as new ones?"):
+    if not options.ids and not agreed(options, "Make all memories of this project fresh again?"):
         return
     answer = ask("reset_decay", cwd=here(), ids=options.ids, all=not options.ids or None, origin="user")
     if options.json:
         screen.as_json(answer)
     else:
-        print(f"{screen.counted(answer['reset'], 'memory is', 'memories are')} as fresh as new.")
+        print(f"{screen.counted(answer['reset'], 'memory is', 'memories are')} fresh again.")
 
 
 def importance(options: Namespace) -> None:

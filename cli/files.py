@@ -151,7 +151,7 @@ def print_edited(out: Path, edited: Sequence[str]) -> None:
         print(f"    {screen.line(name)}")
     if len(edited) > MAX_NAMED:
         print(f"    and {len(edited) - MAX_NAMED} more")
-    print(f"  read them back: subconscious import {screen.line(out)}")
+    print(f"  to apply the edits: subconscious import {screen.line(out)}")
 
 
 def is_import_of_files(options: Namespace) -> bool:
@@ -201,7 +201,7 @@ def _mark_taken(path: Path, items: Sequence[Item], results: Sequence[ImportedNot
         with open_folder(path) as folder:
             copies = mark_taken(folder, statements)
         if copies:
-            print("Other edits are no part of a memory; the notes with them are kept as:")
+            print("Some edits can't be applied to a memory. The edited notes are kept as:")
             print("\n".join(f"  {screen.line(copy)}" for copy in copies))
 
 
@@ -340,8 +340,9 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
     unsigned = number["new"] + number["edited"]
     if not unsigned:
         return False
-    print(f"\n{screen.counted(unsigned, 'note')} could hold anybody's words, so what they say waits for your review.")
-    print("If you vouch for them, new ones count as your own words, and edited ones correct their memory.")
+    notes = screen.counted(unsigned, "note")
+    print(f"\n{notes} may contain other people's words, so the statements wait for your review.")
+    print("If you vouch for them, new notes count as your own words, and edited notes correct their memories.")
     return agreed_to_import("Do you vouch for them?")
 
 
@@ -370,4 +371,4 @@ def print_results(results: Sequence[ImportedNote]) -> None:
     if counted["waits"]:
         print_waiting()
     if counted["quarantined"]:
-        print("See what may be poisoned: `subconscious review --status quarantined`.")
+        print("To see what may be poisoned: subconscious review --status quarantined")

@@ -41,7 +41,7 @@ def _print_tree(answer: GraphResult) -> None:
         if not branch["again"]:
             suspicion.note(memories[branch["memory_id"]], INDENT * branch["depth"] + 2)
     if not answer["tree"]:
-        print(f"  no links lead from it\n  make one: subconscious link {root['id']} SUPPORTS ID")
+        print(f"  it has no links\n  to make one: subconscious link {root['id']} SUPPORTS ID")
     if answer["left_out"]:
         print(
             f"\nToo many to show: {screen.counted(answer['left_out'], 'link')} not followed. Try --depth 1 or --type."
@@ -67,7 +67,7 @@ def why(options: Namespace) -> None:
     if options.json:
         screen.as_json(answer)
     elif not answer["answers"]:
-        print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
+        print("No memory here answers that.\n  in all projects: subconscious search --everywhere QUERY")
     elif origin() == "assistant":
         print(screen.clean(answer["text"]))  # framed by the daemon
     else:
@@ -90,7 +90,7 @@ def _print_answer(answer: Reasons) -> None:
                 printed.add(path)
                 _print_step(step, 6 + INDENT * (depth - 1))
     if not answer["chains"] and not memory["rationale"]:
-        print(f"      no reason is known\n      give one: subconscious link ID SUPPORTS {memory['id']}")
+        print(f"      no reason is known\n      to add one: subconscious link ID SUPPORTS {memory['id']}")
     if answer["cut"]:
         print("      there are more; try --depth 1, or subconscious graph")
 

@@ -85,7 +85,9 @@ def _transcripts() -> Path:
 
 def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> None:
     if not files:
-        print(f"There is nothing to import below {_transcripts()}. `--all` takes every project, PATH other places.")
+        print(screen.wrapped(f"There is nothing to import for this project in {_transcripts()}."))
+        print("  from all projects: subconscious import --all")
+        print("  from elsewhere: subconscious import PATH")
         return
     print(screen.paint("To import", "bold"))
     known = [file for file in files if file["sort"] != "foreign" and file not in chosen]
@@ -96,16 +98,16 @@ def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> No
             ("sub-agents", _amount(chosen, "agent")),
             ("notes", _amount(chosen, "note")),
             ("projects", _projects(chosen)),
-            ("read before", screen.counted(len(known), "file") if known else ""),
+            ("imported", screen.counted(len(known), "file") if known else ""),
             ("left out", screen.counted(len(foreign), "file") if foreign else ""),
         )
     )
     for file in foreign[:SHOWN]:
         print(screen.paint(screen.wrapped(f"{file['path']}: {file['reason']}", 6), "dim"))
     if chosen:
-        print("Offline it is done on this machine, without a language model, and costs nothing.")
+        print("The import runs on this machine, without a language model, and costs nothing.")
     else:
-        print("Everything was imported before.")
+        print("Everything here is imported already.")
 
 
 def _amount(files: Sequence[SourceFile], sort: str) -> str:
@@ -133,8 +135,9 @@ def _vouched(chosen: Sequence[SourceFile]) -> bool:
     notes = sum(file["sort"] == "note" for file in chosen)
     if not notes:
         return False
-    print(f"\n{screen.counted(notes, 'note')} could hold anybody's words, so what they say waits for your review.")
-    return agreed_to_import("Do you vouch for them, so that they count as your own words?")
+    notes_counted = screen.counted(notes, "note")
+    print(f"\n{notes_counted} may contain other people's words, so the statements wait for your review.")
+    return agreed_to_import("Store them as your own words instead?")
 
 
 def _carry_out(
@@ -189,7 +192,7 @@ def _report(
     if queued:
         price.print_queued(queued)
     if stopped:
-        print("Stopped. What was read is kept; the same command goes on from here.")
+        print("Stopped. Nothing that was read is lost; run the same command to continue.")
 
 
 def _print_results(total: Mapping[str, int], skipped: Counter[str]) -> None:
@@ -200,10 +203,10 @@ def _print_results(total: Mapping[str, int], skipped: Counter[str]) -> None:
             ("lines", total["lines"]),
             ("turns", total["turns"]),
             ("skipped lines", why),
-            ("remembered", total["captured"]),
+            ("stored", total["captured"]),
             ("to review", total["queued"]),
             ("discarded", total["discarded"]),
-            ("known before", total["repeated"]),
+            ("known already", total["repeated"]),
         )
     )
     if total["queued"]:

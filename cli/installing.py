@@ -12,7 +12,7 @@ def ensure_extra(name: str) -> bool:
     if extras.is_installed(name):
         return True
     extra = extras.EXTRAS[name]
-    print(f"Installing {extra.label} ({extra.megabytes} MB, this once) ...", flush=True)
+    print(f"Installing {extra.label} ({extra.megabytes} MB, once) ...", flush=True)
     absence = extras.install(name)
     if absence:
         print(screen.paint(absence.message, "yellow"))

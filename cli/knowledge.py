@@ -30,7 +30,7 @@ def promote(options: Namespace) -> None:
         card(memory, promotion(memory["standing"]))
     counts = answer["counts"]
     details = [f"{counts.get(name, 0)} {name}" for name in ("promoted", "observed", "passing", "flagged")]
-    note = f"{screen.listed(details)}. Impact and specificity are estimates from the words."
+    note = f"{screen.listed(details)}. Impact and specificity are estimated from the wording."
     print(f"\n{screen.wrapped(note)}")
     if written:
         print(screen.wrapped(f"Rendered: {screen.line(written['folder'])}"))
@@ -55,7 +55,7 @@ def memory(options: Namespace) -> None:
         return
     _print_digest(answer)
     if options.mode is None:
-        print(screen.paint(f"\nThis was `subconscious memory {answer['mode']}`.", "dim"))
+        print(screen.paint(f"\nShown by: subconscious memory {answer['mode']}", "dim"))
 
 
 def _print_digest(digest: Digest) -> None:
@@ -71,7 +71,7 @@ def _print_digest(digest: Digest) -> None:
 
 def _print_session(session: Session | None) -> None:
     if session is None:
-        print("No session was watched here yet.")
+        print("No session was recorded here yet.")
         return
     print(screen.paint(screen.wrapped(screen.line(session["title"] or session["first_prompt"])), "bold"))
     screen.fields(
@@ -92,7 +92,7 @@ def _print_tags(tags: Sequence[Tag]) -> None:
         )
         print(f"  {screen.line(row['tag'])}  {screen.paint(details, 'dim')}")
     if not tags:
-        print("Nothing here has a tag yet.")
+        print("No memory here has a tag yet.")
 
 
 def _print_patterns(answer: PatternDigest) -> None:
@@ -107,4 +107,4 @@ def _print_patterns(answer: PatternDigest) -> None:
         print(screen.paint(screen.wrapped(screen.listed(details), 4), "dim"))
         suspicion.note(one, 4)
     if not answer["patterns"] and not answer["friction"]:
-        print("Nothing keeps coming back here.")
+        print("No trouble recurred here yet.")

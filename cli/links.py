@@ -27,13 +27,13 @@ def links(options: Namespace) -> None:
     if not found:
         print(_none(options))
     elif any(link["status"] == "proposed" for link in found):
-        print("\nright: subconscious confirm LINK; wrong: subconscious unlink LINK")
-        print("of another type: subconscious relink LINK TYPE")
+        print("\nRight: subconscious confirm LINK. Wrong: subconscious unlink LINK")
+        print("Of another type: subconscious relink LINK TYPE")
 
 
 def _none(options: Namespace) -> str:
     if options.id:
-        return f"Memory {options.id} has no such links.\n  make one: subconscious link {options.id} SUPPORTS ID"
+        return f"Memory {options.id} has no such links.\n  to make one: subconscious link {options.id} SUPPORTS ID"
     return "No links wait for your decision here.\n  the links of a memory: subconscious links ID"
 
 
@@ -91,10 +91,10 @@ def conflicts(options: Namespace) -> None:
         if link["evidence"]:
             print(screen.wrapped(f'because: "{screen.line(link["evidence"])}"', 6))
     if found:
-        print("\nsettle one: subconscious link NEWER SUPERSEDES OLDER")
-        print("if there is none: subconscious unlink LINK")
+        print("\nTo settle one: subconscious link NEWER SUPERSEDES OLDER")
+        print("If they do not contradict each other: subconscious unlink LINK")
     else:
-        print("Nothing contradicts each other here, as far as is known.")
+        print("No contradictions are known here.")
 
 
 def _print_side(side: LinkEnd) -> None:
@@ -120,7 +120,7 @@ def link(options: Namespace) -> None:
     print(screen.wrapped(f"{label if answer['changed'] else 'Known'}, as link {made['id']}: {sentence(made)}"))
     if made["status"] == "proposed":
         _warn(made)
-        print(f"  a person confirms it: subconscious confirm {made['id']}")
+        print(f"  to confirm it: subconscious confirm {made['id']}")
 
 
 def confirm(options: Namespace) -> None:
@@ -133,7 +133,7 @@ def confirm(options: Namespace) -> None:
 
 def unlink(options: Namespace) -> None:
     """Remove links that are wrong."""
-    require_person("refuse a link")
+    require_person("remove a link")
     _print_changed(
         options, ask("unlink", ids=options.ids, reason=options.reason, origin="user")["links"], "No longer linked"
     )

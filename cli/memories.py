@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from subconscious.domain.errors import DaemonError, OnlyCaptureError
 
-from . import screen, suspicion
+from . import screen, suspicion, wording
 from .ask import ask, here
 from .origin import origin, session
 
@@ -51,13 +51,13 @@ def remember(options: Namespace) -> None:
 def _print_admission(answer: RememberResult) -> None:
     memory, capture = answer.get("memory"), answer.get("capture")
     number, reason = capture["id"] if capture else None, screen.line(answer.get("reason", ""))
-    kept = f"Remembered as {memory['id']} ({screen.line(memory['kind'])})." if memory else ""
+    kept = f"Stored as {memory['id']} ({screen.line(memory['kind'])})." if memory else ""
     print(
         {
             "auto": kept,
             "review": f"Waits for review as {number}: {reason}",
             "quarantine": f"In quarantine as {number}: {reason}",
-            "discard": f"Not remembered: {reason}",
+            "discard": f"Not stored: {reason}",
         }[answer["decision"]]
     )
     if answer["decision"] == "review" and capture:
@@ -75,7 +75,7 @@ def recall(options: Namespace) -> None:
     elif answer["hits"]:
         print(screen.clean(answer["text"]))
     else:
-        print(f"Nothing is remembered about that here.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
+        print(f"No memory here answers that.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
 
 
 def search(options: Namespace) -> None:
@@ -131,12 +131,12 @@ def _print_rest(options: Namespace, shown: int, total: int) -> None:
         sort = "archived " if options.archived else "unconfirmed " if options.unconfirmed else ""
         print(f"No {sort}memories here yet.{_scope_hint(options)}")
     elif seen < total:
-        print(f"\n{seen} of {total}; the next: --offset {seen}")
+        print(f"\n{seen} of {total} shown; for the next: --offset {seen}")
 
 
 def _scope_hint(options: Namespace) -> str:
     if options.everywhere:
-        return "\n  try: subconscious remember TEXT, or subconscious demo to see how sessions are remembered"
+        return "\n  try: subconscious remember TEXT, or subconscious demo"
     return "\n  try: --everywhere for all projects, or subconscious remember TEXT"
 
 
@@ -226,7 +226,7 @@ def show(options: Namespace) -> None:
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
-    _show_content(memory, [("beware", _warnings(answer)), ("priority", priority)])
+    _show_content(memory, [("warning", _warnings(answer)), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"])
@@ -242,8 +242,8 @@ def _merges(answer: ShowResult) -> list[tuple[str, str]]:
     """Return the memory that this one was merged into, and those merged into it; an older daemon sends neither."""
     now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
     return [
-        ("merged", f"into memory {now}, which says the same; `subconscious unarchive` parts them" if now else ""),
-        ("was said", f"in memory {before}, merged into this one" if before else ""),
+        ("merged", f"into memory {now}, which says the same; `subconscious unarchive` separates them" if now else ""),
+        ("merged in", f"memory {before}" if before else ""),
     ]
 
 
@@ -257,7 +257,7 @@ def _show_branch(options: Namespace) -> None:
         card(memory)
     shown, total, branch = len(answer["memories"]), answer["total"], screen.line(answer["branch"])
     if total == 0:
-        print(f"Nothing was learned on {branch} yet.\n  try: subconscious list, for all branches")
+        print(f"Nothing was learned on {branch} yet.\n  for all branches: subconscious list")
     elif shown < total:
         print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
@@ -271,14 +271,14 @@ def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
     screen.fields(
         [
             ("kind", f"{memory['kind']} ({memory['category']})"),
-            ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
+            ("scope", "in all projects" if memory["scope"] == "user" else "this project"),
             ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
             ("trust", screen.line(memory.get("trust", "")).lower()),
-            ("standing", promotion(memory.get("standing"))),
+            ("promotion", promotion(memory.get("standing"))),
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (
-                "met again",
+                "said again",
                 screen.counted(memory["recurrence"] - 1, "time") if memory["recurrence"] > 1 else "",
             ),
             ("used", _uses(memory)),
@@ -299,7 +299,7 @@ def promotion(standing: PromotionStatus | None) -> str:
 
 def _uses(memory: Memory) -> str:
     if not memory["uses"]:
-        return "never yet"
+        return "not yet"
     return f"{screen.counted(memory['uses'], 'time')}, last {screen.when(memory['last_used_at'])}"
 
 
@@ -323,14 +323,16 @@ def _provenance(memory: Memory) -> list[tuple[str, object]]:
 def _show_history(events: list[Event]) -> None:
     screen.heading("History")
     for event in events:
-        reason = f": {screen.line(event['reason'])}" if event.get("reason") else ""
-        print(screen.wrapped(f"{event['action']} by {event['actor']}{reason}", 23, f"  {screen.stamp(event['at'])}"))
+        reason = f" ({screen.line(event['reason'])})" if event.get("reason") else ""
+        done = wording.done(event["action"], "memory")
+        who = wording.ACTORS.get(event["actor"], event["actor"])
+        print(screen.wrapped(f"{done} by {screen.line(who)}{reason}", 23, f"  {screen.stamp(event['at'])}"))
 
 
 def _show_surfaces(surfaces: list[Surface]) -> None:
-    screen.heading("Given to sessions")
+    screen.heading("Sessions that got it")
     if not surfaces:
-        print("  never yet")
+        print("  none yet")
     for surface in surfaces:
         details = f"{surface['event']}: {screen.line(surface['reason'])} (session {surface['session_id'][:8]})"
         print(screen.wrapped(details, 23, f"  {screen.stamp(surface['at'])}"))

@@ -32,8 +32,8 @@ def require_person(action: str, instead: str = "") -> None:
     """Raise RequestError if the model runs this command; ``instead`` names what it may do."""
     if inside_client():
         raise RequestError(
-            f"only a person may {action}, and this command was run from inside Claude Code",
-            f"run it yourself in a terminal outside Claude Code{instead and f', or {instead}'}",
+            f"only a person may {action}, and this was run inside Claude Code",
+            f"run it in your own terminal, outside Claude Code{instead and f', or {instead}'}",
         )
 
 

@@ -36,7 +36,7 @@ def print_estimate(tags: ModelEstimate, chosen: Sequence[SourceFile], options: N
     about = "about " if tags["estimated"] else ""
     words = f"{about}{_thousands(tags['tokens'])} tokens in {screen.counted(tags['calls'], 'call')}"
     asked = options.with_model
-    print(screen.paint("A language model reads them too" if asked else "With a language model, if you want", "bold"))
+    print(screen.paint("A language model reads them, too" if asked else "Optional: with a language model", "bold"))
     print(f"      {screen.counted(tags['sessions'], 'session')}, {words}")
     screen.fields(tuple((f"{offer['provider']} {offer['model']}".strip(), _terms(offer)) for offer in tags["offers"]))
     if not asked:
@@ -44,18 +44,18 @@ def print_estimate(tags: ModelEstimate, chosen: Sequence[SourceFile], options: N
         return
     left_out = sum(1 for row in unread(chosen) if row not in affordable(chosen, options.max_cost))
     if left_out:
-        print(f"{screen.counted(left_out, 'session')} left out: they would go beyond {_dollars(options.max_cost)}.")
-    print(f"At most {_dollars(tags['cost_per_day'])} a day are spent; the rest waits for the next day.")
+        print(f"{screen.counted(left_out, 'session')} left out, to stay below {_dollars(options.max_cost)}.")
+    print(f"At most {_dollars(tags['cost_per_day'])} a day is spent; the rest waits for the next day.")
 
 
 def _terms(offer: ImportOffer) -> str:
     if offer["cost"] is None:
-        price = "what it costs is not known"
+        price = "price unknown"
     elif offer["cost"] == 0:
         price = "$0, it runs on your machine"
     else:
         batch = "" if offer["batch"] is None else f", {_dollars(offer['batch'])} in its batches (within a day)"
-        price = f"{_dollars(offer['cost'])}{batch}; at the very most {_dollars(offer['most'] or 0.0)}"
+        price = f"{_dollars(offer['cost'])}{batch}; at most {_dollars(offer['most'] or 0.0)}"
     return price if offer["configured"] else f"would cost: {price}" if offer["cost"] else f"not set: {price}"
 
 
@@ -71,7 +71,7 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
     """Raise RequestError if no provider is set, or if --max-cost is given for a model of unknown price."""
     if not options.with_model:
         if options.max_cost is not None:
-            raise RequestError("offline an import costs nothing", "give --max-cost with --with-model")
+            raise RequestError("--max-cost needs --with-model", "an import without a model costs nothing")
         return
     offer = next((offer for offer in tags["offers"] if offer["configured"]), None)
     if offer is None:
@@ -81,8 +81,8 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
         )
     if options.max_cost is not None and offer["most"] is None:
         raise RequestError(
-            f"what {offer['provider']} {offer['model']} costs is not known, so it can't be held to --max-cost",
-            "leave it out: what has no known price still counts against cost_per_day",
+            f"the price of {offer['provider']} {offer['model']} is unknown, so --max-cost can't be applied",
+            "leave out --max-cost; the calls still count against the setting cost_per_day",
         )
 
 
@@ -126,4 +126,4 @@ def print_queued(queued: Queued) -> None:
     for path, reason in queued.not_read.items():
         print(screen.paint(screen.wrapped(f"{path}: {reason}", 6), "dim"))
     if queued.calls:
-        print("They are read in the background, also across restarts: `subconscious status` says how far that is.")
+        print("The model reads them in the background. To see the progress: subconscious status")

@@ -43,7 +43,7 @@ def redactions(options: Namespace) -> None:
     if not findings:
         print("Nothing was redacted yet.")
     else:
-        print("\nNo secret after all? subconscious redactions allow HASH")
+        print("\nIf one is no secret: subconscious redactions allow HASH")
 
 
 def allow(options: Namespace) -> None:
@@ -69,7 +69,7 @@ def _decide(options: Namespace, cmd: Literal["allow_finding", "disallow_finding"
 def scan(options: Namespace) -> None:
     """Print secrets found in stored data; with --fix, remove them."""
     if options.fix:
-        require_person("change what is stored")
+        require_person("change stored data")
     findings = ask("scan", TIMEOUT_SECONDS, limit=MAX_FINDINGS)["findings"]
     if not options.fix and options.json:
         screen.as_json(findings)
@@ -79,7 +79,7 @@ def scan(options: Namespace) -> None:
     if options.fix and findings:
         _fix(options)
     elif findings:
-        print("\nRemove them: subconscious scan --fix")
+        print("\nTo remove them: subconscious scan --fix")
 
 
 def _print_findings(findings: Sequence[StoredFinding]) -> None:

@@ -26,7 +26,7 @@ PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
 
 def uninstall(options: Namespace) -> int:
     """Remove everything, or all except the memories; return exit code 1 if nothing was removed."""
-    require_person("uninstall it")
+    require_person("uninstall Subconscious")
     state_folder = home()
     keep = _wants_to_keep(options, state_folder)
     if keep is None:
@@ -38,7 +38,7 @@ def uninstall(options: Namespace) -> int:
     left = _remove_if_empty(state_folder)
     print(f"Removed {screen.counted(len(removed), 'file or folder', 'files and folders')} of {state_folder.root}.")
     if left:
-        print(f"Left there: {screen.listed(left)}.")
+        print(f"Kept: {screen.listed(left)}.")
     # The hooks of an installed plugin would rebuild the environment in the next session.
     print(f"If the plugin is still in Claude Code: {PLUGIN_COMMAND}")
     return 0
@@ -49,8 +49,10 @@ def _wants_to_keep(options: Namespace, state_folder: Home) -> bool | None:
     if options.keep_memories or options.all:
         return bool(options.keep_memories)
     if not sys.stdin.isatty():
-        raise RequestError("say what becomes of the memories", "add --keep-memories, or --all to delete them for good")
-    print(f"This stops the daemon and removes what lies in {state_folder.root}.")
+        raise RequestError(
+            "it is not clear whether to delete the memories", "add --keep-memories, or --all to delete them for good"
+        )
+    print(f"This stops the daemon and removes its files from {state_folder.root}.")
     try:
         answer = input("Delete the memories, too? There is no undo. [k]eep them, [d]elete them, [N]othing: ")
     except EOFError:

@@ -36,7 +36,7 @@ def waiting(options: Namespace) -> None:
 
     Refused inside Claude Code: the model must not read captures that no person has approved.
     """
-    require_person("read what waits for review")
+    require_person("read waiting captures")
     offers = options.status == "review" and not options.session and not options.json
     answer = ask(
         "captures",
@@ -70,7 +70,7 @@ def _print_more(number: int) -> None:
 
 def print_waiting() -> None:
     """Print that captures wait, and why the worst of them may be poisoned."""
-    print("Decide what waits: `subconscious review`.")
+    print("To decide: subconscious review")
     if why := ask("status", cwd=here()).get("suspicion"):  # an older daemon does not send it
         print(screen.paint(screen.wrapped(screen.line(f"{why}.")), "yellow"))
 
@@ -89,7 +89,7 @@ def _print(captures: list[ReviewedCapture], status: str) -> None:
     elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":
-        print("\nPut back into the queue: subconscious review restore ID...")
+        print("\nTo put one back into the queue: subconscious review restore ID...")
 
 
 NOTHING = {"review": "Nothing waits for review.", QUARANTINED: "Nothing is in quarantine."}
@@ -115,7 +115,7 @@ def card(capture: ReviewedCapture) -> None:
 
 def show_capture(options: Namespace) -> None:
     """Print the capture that ``subconscious show`` was asked for, in full, with its suspicion and what to do next."""
-    require_person("read what waits for review")
+    require_person("read waiting captures")
     (capture,) = ask("captures", ids=[options.id], details=True, origin=origin())["captures"]
     if options.json:
         screen.as_json({"capture": capture})
@@ -128,8 +128,8 @@ def show_capture(options: Namespace) -> None:
 
 
 STATES = {
-    "review": "It waits for your review, and no session is given it.",
-    QUARANTINED: "It is in quarantine, because it may be poisoned, and no session is given it.",
+    "review": "It waits for your review. Until then no session gets it.",
+    QUARANTINED: "It is in quarantine, because it may be poisoned. No session gets it.",
 }
 """What the status of a capture without a memory means."""
 
@@ -142,7 +142,7 @@ def _next_step(capture: ReviewedCapture) -> str:
         return f"Decide: subconscious review release {number}, or subconscious review reject {number}"
     if status == "review":
         return f"Decide: subconscious review approve {number}, or subconscious review reject {number}"
-    return f"Put back into the queue: subconscious review restore {number}"
+    return f"To put it back into the queue: subconscious review restore {number}"
 
 
 def confidence(capture: ReviewedCapture) -> str:
@@ -151,7 +151,7 @@ def confidence(capture: ReviewedCapture) -> str:
     parts = capture.get("parts")
     if not parts or f"{parts['raw']:.2f}" == f"{capture['confidence']:.2f}" == f"{parts['calibrated']:.2f}":
         return details
-    return f"{details} (stated {parts['raw']:.2f}, worth {parts['calibrated']:.2f} today)"
+    return f"{details} (stated {parts['raw']:.2f}, calibrated {parts['calibrated']:.2f})"
 
 
 def similar(capture: ReviewedCapture) -> list[str]:
@@ -220,7 +220,7 @@ def release(options: Namespace) -> None:
 def lessons(options: Namespace) -> None:
     """Print the lessons of `reject --teach`, or delete some."""
     if options.forget:
-        require_person("take back what your refusals taught")
+        require_person("delete lessons")
         answer = ask("forget_lesson", ids=options.forget, origin="user")
     else:
         answer = ask("lessons")
@@ -233,7 +233,7 @@ def lessons(options: Namespace) -> None:
         )
         print(screen.wrapped(details, 6, f"{lesson['id']:>4}"))
     if not answer["lessons"]:
-        print("Your refusals have taught nothing yet: subconscious review reject ID... --teach")
+        print("There are no lessons yet. To teach one: subconscious review reject ID... --teach")
 
 
 def edit(options: Namespace) -> None:
@@ -258,11 +258,11 @@ def decided(capture: ReviewedCapture) -> str:
     number, memory = capture["id"], capture["memory_id"]
     if memory in (None, number):
         return f"{number} is {state}{f', memory {number}' if memory else ''}"
-    return f"{number} is {state}, memory {memory} says it"
+    return f"{number} is {state}; memory {memory} says the same"
 
 
 def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> None:
-    require_person(f"{cmd} what waits for review")
+    require_person(f"{cmd} captures")
     answer = ask(cmd, reason=options.reason, origin="user", **args)
     captures = answer["captures"]
     if options.json:

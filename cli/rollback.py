@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def rollback(options: Namespace) -> None:
     """Show what a session added and withdraw it if the user agrees; with --undo, restore it."""
-    require_person("take back what a session added")
+    require_person("withdraw what a session added")
     args = {"session_id": options.session, "reason": options.reason, "origin": "user"}
     if options.undo:
         _print_result(options, ask("rollback", back=True, **args), "put back")
@@ -46,18 +46,18 @@ def _agreed(options: Namespace, found: RollbackResult) -> bool:
 
 def _preview(found: RollbackResult) -> None:
     if _empty(found):
-        print(f"Session {screen.line(found['session_id'])} has added nothing that is still there.")
+        print(f"Session {screen.line(found['session_id'])} added nothing that is still there.")
         return
-    print(f"Session {screen.line(found['session_id'])} has added:")
+    print(f"Session {screen.line(found['session_id'])} added:")
     for memory in found["memories"]:
         print(screen.wrapped(f"memory {memory['id']}: {screen.line(memory['summary'])}", 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found["repeated"]:
-        text = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
+        text = f"memory {memory['id']} said again (the memory stays): {screen.line(memory['summary'])}"
         print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found.get("revived", ()):  # an older daemon does not send it
-        text = f"in place of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
+        text = f"a replacement of memory {memory['id']} (which comes back): {screen.line(memory['summary'])}"
         print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
@@ -67,7 +67,7 @@ def _preview(found: RollbackResult) -> None:
     if found["unread"]:
         print(f"  - {screen.counted(found['unread'], 'part')} that a model has still to read")
     if not sys.stdin.isatty():
-        print("Nothing was changed. Add --yes to withdraw it.")
+        print("Nothing was changed. To withdraw it: add --yes")
 
 
 def _print_result(options: Namespace, done: RollbackResult, action: str) -> None:
@@ -75,7 +75,7 @@ def _print_result(options: Namespace, done: RollbackResult, action: str) -> None
         screen.as_json(done)
         return
     if _empty(done):
-        print(f"There was nothing to be {action}.")
+        print(f"Nothing was {action}.")
         return
     counts = [
         screen.counted(len(done["memories"]), "memory", "memories"),
@@ -85,4 +85,4 @@ def _print_result(options: Namespace, done: RollbackResult, action: str) -> None
     ]
     print(f"{screen.listed(counts)} {action}.")
     if action == "withdrawn":
-        print(f"Put it back: subconscious rollback --undo {screen.line(done['session_id'])}")
+        print(f"To put it back: subconscious rollback --undo {screen.line(done['session_id'])}")

@@ -25,7 +25,7 @@ def run(_: Namespace) -> None:
     """Run the daemon in this terminal, unless one is running."""
     state_folder = home()
     try:
-        print(f"The daemon runs already, version {hello(state_folder)}.")
+        print(f"The daemon is already running, version {hello(state_folder)}.")
     except AbsentError:
         state_folder.make()
         command, environment = daemon_command(state_folder)
@@ -35,7 +35,7 @@ def run(_: Namespace) -> None:
 def start(_: Namespace) -> None:
     """Start the daemon in the background."""
     state_folder = home()
-    print(f"The daemon runs, version {ensure_daemon(state_folder)}, for {state_folder.root}.")
+    print(f"The daemon is running, version {ensure_daemon(state_folder)}, for {state_folder.root}.")
 
 
 def stop(options: Namespace) -> None:
@@ -54,7 +54,7 @@ def stop(options: Namespace) -> None:
 
 def _await_end(state_folder: Home) -> None:
     if not await_end(state_folder, STOP_SECONDS):
-        raise DaemonError(f"the daemon is still there after {STOP_SECONDS:g} s", _FORCE_REMEDY)
+        raise DaemonError(f"the daemon still runs after {STOP_SECONDS:g} s", _FORCE_REMEDY)
     print("The daemon has stopped.")
 
 
@@ -95,5 +95,5 @@ def drain(options: Namespace) -> int:
         print("All queued work is done.")
     else:
         left = "embeddings" if answer["drained"] else "work"
-        print(f"After {options.timeout} s there is {left} left; see: subconscious status")
+        print(f"After {options.timeout} s {left} still to do; to see the state: subconscious status")
     return int(not (answer["drained"] and answer["embedded"]))

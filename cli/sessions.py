@@ -55,7 +55,7 @@ def sessions(options: Namespace) -> None:
         elif session["status"] == "interrupted" and session["left_open"]:
             print(screen.wrapped(f"left open: {screen.line(session['left_open'])}", 4))
     if not found:
-        print("No session was watched here yet. Install the plugin, then start Claude Code in this project.")
+        print("No session was recorded here yet. Install the plugin, then start Claude Code in this project.")
 
 
 def _print_session(session: Session) -> None:
@@ -104,7 +104,7 @@ def why_surfaced(options: Namespace) -> None:
         _print_suppressed(suppressed)
     for handover in answer.get("handovers", ()):
         source = screen.line(handover["from_id"])
-        words = f"handed over: session {source} ({handover['event']}, {screen.when(handover['at'])})"
+        words = f"hand-over of session {source} ({handover['event']}, {screen.when(handover['at'])})"
         print(screen.paint(screen.wrapped(words, 6), "dim"))
     if answer.get("responses"):
         _print_responses(answer["responses"])
@@ -114,15 +114,16 @@ def why_surfaced(options: Namespace) -> None:
 
 def _nothing_given(session: str | None) -> str:
     if session:
-        return f"No session begins with {screen.line(session)!r}, or it was given nothing: subconscious sessions"
-    return "Nothing was given to a session yet. Memories surface when a session starts."
+        why = f"No session has an id that begins with {screen.line(session)!r}, or it got nothing."
+        return f"{why}\n  to list sessions: subconscious sessions"
+    return "No session got a memory yet. Sessions get memories when they start."
 
 
 def _print_responses(responses: Responses) -> None:
     times = {"used": responses["used"], "repeated": responses["repeated"], "violated": responses["violated"]}
     counts = ", ".join(f"{name} {screen.counted(number, 'time')}" for name, number in times.items())
     since = screen.counted(responses["unheeded"], "session")
-    print(screen.wrapped(f"In all: {counts}; ignored by {since} since.", 4))
+    print(screen.wrapped(f"In total: {counts}; not used by the last {since}.", 4))
 
 
 def _print_suppressed(suppressed: SuppressedMemory) -> None:

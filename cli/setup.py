@@ -24,9 +24,9 @@ TRIAL_SECONDS = 300.0
 
 NONE = "none"
 SENT = """\
-What you and the assistant said, the commands that were run, which files were read or changed, short changes, and lines
-of errors are sent to it when a session pauses or ends, and some of what is remembered. Secrets and <private> passages
-are taken out first, and no file is sent. Without a model everything goes on as before."""
+Optional: everything works without one. When a session pauses or ends, the model is sent what you and the assistant
+said, the commands that were run, the names of files that were read or changed, short changes, lines of errors, and some
+memories. Secrets and <private> passages are removed first, and no file is sent."""
 
 
 def setup(options: Namespace) -> int:
@@ -50,7 +50,7 @@ def choose_model(options: Namespace) -> int:
     _show(plan)
     if options.show:
         return 0
-    require_person("choose which model is sent what is said", "see what it would cost: subconscious setup --show")
+    require_person("choose a model", "see what it would cost: subconscious setup --show")
     provider = options.provider or ("" if options.yes else _chosen(plan))
     if not provider:
         return _unchanged("name one: --provider claude_code" if options.yes else "")
@@ -64,12 +64,14 @@ def choose_model(options: Namespace) -> int:
 
 def _show(plan: SetupPlanResult) -> None:
     print(screen.wrapped(" ".join(SENT.split())))
-    whose = "of this project's last" if plan["measured"] else "of sessions elsewhere: there are too few here"
-    tokens = f"{plan['median']:,} tokens at the median, {plan['most']:,} at 95 %"
+    tokens = f"{plan['median']:,} tokens (median), {plan['most']:,} for a long one (95th percentile)"
+    measured = (
+        f"the last {plan['sessions']} sessions here" if plan["measured"] else "other projects; there are too few here"
+    )
     screen.fields(
         (
             ("now", plan["provider"]),
-            ("a session", f"{tokens} ({whose}{' ' + str(plan['sessions']) if plan['measured'] else ''})"),
+            ("a session", f"{tokens}, measured on {measured}"),
             ("at most", f"${plan['cost_per_day']:g} a day; {plan['tokens_per_day']:,} tokens a day for Claude Code"),
             *((offer["provider"], _terms(offer)) for offer in plan["offers"]),
         )
@@ -79,11 +81,11 @@ def _show(plan: SetupPlanResult) -> None:
 def _terms(offer: ModelOffer) -> str:
     what = screen.line(offer["about"])
     if not offer["found"]:
-        return f"{what}: its program isn't found"
+        return f"{what}: its program was not found"
     if offer["provider"] == "claude_code":
         return f"{what}: counts against its usage limits"
     cost = offer["cost"]
-    price = "its price is not known" if cost is None else "costs nothing" if cost == 0 else f"${cost:.4f} a session"
+    price = "price unknown" if cost is None else "costs nothing" if cost == 0 else f"${cost:.4f} a session"
     return f"{what}: {screen.line(offer['model'])}, {price}"
 
 
@@ -144,7 +146,7 @@ def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
         return bool(options.yes) or _answer_to(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
     answer = ask("setup_try", TRIAL_SECONDS, cwd=here(), provider=provider, origin="user")
     if answer["error"]:
-        print(screen.paint(f"{provider} can't be asked: {screen.line(answer['error'])}", "yellow"))
+        print(screen.paint(f"{provider} does not answer: {screen.line(answer['error'])}", "yellow"))
         print(f"  {screen.line(answer['remedy'])}")
         return False
     _print_trial(answer)
@@ -158,7 +160,7 @@ def _ensure_sdk(provider: str) -> bool:
 
 def _print_trial(answer: SetupTryResult) -> None:
     if not answer["session"]:
-        print("It can be asked. There is no session here yet to try it on.")
+        print("It answers. There is no session here yet to try it on.")
         return
     what = screen.counted(len(answer["found"]), "statement")
     print(f'In "{screen.line(answer["session"])}" ({answer["tokens"]:,} tokens) it found {what}; nothing was stored.')
@@ -173,14 +175,16 @@ def _switch_to(provider: str, options: Namespace) -> int:
     try:
         changed = ask("setup_accept", provider=provider, origin="user")["changed"]
     except SubconsciousError as error:
-        raise SettingsError(f"written, but not in force: {error.message}", error.remedy) from error
+        raise SettingsError(f"the setting is saved, but not applied yet: {error.message}", error.remedy) from error
     if provider == NONE:
-        print("No model is used any more.")
+        print("Subconscious uses no model now.")
     elif changed or options.yes:
         off = "`subconscious setup --provider none` switches it off"
-        print(screen.wrapped(f"{provider} is asked from now on. `subconscious status` shows its state, {off}."))
+        print(
+            screen.wrapped(f"Subconscious uses {provider} from now on. `subconscious status` shows its state; {off}.")
+        )
     else:
-        print(f"{provider} was in use already.")
+        print(f"Subconscious used {provider} already.")
     return 0
 
 

@@ -28,7 +28,7 @@ def walk(options: Namespace, choose_model: Callable[[Namespace], int]) -> int:
         ("What a session gets", _surfacing),
     )
     codes = [_run(f"{number} of {len(steps)}  {title}", step) for number, (title, step) in enumerate(steps, 1)]
-    print("\nDone. `subconscious status` shows what is in use; `subconscious setup` changes it.")
+    print("\nDone. To see the state: subconscious status. To change a step: subconscious setup")
     return max(codes)
 
 
@@ -59,9 +59,11 @@ def _surfacing() -> int:
     """Show what the next session of this project gets, and ask whether sessions get memories."""
     settings = ask("status", cwd=here())["settings"]
     is_on, most = bool(settings["surface"]), settings["start_tokens"]
-    print(screen.wrapped(f"A session starts with at most {most} tokens of memories, and gets a few with your prompts."))
+    print(
+        screen.wrapped(f"A session starts with at most {most} tokens of memories; a few more come with your prompts.")
+    )
     if is_on and (text := _next_start()):
-        print("The next one in this folder starts with:\n")
+        print("The next session in this folder starts with:\n")
         print(screen.paint(screen.wrapped(text, 2), "dim"))
     wanted = _answer(f"Give memories to sessions? {'[Y/n]' if is_on else '[y/N]'} ", is_on)
     if wanted == is_on:

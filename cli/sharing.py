@@ -71,7 +71,7 @@ def share(options: Namespace) -> int:
 def unshare(options: Namespace) -> int:
     """Stop sharing memories."""
     if not options.ids and not options.rule:
-        raise RequestError("say which memories", "subconscious unshare ID, or --rule NAME")
+        raise RequestError("no memories are named", "subconscious unshare ID, or --rule NAME")
     return _choose("unshare", options)
 
 
@@ -98,7 +98,7 @@ def trust(options: Namespace) -> int:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]
         if "@" in options.author and not options.remove:
-            print("Anybody who can push can claim this address. The fingerprint of a signing key is proof.")
+            print("Anyone who can push can use this address. The fingerprint of a signing key proves who it is.")
     else:
         found = ask("shared", cwd=here())["trusted"]
     print("\n".join(map(screen.line, found)) or "You trust no author.")
@@ -266,7 +266,7 @@ def _print(done: Done, *, preview: bool) -> None:
         print(f"{screen.counted(len(done.problems), 'file')} in Git left out:")
         _print_some(done.problems)
     if not preview and any(row["became"] in ("waits", "unconfirmed", "quarantined") for row in done.received):
-        print("Take this back: subconscious undo")
+        print("To undo this: subconscious undo")
 
 
 def _print_received(rows: Sequence[ReceivedVersion]) -> None:

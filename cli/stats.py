@@ -76,7 +76,7 @@ def _print_counts(answer: StatsResult) -> None:
 
 
 def _share(used: int, given: int) -> str:
-    return f"{used} of {given} ({round(100 * used / given)} %)" if given else "none was given yet"
+    return f"{used} of {given} ({round(100 * used / given)} %)" if given else "none yet"
 
 
 def _spend(spend: Spend) -> str:
@@ -131,7 +131,7 @@ def _print_table(title: str, rows: Mapping[str, StatusCounts]) -> None:
 
 def _print_calibration(curves: Mapping[str, Sequence[Tenth]]) -> None:
     if not curves:
-        print("Nothing was decided yet, so the stated confidence is used.\n  decide: subconscious review")
+        print("You have decided nothing yet, so the stated confidence is used.\n  to decide: subconscious review")
         return
     for extractor, tenths in curves.items():
         screen.heading(screen.line(extractor))

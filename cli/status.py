@@ -42,27 +42,44 @@ def status(options: Namespace) -> None:
     print(f"Subconscious {version}, daemon started {began} (pid {answer['pid']})")
     print()
     screen.fields(_rows(answer))
+    _print_warnings(answer)
+
+
+def _print_warnings(answer: StatusResult) -> None:
     for warning in [*answer["warnings"], *_pause()]:
         print(screen.paint(screen.wrapped(f"warning: {screen.line(warning)}"), "yellow"))
 
 
 def overview(options: Namespace) -> None:
-    """Print the status and the most useful commands, for plain ``subconscious``."""
-    options.settings = False
-    status(options)
+    """Print what there is in this project and the commands to use next, for plain ``subconscious``."""
+    answer = ask("status", cwd=here(), session_id=session(), origin=origin())
+    if options.json:
+        screen.as_json(answer)
+        return
+    screen.fields(_main_rows(answer))
+    _print_warnings(answer)
     print(f"\n{screen.paint('Next', 'bold')}")
-    screen.fields(NEXT)
+    screen.fields(NEXT if answer["memories"]["active"] else FIRST)
     print("\nAll commands: subconscious --help")
 
 
 NEXT = (
-    ('subconscious search "WORDS"', "find what is remembered"),
-    ("subconscious list", "the latest memories; show ID tells all of one"),
-    ("subconscious review", "decide on what waits"),
-    ('subconscious remember "TEXT"', "store a statement"),
-    ("subconscious undo", "take your latest change back"),
+    ('subconscious search "WORDS"', "find memories by meaning and words"),
+    ("subconscious list", "list the latest memories"),
+    ("subconscious review", "decide on captures that wait"),
+    ('subconscious remember "TEXT"', "store a statement yourself"),
+    ("subconscious undo", "undo your latest change"),
 )
 """The five most useful commands."""
+
+FIRST = (
+    ("subconscious demo", "see what a session leaves; your data is not touched"),
+    ("subconscious import", "learn from your past sessions in this project"),
+    ("subconscious review", "decide on captures that wait"),
+    ('subconscious remember "TEXT"', "store a statement yourself"),
+    ("subconscious doctor", "check that everything works"),
+)
+"""The five most useful commands as long as nothing is stored."""
 
 
 def accept(_: Namespace) -> None:
@@ -80,56 +97,69 @@ def _pause() -> list[str]:
     return ["SUBCONSCIOUS_OFF is set: sessions from this terminal are not watched."] if paused else []
 
 
-def _rows(answer: StatusResult) -> list[tuple[str, object]]:
+def _main_rows(answer: StatusResult) -> list[tuple[str, object]]:
+    """Return the rows about this project, and those that need a decision."""
     project, memories = answer["project"], answer["memories"]
     return [
         ("project", f"{project['name']} ({project['root']})" if project else ""),
         (
             "memories",
-            f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
+            f"{memories['project']} here, {memories['active']} in all projects, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
-        ("renamed?", "\n".join(map(_missing_project, answer.get("lost", ())))),
+        ("renamed", "\n".join(map(_missing_project, answer.get("lost", ())))),
         ("review", _review(answer)),
         ("question", question(answer.get("question"))),
         ("suspicion", screen.line(answer.get("suspicion", ""))),
         ("quarantine", _quarantined(answer.get("quarantined", 0))),
+    ]
+
+
+def _rows(answer: StatusResult) -> list[tuple[str, object]]:
+    return [
+        *_main_rows(answer),
         ("sessions", _counts(answer["sessions"])),
-        (
-            "work",
-            f"{_counts(answer['jobs'])}; {screen.counted(answer['spool'], 'entry', 'entries')} in the spool",
-        ),
+        ("queue", _queue(answer)),
         ("embedder", _embedder(answer)),
         ("model", _provider(answer.get("provider"))),
-        ("to be read by it", _unread(answer.get("refining"))),
-        ("state", answer["home"]),
+        ("model's queue", _unread(answer.get("refining"))),
+        ("folder", answer["home"]),
     ]
+
+
+def _queue(answer: StatusResult) -> str:
+    """Return how many events wait, are processed, or were set aside as faulty."""
+    jobs = answer["jobs"]
+    counts = {"waiting": answer["spool"] + jobs["ready"], "in progress": jobs["leased"], "set aside": jobs["buried"]}
+    return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "empty"
 
 
 def _missing_project(one: LostProject) -> str:
     """Return a line about a project whose folder is missing, with the command that takes over its memories."""
     root = screen.line(one["root"])
     known = screen.counted(one["memories"], "memory", "memories")
-    return f"{known} of {root}, which is gone: subconscious attach {shlex.quote(root)}"
+    return f"{known} of {root}, which no longer exists. If this folder is it: subconscious attach {shlex.quote(root)}"
 
 
 def attach(options: Namespace) -> None:
     """Take over the memories of a folder that was renamed or moved."""
-    require_person("say which project a folder is")
+    require_person("attach a folder")
     root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - it is gone
     done = ask("attach", cwd=here(), root=root, origin="user")
     if options.json:
         screen.as_json(done)
     else:
-        known = screen.counted(done["memories"], "memory is", "memories are")
-        print(screen.wrapped(f"{known} this folder's now, as {screen.line(done['project']['name'])}."))
+        known = screen.counted(done["memories"], "memory belongs", "memories belong")
+        print(screen.wrapped(f"{known} to this folder now (project {screen.line(done['project']['name'])})."))
 
 
 def _review(answer: StatusResult) -> str:
     """Return how many captures wait in this project and in others."""
     here = answer["review"]
     elsewhere = answer.get("review_everywhere", here) - here
-    details = f"{here} waiting: subconscious review" if here else "nothing waits"
+    details = (
+        f"{screen.counted(here, 'capture waits', 'captures wait')}: subconscious review" if here else "nothing waits"
+    )
     return f"{details}; {elsewhere} in other projects: subconscious review --everywhere" if elsewhere else details
 
 
@@ -158,8 +188,8 @@ def _unread(left: Refining | None) -> str:
         return ""
     reason = left["reason"] or left.get("looks_wait", "")
     waits = f"; {screen.line(reason)}" if reason else ""
-    seconds = f", {screen.counted(looks, 'session')} a second time when over" if looks else ""
-    return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{seconds}{waits}"
+    seconds = f"; {screen.counted(looks, 'session')} to check again after they end" if looks else ""
+    return f"{left['due']} due, {left['gathering']} when they pause, {left['tokens']} tokens{seconds}{waits}"
 
 
 def _quarantined(number: int) -> str:
@@ -177,7 +207,7 @@ def _embedder(answer: StatusResult) -> str:
         details.append(f"{embedder['failed']} failed")
     if embedder.get("coming"):
         done = answer["memories"]["active"] - embedder["pending"]
-        details.append(f"{done} of {answer['memories']['active']} embedded anew for {screen.line(embedder['coming'])}")
+        details.append(f"{done} of {answer['memories']['active']} embedded again for {screen.line(embedder['coming'])}")
     return screen.listed([*details, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
 
 
@@ -185,7 +215,7 @@ def _provider(provider: ProviderResult | None) -> str:
     """Return the state of the providers, and what they have cost today."""
     providers = [_provider_state(each) for each in provider.get("providers", ())] if provider else []
     if not provider or not providers:
-        return "none: everything works without one"
+        return "none; everything works without one"
     spending, waiting = provider["spending"], provider["waiting"]
     waits = sum(waiting[state] for state in ("waiting", "sent"))
     details = f"${spending['spent_today']:.2f} of ${spending['cap']:g} spent today"
@@ -224,7 +254,7 @@ def _settings(options: Namespace) -> None:
         return
     for name, (value, meaning) in rows.items():
         print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name, within_words=True))
-    print(f"\nSet them in {home().root / 'config.toml'} or as SUBCONSCIOUS_<NAME>.")
+    print(f"\nSet them in {home().root / 'config.toml'}, or in the environment as SUBCONSCIOUS_NAME.")
     if complaint:
         raise complaint
 

@@ -35,14 +35,14 @@ def status(options: Namespace) -> None:
         return
     for job in answer["jobs"]:
         last = job["last"]
-        done = f"begun {screen.when(last['started_at'])}" if last else "never yet"
+        done = f"last run {screen.when(last['started_at'])}" if last else "has not run yet"
         if last and last["state"] == "running":
-            done += f", under way: {last['phase']}"
+            done += f", running: {last['phase']}"
         state = ", waits for a quiet moment" if job["waits"] and answer["on"] else ""
         print(screen.wrapped(f"{done}{state}", 10, job["job"]))
         print(screen.paint(screen.wrapped(screen.listed(job["phases"]), 10), "dim"))
     if not answer["on"]:
-        print("\nIt is switched off.")
+        print("\nMaintenance is switched off.")
 
 
 def log(options: Namespace) -> None:
@@ -54,7 +54,7 @@ def log(options: Namespace) -> None:
     for run in runs:
         _print_run(run)
     if not runs:
-        print("No maintenance was done yet.\n  do it now: subconscious maintenance run")
+        print("No maintenance has run yet.\n  to run it now: subconscious maintenance run")
 
 
 def _print_run(run: Run) -> None:
@@ -105,14 +105,14 @@ def restore(options: Namespace) -> None:
     if options.file is None:
         _list(options)
         return
-    require_person("put an older database back")
+    require_person("restore a database")
     state_folder = home()
     copy = restoring.find(state_folder, options.file)
     # Before the comparison: changes that a running daemon makes after it would be lost without a warning.
     _stop_daemon()
     if warning := _loss_warning(restoring.expected_loss(state_folder, copy)):
         print(screen.wrapped(warning), file=sys.stderr)
-        require_yes(options, f"Put {screen.line(copy.name)} in the database's place? What is there now is kept.")
+        require_yes(options, f"Restore {screen.line(copy.name)}? The present database is kept as a copy.")
         _stop_daemon()  # while the question waited, a hook may have started another daemon
     health, kept = restoring.put_back(state_folder, copy)
     answer = {"restored": str(copy), "memories": health.memories, "kept": str(kept) if kept else None}
@@ -121,8 +121,8 @@ def restore(options: Namespace) -> None:
         return
     print(f"{copy.name} is the database now: {screen.counted(health.memories, 'memory', 'memories')}.")
     if kept:
-        print(screen.wrapped(f"What it replaced is kept: subconscious restore {kept.name}"))
-    print("What sessions said since is learned again from their transcripts as they go on.")
+        print(screen.wrapped(f"The replaced database is kept. To return to it: subconscious restore {kept.name}"))
+    print("Sessions that go on are read again from their transcripts.")
 
 
 def _loss_warning(loss: restoring.Loss) -> str:
@@ -141,7 +141,7 @@ def _start_empty(options: Namespace) -> None:
         raise RequestError(
             "a copy and --fresh exclude each other", "use `subconscious restore COPY` or `subconscious restore --fresh`"
         )
-    require_person("begin with an empty database")
+    require_person("start with an empty database")
     _stop_daemon()
     require_yes(options, "Begin with an empty database? What is there now is kept.")
     moved = restoring.start_empty(home())
@@ -168,9 +168,9 @@ def _list(options: Namespace) -> None:
         print(screen.wrapped(screen.line(one.copy.path.name)))
         print(screen.paint(screen.wrapped(f"{screen.when(one.copy.at)}: {screen.line(answer)}", 4), "dim"))
     if found:
-        print("\nPut one back: subconscious restore COPY")
+        print("\nTo restore one: subconscious restore COPY")
     else:
-        print("No copy is kept yet.\n  make one: subconscious backup")
+        print("There is no copy yet.\n  to make one: subconscious backup")
 
 
 def _stop_daemon() -> None:
@@ -178,4 +178,4 @@ def _stop_daemon() -> None:
     with suppress(AbsentError):
         call(home(), "stop", timeout=5.0)
     if not await_end(home(), STOP_SECONDS):
-        raise DaemonError("the daemon does not leave", "subconscious daemon stop --force; then try again")
+        raise DaemonError("the daemon does not stop", "subconscious daemon stop --force; then try again")

@@ -118,7 +118,7 @@ async def _run(handler: Handler, cmd: str, args: Args) -> dict[str, Any]:
 
 async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args:
     """Return the arguments with a verified origin: the user's only if the caller appears to be a person."""
-    doubt = "the assistant asked"
+    doubt = "the assistant asked for it"
     if args.origin is Origin.USER:
         at_terminal = cmd in handler.personal | handler.at_terminal
         root = handler.app.home.root
@@ -126,7 +126,7 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {handler.decides_on}, not the assistant ({doubt})",
+            f"a person decides on {handler.decides_on}, and {doubt}",
             f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
@@ -134,7 +134,7 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
 
 def _where(handler: Handler) -> str:
     """Return where a person can run the rejected command."""
-    outside = "in a terminal that was open before any Claude Code that runs (over ssh: ssh -t)"
+    outside = "in a terminal that you opened before Claude Code (over ssh: ssh -t)"
     if isinstance(handler, Deciding):
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
     if isinstance(handler, Correcting):

@@ -111,12 +111,12 @@ def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = N
         return ""
     line = list(_line(pid))
     if not line or line[0].uid != os.getuid() or not line[0].readable:
-        return "it can't be seen who asks"
+        return "it is unknown who runs this"
     if any(map(_inside, line)):
-        return "it was asked from inside Claude Code"
+        return "this was run inside Claude Code"
     if not at_terminal:
         return ""
-    return "it was asked without a terminal" if not line[0].terminal else _doubt_of_terminal(line, root)
+    return "this was run without a terminal" if not line[0].terminal else _doubt_of_terminal(line, root)
 
 
 def doubt_of_hook(pid: int, root: Path | None = None) -> str:
@@ -127,7 +127,7 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
     whole = list(_line(pid))
     line = [process for process in whole if not process.script.endswith(b"/hooks/run")]
     if not line:
-        return "it can't be seen who asks"
+        return "it is unknown who runs this"
     above = line[1:]
     if any(process.marked for process in above):
         return "the prompt was handed over by a command that ran inside Claude Code"
@@ -165,7 +165,7 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
     line = list(_line(pid))
     client = next((at for at, process in enumerate(line) if process.client), None)
     if client is None:
-        return "it can't be seen who asks"
+        return "it is unknown who runs this"
     if not line[client].terminal:
         return "this session has no terminal"
     return _doubt_of_terminal(line[client:], root)

@@ -48,13 +48,13 @@ class TcpPeers:
         # The kernel writes the table in portions: a line may be missing while others come and go.
         peer = next(filter(None, (peer_of_port(port, server_port) for _ in range(TRIES))), None)
         if peer is None:
-            return "it can't be seen who asks"
+            return "it is unknown who runs this"
         if peer.uid != os.getuid():
             return "another user of this machine asked"
         if peer.inode not in self._known:
             holders = next(filter(None, (list(holders_of(peer.inode)) for _ in range(TRIES))), [])
             if not holders:
-                return "it can't be seen who asks"
+                return "it is unknown who runs this"
             self._remember(peer.inode, holders)
         return self._known[peer.inode]
 

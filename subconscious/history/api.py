@@ -41,7 +41,7 @@ class Changes(Handler):
     """Requests for the history of changes and for undo."""
 
     arguments = ChangesArgs
-    decides_on: ClassVar[str] = "what is taken back"
+    decides_on: ClassVar[str] = "which changes are undone"
     personal: ClassVar[frozenset[str]] = frozenset({"undo_acts"})
 
     async def cmd_history(self, args: ChangesArgs) -> HistoryResult:

@@ -72,7 +72,7 @@ async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
     text = (match["rest"] or "").strip()
     if len(text) > MAX_LENGTH:
         return _done(
-            f"Subconscious did nothing: a command takes {MAX_LENGTH} characters at most, and this has {len(text)}."
+            f"Subconscious changed nothing: a command takes at most {MAX_LENGTH} characters, and this has {len(text)}."
         )
     try:
         if match["name"] == REVIEW:
@@ -118,7 +118,7 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())
     if not text:
-        return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
+        return "Subconscious: there is nothing to store. Usage: /subconscious:remember TEXT"
     branch, commit = await asyncio.to_thread(head, entry.folder)
     request = RememberRequest(
         text=text,
@@ -136,30 +136,27 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
     )
     capture = await remember(app, app.recall_context(entry.options), request, provenance)
     if doubt:
-        return f"Subconscious lets this wait for the user's review: {doubt}."
+        return f"Subconscious: this waits for your review, because {doubt}."
     if capture["status"] in ("review", QUARANTINED):
-        return f"Subconscious has not remembered this yet, it waits for the user's decision: {capture['reason']}."
+        return f"Subconscious: this waits for your review ({capture['reason']}): /subconscious:review"
     if capture["memory_id"] is None:
-        return f"Subconscious knows this already: {capture['reason']}."
+        return f"Subconscious: nothing new is stored: {capture['reason']}."
     memory = await memories.get(app.database, capture["memory_id"])
-    confirmation = (
-        f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
-    )
-    app.sessions.recent_turns.add_note(
-        entry.payload.session_id, f"The user has typed /subconscious:remember. {confirmation}"
-    )
-    return confirmation
+    stored = f"stored as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
+    note = f"The user typed /subconscious:remember; Subconscious {stored}"
+    app.sessions.recent_turns.add_note(entry.payload.session_id, note)
+    return f"Subconscious: {stored}"
 
 
 async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
     if not text:
-        return _done("Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS")
+        return _done("Subconscious: there is nothing to look for. Usage: /subconscious:recall WORDS")
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     query = understand(text, Filter(), datetime.now().astimezone())
     await app.notes.refresh(project.id)
     hits = await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text))
     if not hits:
-        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
+        return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
     budget = rules.Budget(RECALL_TOKENS, ctx.settings.start_characters, RECALL_LIMIT)
     settings = ctx.settings
@@ -180,9 +177,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
 async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
     """Return the reasons of a memory, or of the memories that answer a question."""
     if not text:
-        return _done(
-            "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
-        )
+        return _done("Subconscious: there is no question. Usage: /subconscious:why QUESTION, or /subconscious:why ID")
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     number = text.strip("#[]")
     if number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS:
@@ -191,7 +186,7 @@ async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
     else:
         hits = await recall(ctx, text, project.id, reasoning.ANSWERS)
     if not hits:
-        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
+        return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
     found = await reasoning.explain(ctx, hits, project.id)
     context = found.framed(rules.Budget(RECALL_TOKENS, ctx.settings.start_characters, RECALL_LIMIT), branch)
@@ -203,12 +198,12 @@ async def _unarchive(app: App, entry: Entry, project: Project, text: str, doubt:
     del project
     ids = _ids(text)
     if not ids:
-        return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
+        return "Subconscious: no memory is named. Usage: /subconscious:unarchive ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious did nothing: a person brings memories back, and {doubt}."
+        return f"Subconscious changed nothing: only you can bring memories back, and {doubt}."
     restored = await set_archived(app, ids, False, "user", "asked for in the client")
-    return f"Subconscious has brought back: {_named(restored)}"
+    return f"Subconscious brought back {_named(restored)}"
 
 
 async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
@@ -216,13 +211,14 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
     del project
     ids = _ids(text)
     if not ids:
-        return "Subconscious was asked to forget, but not which memory. Usage: /subconscious:forget ID"
+        return "Subconscious: no memory is named. Usage: /subconscious:forget ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious did nothing: a person says what is forgotten here, and {doubt}."
+        return f"Subconscious changed nothing: only you can archive memories here, and {doubt}."
     await refuse_held(app.database, ids)  # the answer contains their text
     archived = await set_archived(app, ids, True, "user", "asked for in the client")
-    return f"Subconscious has archived (/subconscious:unarchive brings it back): {_named(archived)}"
+    undo = f"/subconscious:unarchive {' '.join(map(str, ids))}"
+    return f"Subconscious archived {_named(archived)}. To bring it back: {undo}"
 
 
 def _ids(text: str) -> list[int]:
@@ -238,12 +234,23 @@ async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
     counts = await memories.counts(app.database, project.id)
     waiting = await captures.waiting(app.database, project.id)
     note = await suspicion_note(app, project.id)
+    here = _counted(counts["project"], "memory", "memories")
     return _done(
-        f"Subconscious is on. Project {within_quotes(project.name, 100)}: {counts['project']} memories;"
-        f" in all {counts['active']} active, {counts['archived']} archived."
-        f" {waiting} captures of this project wait for review{f'; {note}' if note else ''}"
-        f" (/subconscious:review, or `subconscious review` in a terminal).{await takeovers.reminder(app, project.id)}"
+        f"Subconscious is on. Project {within_quotes(project.name, 100)}: {here}; {counts['active']} in all projects,"
+        f" {counts['archived']} archived. {_waiting(waiting, note)}{await takeovers.reminder(app, project.id)}"
     )
+
+
+def _waiting(number: int, note: str) -> str:
+    """Return how many captures wait, why the worst may be poisoned, and the command that shows them."""
+    if not number:
+        return "Nothing waits for review."
+    waits = f"{_counted(number, 'capture', 'captures')} {'waits' if number == 1 else 'wait'} for your review"
+    return f"{waits}{f'; {note}' if note else ''}: /subconscious:review"
+
+
+def _counted(number: int, noun: str, plural: str) -> str:
+    return f"{number} {noun if number == 1 else plural}"
 
 
 async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str:
@@ -251,11 +258,11 @@ async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str
     match = (CORRECTION if name == CORRECT else NUMBERS).fullmatch(text)
     if match is None:
         usage = "ID NEW WORDS" if name == CORRECT else "ID..."
-        return f"Subconscious did nothing. Usage: /subconscious:{name} {usage}"
+        return f"Subconscious changed nothing. Usage: /subconscious:{name} {usage}"
     ids = _ids(match["ids"])
     if doubt := doubt or app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
-        return f"Subconscious did nothing: a person decides this, and {doubt}. {_in_a_terminal(name, ids)}"
+        return f"Subconscious changed nothing: only you can decide this, and {doubt}. {_in_a_terminal(name, ids)}"
     if name == CORRECT:
         return await _correct(app, ids[0], match["words"])
     return await RATING[name](app, ids)
@@ -263,14 +270,13 @@ async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str
 
 def _in_a_terminal(name: str, ids: Sequence[int]) -> str:
     words = " --refined TEXT" if name == CORRECT else ""
-    return f"In a terminal of yours: subconscious {name} {' '.join(map(str, ids))}{words}"
+    return f"In your own terminal: subconscious {name} {' '.join(map(str, ids))}{words}"
 
 
-async def _feedback(app: App, ids: Sequence[int], outcome: str, request: str) -> str:
+async def _feedback(app: App, ids: Sequence[int], outcome: str, mark: str) -> str:
     await refuse_held(app.database, ids)
-    return (
-        f"Subconscious has noted it as {request}: {_named(await corrections.record_feedback(app, ids, outcome, TYPED))}"
-    )
+    marked = await corrections.record_feedback(app, ids, outcome, TYPED)
+    return f"Subconscious marked as {mark}: {_named(marked)}"
 
 
 async def _useful(app: App, ids: Sequence[int]) -> str:
@@ -278,24 +284,24 @@ async def _useful(app: App, ids: Sequence[int]) -> str:
 
 
 async def _wrong(app: App, ids: Sequence[int]) -> str:
-    request = await _feedback(app, ids, "rejected", "wrong")
-    return f"{request}. It ranks lower now; /subconscious:forget takes it out of use"
+    marked = await _feedback(app, ids, "rejected", "wrong")
+    return f"{marked}. It ranks lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
 
 
 async def _pin(app: App, ids: Sequence[int]) -> str:
     await refuse_held(app.database, ids)
-    return f"Subconscious has pinned (every session starts with it): {_named(await corrections.pin(app, ids, True))}"
+    return f"Subconscious pinned {_named(await corrections.pin(app, ids, True))}. Every session here starts with it"
 
 
 async def _unpin(app: App, ids: Sequence[int]) -> str:
     await refuse_held(app.database, ids)
-    return f"Subconscious has unpinned: {_named(await corrections.pin(app, ids, False))}"
+    return f"Subconscious unpinned {_named(await corrections.pin(app, ids, False))}"
 
 
 async def _correct(app: App, memory_id: int, words: str) -> str:
     done = await corrections.correct(app, corrections.CorrectionRequest(memory_id, "refined", text=words, reason=TYPED))
     replacement = done.replacement
-    return f"Subconscious has put memory {memory_id} in your words: {_named([replacement] if replacement else [])}"
+    return f"Subconscious put memory {memory_id} in your words: {_named([replacement] if replacement else [])}"
 
 
 CHANGING: dict[str, ChangeCommand] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import replace
+from difflib import get_close_matches
 
 from subconscious.app import App
 from subconscious.authorship.attestation import was_handed_over
@@ -44,13 +45,17 @@ NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 POSITIONS = re.compile(r"(?P<drop>drop\s+)?(?P<positions>\d{1,2}(?:[\s,]+\d{1,2})*)", re.IGNORECASE)
 """A decision by positions in the list that was just shown: "1 3", "drop 2"."""
-KEEP = "To keep 1 and 3: /subconscious:review 1 3. To drop 2: /subconscious:review drop 2. What is left waits."
+KEEP = "Keep 1 and 3: /subconscious:review 1 3. Drop 2: /subconscious:review drop 2. The others keep waiting."
 MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag what says the same), approve all, undo ID, quarantine."
+DECIDE_QUARANTINED = (
+    "Release: /subconscious:review release ID... Reject: /subconscious:review reject ID... or teach ID..."
+)
+ACTIONS = tuple("approve reject teach release edit restore undo drop quarantine code yes no".split())
 USAGE = (
-    "Usage: /subconscious:review, then the places of what you keep (1 3), drop PLACE..., approve ID..., approve all"
-    " (except what looks poisoned), reject ID... WHY, teach ID... (reject, and flag what says the same), edit ID NEW"
-    " WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID...; yes or no"
-    " to an open question"
+    "Usage: /subconscious:review shows the list; then /subconscious:review with 1 3 (keep these places of the list),"
+    " drop PLACE..., approve ID..., approve all (except what looks poisoned), reject ID... WHY, teach ID... (reject,"
+    " and flag what says the same), edit ID NEW WORDS, restore ID..., undo ID..., quarantine, release ID..., or yes or"
+    " no to an open question"
 )
 
 
@@ -69,27 +74,39 @@ async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: st
     if (is_yes := takeovers.answer_in(text)) is not None:
         return await _answer_question(app, entry, project, is_yes, doubt)
     if (decision := await _parse_decision(app, entry, project, text)) is None:
-        return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
+        return Said(_not_understood(app, entry, text))
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+        return Said(f"Subconscious changed nothing: a person decides on captures, and {doubt}.")
     if doubt := app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
         return await _ask_for_code(app, entry, decision, doubt)
     return Said(await _apply(app, project, text, decision))
 
 
+def _not_understood(app: App, entry: Entry, text: str) -> str:
+    """Return why a decision is not understood: unknown places of the list, or a word with its probable spelling."""
+    if POSITIONS.fullmatch(text):
+        shown = len(app.sessions.recent_turns.listed_captures(entry.payload.session_id))
+        places = f"its places are 1 to {shown}" if shown > 1 else "it has one place, 1"
+        why = f"the list does not have all of these places; {places}" if shown else "no list was shown yet"
+        return f"Subconscious changed nothing: {why}. To show the list: /subconscious:review"
+    near = get_close_matches(text.split()[0].lower(), ACTIONS, n=1)
+    meant = f" Did you mean {near[0]}?" if near and near[0] != text.split()[0].lower() else ""
+    return f"Subconscious did not understand {within_quotes(text, 200)}.{meant} {USAGE}"
+
+
 async def _answer_question(app: App, entry: Entry, project: Project, is_yes: bool, doubt: str) -> Said:
     """Answer the open question whether a statement replaces another; needs no code, since it changes a single link."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious did nothing: a person answers this, and {doubt}.")
+        return Said(f"Subconscious changed nothing: only you can answer this, and {doubt}.")
     return Said(await takeovers.answer_in_review(app, project.id, is_yes))
 
 
 async def _apply(app: App, project: Project, text: str, decision: Wish) -> str:
     """Apply a decision; return its result, and the number of captures that an approval of all has left out."""
-    result = _result(decision, await apply_decision(app, decision))
+    result = _result(await apply_decision(app, decision))
     if not ALL.fullmatch(text):
         return result
     _, number = await approvable(app, project.id, MAX_APPROVED)
@@ -101,9 +118,9 @@ async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> S
     chosen = await captures.get_many(app.database, list(decision.ids))
     app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
     return Said(
-        f"Subconscious did nothing yet: a person decides on captures, and {doubt}. To confirm, run `subconscious review"
-        " code` in a terminal that was open before any Claude Code that runs, and type here: /subconscious:review code"
-        " CODE. Or decide there with `subconscious review`."
+        f"Subconscious has not done this yet: a person decides on captures, and {doubt}. To confirm it, run"
+        " `subconscious review code` in a terminal that you opened before Claude Code, and type the code here:"
+        " /subconscious:review code CODE. Or decide in that terminal: subconscious review"
     )
 
 
@@ -111,17 +128,17 @@ async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
     """Apply the decision that a code confirms, if the captures are unchanged since the terminal showed them."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+        return Said(f"Subconscious changed nothing: a person decides on captures, and {doubt}.")
     waiting = app.sessions.codes.redeem(entry.payload.session_id, code)
     if waiting is None:
         await refuse(app, entry, "the code is wrong or has expired")
-        return Said("Subconscious did nothing: the code is wrong, used, or has expired. Type the decision again.")
+        return Said("Subconscious changed nothing: the code is wrong, used, or has expired. Type the decision again.")
     chosen = await captures.get_many(app.database, list(waiting.wish.ids))
     if digest_of(waiting.wish, chosen) != waiting.digest:
-        return Said("Subconscious did nothing: the captures have changed since the code was shown. Decide again.")
+        return Said("Subconscious changed nothing: the captures have changed since the code was shown. Decide again.")
     # The prompt with the decision is recorded as refused, so the decision is recorded for the prompt with the code.
     decision = replace(waiting.wish, once=entry.name)
-    return Said(_result(decision, await apply_decision(app, decision)))
+    return Said(_result(await apply_decision(app, decision)))
 
 
 async def run_missed(app: App, entry: Entry, project: Project, text: str) -> None:
@@ -156,15 +173,16 @@ async def _listing(app: App, entry: Entry, project: Project) -> Said:
     )
     if not waiting:
         question = await takeovers.reminder(app, project.id)
-        return Said(f"Subconscious: nothing of this project waits for review.{quarantine_note}{question}")
+        return Said(f"Subconscious: nothing waits for review in this project.{quarantine_note}{question}")
     found = await offered(app, project.id)
     app.sessions.recent_turns.set_listed_captures(entry.payload.session_id, [capture["id"] for capture in found])
     lines = [line for position, capture in enumerate(found, 1) for line in _numbered(position, capture)]
-    what = f"{waiting} captured statement{'' if waiting == 1 else 's'} of this project for your review."
+    what = f"{waiting} captured statement{' waits' if waiting == 1 else 's wait'} for your review in this project."
     note = await suspicion_note(app, project.id)
     first = f"Subconscious: {what}{f' {note}.' if note else ''}{quarantine_note}"
     rest = waiting - len(found)
-    more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
+    waits = "waits" if rest == 1 else "wait"
+    more = [f"{rest} more {waits}: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
     return Said(
         f"Subconscious has shown the user, and only the user, {len(found)} of {waiting} captures that wait for review.",
         "\n".join([first, *lines, "", KEEP, *more, MORE]) + await takeovers.reminder(app, project.id),
@@ -175,14 +193,20 @@ async def _quarantine_listing(app: App, project: Project) -> Said:
     """Return the captures in quarantine, for the user only, because they may be attacks on the model."""
     found = await captures.listing(app.database, project_id=project.id, status=QUARANTINED, limit=MAX_QUARANTINED)
     if not found:
-        return Said("Subconscious: nothing of this project is in quarantine.")
+        return Said("Subconscious: nothing is in quarantine in this project.")
     lines = [line for capture in await with_details(app, found) for line in _lines(capture)]
     quarantined = await captures.quarantined(app.database, project.id)
     statements = f"{quarantined} captured statement{'' if quarantined == 1 else 's'}"
     first = f"Subconscious: {statements} of this project may be poisoned."
     return Said(
         f"Subconscious has shown the user, and only the user, the {quarantined} captures that are in quarantine.",
-        "\n".join([first, *lines, "release ID... lets one out, reject ID... or teach ID... refuses it."]),
+        "\n".join(
+            [
+                first,
+                *lines,
+                "Release: /subconscious:review release ID... Reject: /subconscious:review reject ID... or teach ID...",
+            ]
+        ),
     )
 
 
@@ -240,11 +264,11 @@ def _decision_by_position(app: App, entry: Entry, typed: re.Match[str]) -> Wish 
     )
 
 
-def _result(decision: Wish, changed: list[Capture]) -> str:
+def _result(changed: list[Capture]) -> str:
     """Return the result for each capture, without its text, which must not enter the model's context."""
     if not changed:
-        return "Subconscious: nothing of this project waits for review."
-    return f"Subconscious has carried out '{decision.deed}': " + "; ".join(map(_state, changed))
+        return "Subconscious: nothing waits for review in this project."
+    return f"Subconscious: {'; '.join(map(_state, changed))}"
 
 
 def _state(capture: Capture) -> str:
@@ -252,5 +276,5 @@ def _state(capture: Capture) -> str:
     waiting = states.get(capture["status"], f"is {capture['status']}")
     number, memory = capture["id"], capture["memory_id"]
     if memory == number:
-        return f"capture {number} {waiting}, as memory {number}"
-    return f"capture {number} {waiting}" + (f", said already by memory {memory}" if memory else "")
+        return f"capture {number} {waiting}, stored as memory {number}"
+    return f"capture {number} {waiting}" + (f"; memory {memory} says the same" if memory else "")

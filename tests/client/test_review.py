@@ -421,7 +421,7 @@ def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
     session = queued.talk("/subconscious:review", "/subconscious:review approve 1", wrapper=ATTACHED)
     queued.drain()
     assert [row["status"] for row in captures(queued)] == ["approved"], [e["reason"] for e in queued.rows("events")]
-    assert "capture 1 is approved, as memory 1" in shown(session)[-1]
+    assert "capture 1 is approved, stored as memory 1" in shown(session)[-1]
     assert api.asked("/subconscious:review") == []
     assert [event["action"] for event in queued.rows("events") if event["subject"] == "typed"] == ["approve"]
 
@@ -494,16 +494,16 @@ def test_what_waits_is_shown_to_the_person_and_not_to_the_model(queued: Machine,
 
 def test_typed_commands_show_their_result_without_a_call_of_the_model(queued: Machine, api: FakeApi) -> None:
     commands = {
-        "remember Deploys happen only on Tuesdays.": "has remembered this, as memory",
-        "remember": "not what",
+        "remember Deploys happen only on Tuesdays.": "stored as memory",
+        "remember": "nothing to store",
         "forget 99": "there is no memory 99",
-        "unarchive soon": "not which",
+        "unarchive soon": "no memory is named",
         "review": SOFT,
-        "review aprove 1": "did not understand",
-        "review drop 9": "did not understand",
+        "review aprove 1": "Did you mean approve?",
+        "review drop 9": "places",
         "pin 99": "Subconscious",
         "correct 1": "Usage: /subconscious:correct ID NEW WORDS",
-        "recall": "not what",
+        "recall": "nothing to look for",
         "status": "Subconscious is on",
     }
     session = queued.talk(*(f"/subconscious:{words}" for words in commands), "Go on.", wrapper=ATTACHED)

@@ -33,16 +33,16 @@ def test_a_person_lists_changes_and_reverts_one(running: Home, speaker: Speaker)
     kept = [learned(running, speaker, text) for text in (OTHER, DECISION)]
     person(running, "archive", ids=kept, reason="out of date")
     assert found(running, speaker, "ledger pytest") == []
-    assert "2 changes taken back" in shown(running, speaker, "undo", "--yes")
+    assert "2 changes undone" in shown(running, speaker, "undo", "--yes")
     assert sorted(found(running, speaker, "ledger pytest")) == sorted(kept)
-    assert "2 changes taken back" in shown(running, speaker, "undo", "--yes")
+    assert "2 changes undone" in shown(running, speaker, "undo", "--yes")
     assert found(running, speaker, "ledger pytest") == []
     events = json.loads(shown(running, speaker, "history", str(kept[0]), "--json"))
     assert [event["action"] for event in events] == ["create", "archive", "undo", "undo"]
     assert events[0]["about"]
     listed = shown(running, speaker, "history")
-    assert "undo of memory" in listed
-    assert "archive of memory" in listed
+    assert "changed back by you" in listed
+    assert "archived by you" in listed
 
 
 @pytest.mark.parametrize("yes", [True, False])
@@ -66,7 +66,7 @@ def test_only_a_person_can_undo(running: Home, speaker: Speaker) -> None:
     with pytest.raises(SubconsciousError, match="only a person may run maintenance"):
         wire.call(running, "maintenance_run", {"job": "weekly"})
     wire.call(running, "archive", {"ids": [number], "origin": "user"})
-    with pytest.raises(SubconsciousError, match="a person decides on what is taken back"):
+    with pytest.raises(SubconsciousError, match="a person decides on which changes are undone"):
         wire.call(running, "undo_acts", {"origin": "user"})
     told: list[dict[str, Any]] = wire.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
     assert {event["before"] for event in told} == {None}
@@ -89,15 +89,15 @@ def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
     person(running, "archive", ids=[number])
     wire.call(running, "remember", {"cwd": str(speaker.project), "text": "Dates are UTC.", "origin": "assistant"})
     other = new_session(running, tmp_path / "other")
-    assert "nothing in this project" in shown(running, other, "undo", "--yes")
-    assert "archive of memory" not in shown(running, other, "history")
-    assert "archive of memory" in shown(running, other, "history", "--everywhere")
+    assert "nothing to undo in this project" in shown(running, other, "undo", "--yes")
+    assert "archived by you" not in shown(running, other, "history")
+    assert "archived by you" in shown(running, other, "history", "--everywhere")
     status = shown(running, other, "status")
     assert "nothing waits; 1 in other projects" in status
-    assert "1 waiting" in shown(running, speaker, "status")
+    assert "1 capture waits" in shown(running, speaker, "status")
     (act,) = json.loads(shown(running, speaker, "undo", "--json"))["acts"]
     assert [step["about"] for step in act["steps"]] == ["Dates are UTC."]
-    assert "1 change taken back" in shown(running, other, "undo", "--everywhere", "--yes")
+    assert "1 change undone" in shown(running, other, "undo", "--everywhere", "--yes")
 
 
 def test_a_typed_memory_is_undone_like_a_captured_one(running: Home, speaker: Speaker) -> None:
@@ -124,7 +124,7 @@ def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speake
     assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
     with pytest.raises(SubconsciousError, match="a person decides on which project"):
         wire.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
-    assert "1 memory is this folder's now" in shown(running, speaker, "attach", old)
+    assert "1 memory belongs to this folder now" in shown(running, speaker, "attach", old)
     assert found(running, speaker, "pytest") == [number]
     assert "attach" not in shown(running, speaker, "status")
 

@@ -382,12 +382,10 @@ async def test_a_typed_forget_command_archives(app: App, project: Project) -> No
     memory = await kept(app, "Amounts are cents.", project)
     entry = parse_entry("n", b'subconscious 1\tUserPromptSubmit\t1\t/\t\t0.1.0\t\n{"session_id": "s"}')
     forget = commands.CHANGING["forget"]
-    assert "did nothing" in await forget(app, entry, project, str(memory.id), "its hook is not the client's")
-    assert "not which memory" in await forget(app, entry, project, "the cents", "")
+    assert "changed nothing" in await forget(app, entry, project, str(memory.id), "its hook is not the client's")
+    assert "no memory is named" in await forget(app, entry, project, "the cents", "")
     assert (await state(app, memory)).archived_at is None
-    assert f"has archived (/subconscious:unarchive brings it back): memory {memory.id}" in await forget(
-        app, entry, project, f"#{memory.id}", ""
-    )
+    assert f"archived memory {memory.id}" in await forget(app, entry, project, f"#{memory.id}", "")
     assert (await state(app, memory)).archived_at is not None
 
 

@@ -51,7 +51,7 @@ def test_three_are_offered_and_the_number_stays(running: Home, speaker: Speaker)
     assert "2 more wait" in shown
     offered = next(number for number in numbers if f"(capture {number}, " in shown)
     _, told = typed(speaker, running, f"/subconscious:review approve {offered}")
-    assert f"{offered} is approved, as memory {offered}" in told
+    assert f"{offered} is approved, stored as memory {offered}" in told
     result = terminal.ask(running, "show", id=offered)["result"]
     assert result["memory"]["content"] in SAID
     assert len(active(running, speaker)) == 1

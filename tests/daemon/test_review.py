@@ -228,7 +228,7 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
     assert SOFT in message
     assert SOFT not in context
     context, message = typed(speaker, running, f"/subconscious:review approve {number}")
-    assert f"capture {number} is approved, as memory 1" in message
+    assert f"capture {number} is approved, stored as memory 1" in message
     assert context == ""
     typed(speaker, running, f"/subconscious:review undo {number}")
     drained(running)
@@ -240,13 +240,13 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
     assert active(running, speaker) == ["3 testers use pytest."]
     for nonsense in ("perhaps", "approve", "edit x"):
         assert "did not understand" in typed(speaker, running, f"/subconscious:review {nonsense}")[1]
-    assert "nothing of this project waits" in typed(speaker, running, "/subconscious:review")[1]
+    assert "nothing waits for review" in typed(speaker, running, "/subconscious:review")[1]
 
 
 def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker) -> None:
     for text in (SOFT, "Let's keep the fixtures in one folder.", "Let's keep the docs in one place."):
         wire.call(running, "remember", {"cwd": str(speaker.project), "text": text, "origin": "assistant"})
-    assert "did not understand" in typed(speaker, running, "/subconscious:review 1 3")[1], "nothing was shown yet"
+    assert "no list was shown yet" in typed(speaker, running, "/subconscious:review 1 3")[1]
     _, listing = typed(speaker, running, "/subconscious:review")
     places = [line.split(". ", 1)[1] for line in listing.splitlines() if re.match(r" \d\. ", line)]
     assert len(places) == 3
@@ -256,7 +256,8 @@ def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker
     assert message.count("is approved") == 2
     assert sorted(active(running, speaker)) == sorted([places[0], places[2]])
     assert "is rejected" in typed(speaker, running, "/subconscious:review drop 2")[1]
-    assert "did not understand" in typed(speaker, running, "/subconscious:review 4")[1]
+    assert "its places are 1 to 3" in typed(speaker, running, "/subconscious:review 4")[1]
+    assert "Did you mean approve?" in typed(speaker, running, "/subconscious:review aprove 1")[1]
 
 
 def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speaker) -> None:
@@ -284,7 +285,7 @@ def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speak
 def test_nobody_else_says_what_a_memory_is_worth(running: Home, speaker: Speaker, verb: str) -> None:
     terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
     told = blocked(speaker.ask("UserPromptSubmit", prompt=f"/subconscious:{verb}"))
-    assert "did nothing: a person decides this" in told
+    assert "changed nothing: only you can decide this" in told
     assert active(running, speaker) == ["the sandbox is reset nightly"]
     drained(running)
     actions = {event["action"] for event in terminal.call(running, "history")["events"]}

@@ -144,6 +144,25 @@ def test_the_readme_fits_one_screen() -> None:
     assert len(README.split()) < 1200
 
 
+def test_the_readmes_usefulness_is_that_of_the_figures() -> None:
+    figures = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    served, misleading, tokens = re.findall(
+        r"^\| as shipped \| \*\*([\d.]+) %\*\* \| .*, ([\d.]+) % \| .*, (\d+) \|$", figures, re.MULTILINE
+    )[0]
+    (last_answer,) = re.findall(r"^\| the last answer of the session before \| ([\d.]+) %", figures, re.MULTILINE)
+    claim = " ".join(README.partition("**Does it help?**")[2].partition("\n\n")[0].split())
+    assert f"{float(served):.0f} % of the knowledge" in claim
+    assert f"{tokens} tokens a session" in claim
+    assert ("none of it misleading" in claim) is (float(misleading) == 0)
+    assert f"had {float(last_answer):.0f} %" in claim
+
+
+def test_the_readmes_pictures_are_there() -> None:
+    pictures = re.findall(r'src(?:set)?="([^"]+)"', README)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).is_file() for picture in pictures)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_anchors_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
@@ -165,9 +184,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_programs_of_the_readme_exist() -> None:
-    """Whatever of ours a command block runs is there and may be run."""
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    programs = set(re.findall(r"^((?:bin|scripts)/\S+)", "\n".join(blocks), re.MULTILINE))
+    """The programs of this checkout that the README names are there and may be run."""
+    programs = set(re.findall(r"(?<![\w./])((?:bin|scripts)/\w+)", README))
     assert programs == {"bin/subconscious", "scripts/test"}
     assert all(os.access(ROOT / program, os.X_OK) for program in programs)
 

@@ -264,7 +264,7 @@ def test_explain_tells_what_was_seen_and_what_became_of_it(
         "You: We decided to keep all amounts in integer cents",
         'decision, says "we decided" (confidence 0.94) stored as memory 12',
         'preference, says "always"; lowered: it is a question, it is hedged (confidence 0.50) discarded: confidence',
-        "40 sentences of Claude's were never a candidate. --all shows them.",
+        "40 sentences of Claude's were no candidates. To show them: --all",
     ):
         assert words in told
 
@@ -346,7 +346,7 @@ def test_the_model_cannot_decide(
     code, _, err = run(capsys, "review", decision, "7")
     assert code == 1
     assert "only a person" in err
-    assert "in a terminal outside" in err
+    assert "outside Claude Code" in err
     assert daemon.requests == []
 
 
@@ -420,7 +420,8 @@ def test_why_surfaced_of_an_unknown_session_says_that_it_may_be_unknown(
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": []}
     assert run(capsys, "why-surfaced", "nobody") == (
         0,
-        "No session begins with 'nobody', or it was given nothing: subconscious sessions\n",
+        "No session has an id that begins with 'nobody', or it got nothing.\n"
+        "  to list sessions: subconscious sessions\n",
         "",
     )
 
@@ -440,7 +441,7 @@ def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.Capture
     assert "Waits for review as 7: asked by the model" in out
     assert "review approve 7" in out
     daemon.answers["remember"] = {"decision": "discard", "reason": "a question", "capture": capture}
-    assert "Not remembered: a question" in run(capsys, "remember", "x")[1]
+    assert "Not stored: a question" in run(capsys, "remember", "x")[1]
 
 
 def test_errors_are_a_line_and_a_remedy(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -511,7 +512,7 @@ def test_interruption_is_quiet(home: Home, capsys: pytest.CaptureFixture[str], m
 def test_a_second_daemon_is_not_run(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "daemon", "run")
     assert code == 0
-    assert out.startswith("The daemon runs already")
+    assert out.startswith("The daemon is already running")
 
 
 def test_the_daemon_is_run_in_place_of_the_terminal(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -644,7 +645,7 @@ def test_calibration_is_plotted(daemon: StubDaemon, capsys: pytest.CaptureFixtur
     assert re.search(r"0\.9-1\.0 .*86% +41.0 +0\.88", out)
     assert "0.0-0.1" not in out
     daemon.answers["stats"] = STATS | {"calibration": {}}
-    assert run(capsys, "stats", "--calibration")[1].startswith("Nothing was decided yet")
+    assert run(capsys, "stats", "--calibration")[1].startswith("You have decided nothing yet")
 
 
 def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -676,7 +677,7 @@ def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.Capt
     daemon.answers["status"] = STATUS | {"provider": provider}
     assert "openai, not asked (the key is refused)" in " ".join(run(capsys, "status")[1].split())
     daemon.answers["status"] = STATUS | {"provider": STATUS["provider"] | {"providers": []}}
-    assert "none: everything works without one" in run(capsys, "status")[1]
+    assert "none; everything works without one" in run(capsys, "status")[1]
 
 
 @pytest.mark.parametrize(
@@ -732,8 +733,8 @@ def test_the_open_question_is_shown_with_its_answers(
 def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rollback", "9445")
     assert "memory 12" in out
-    assert "memory 13, which stays" in " ".join(out.split())
-    assert "in place of memory 14, which comes back" in " ".join(out.split())
+    assert "memory 13 said again (the memory stays)" in " ".join(out.split())
+    assert "a replacement of memory 14 (which comes back)" in " ".join(out.split())
     assert "Nothing was changed" in out
     assert daemon.requests[-1].args["preview"] is True
     _, out, _ = run(capsys, "rollback", "9445", "--yes")
@@ -744,4 +745,4 @@ def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, caps
     assert daemon.requests[-1].args["back"] is True
     daemon.answers["rollback"] = ROLLBACK | {"memories": [], "repeated": [], "captures": []}
     _, out, _ = run(capsys, "rollback", "9445", "--yes")
-    assert "has added nothing" in out
+    assert "added nothing" in out

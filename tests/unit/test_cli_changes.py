@@ -29,7 +29,7 @@ def test_what_goes_and_comes_back_with_it_is_shown(
     shown = " ".join(capsys.readouterr().out.split())
     assert "\x1b" not in shown
     assert "Nothing was changed." in shown
-    assert ("memory 4" in shown, "memory 2" in shown, "was merged into what goes" in shown) == (bool(follows),) * 3
+    assert ("memory 4" in shown, "memory 2" in shown, "was merged into it" in shown) == (bool(follows),) * 3
 
 
 def test_words_that_were_typed_are_not_called_the_daemons(
@@ -41,7 +41,7 @@ def test_words_that_were_typed_are_not_called_the_daemons(
     event = STEP | {"at": NOON, "actor": "daemon", "speaker": "user", "reason": "", "change": False}
     with StubDaemon(home, {"undo_acts": {"acts": [learned], "done": False}, "history": {"events": [event]}}) as stub:
         assert main(["undo", "--learned"]) == 0
-        assert "What the daemon, from what you typed, stored" in " ".join(capsys.readouterr().out.split())
+        assert "Undoes what the daemon stored from what you typed" in " ".join(capsys.readouterr().out.split())
         assert main(["history"]) == 0
         assert "by the daemon, from what you typed" in " ".join(capsys.readouterr().out.split())
     assert stub.requests[0].args["daemon"]
@@ -57,7 +57,7 @@ def test_only_this_projects_changes_are_meant_unless_all_are(
             assert main(words) == 0
             assert main([*words, "--everywhere"]) == 0
     assert ["cwd" in request.args for request in stub.requests] == [True, False] * 2
-    assert "nothing in this project" in capsys.readouterr().out
+    assert "nothing to undo in this project" in capsys.readouterr().out
 
 
 def test_what_was_judged_again_is_told_in_words(
@@ -67,4 +67,4 @@ def test_what_was_judged_again_is_told_in_words(
     event = STEP | {"at": NOON, "actor": "daemon", "reason": "", "change": False, "subject": "rejudged"}
     with StubDaemon(home, {"history": {"events": [event | {"after": {"stored": 2, "waiting": 1, "discarded": 0}}]}}):
         assert main(["history"]) == 0
-    assert "what waited was judged again: 2 stored, 1 waiting" in " ".join(capsys.readouterr().out.split())
+    assert "waiting captures judged again: 2 stored, 1 waiting" in " ".join(capsys.readouterr().out.split())

@@ -76,14 +76,14 @@ def test_the_demonstration_plays_and_leaves_nothing(place: Path) -> None:
     assert err == ""
     for told in (
         "integer cents",
-        "Waits for review",
+        "Waits for your review",
         "Discarded",
-        "neither the key nor the <private> words were kept",
+        "the key and the <private> words were not stored",
         "<subconscious-memory>",
         "claude plugin install subconscious@subconscious",
     ):
         assert told in out
-    assert "AKIA" not in out.partition("Remembered")[2]
+    assert "AKIA" not in out.partition("Stored without asking")[2]
     assert monotonic() - began < 30
     assert _left(place) == []
 

@@ -128,7 +128,7 @@ def test_an_interrupt_keeps_what_was_read_and_says_so(
     monkeypatch.setattr(imports, "ask", ask_once)
     assert main(["import", "--yes"]) == 130
     shown = capsys.readouterr().out
-    assert "goes on from here" in shown
+    assert "run the same command to continue" in shown
     assert "120" in shown
 
 

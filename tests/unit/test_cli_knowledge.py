@@ -47,7 +47,7 @@ DIGESTS: dict[str, dict[str, Any]] = {
     "synthesize": {"text": "# What is known: demo", "promoted": 1, "observed": 0},
 }
 SAID = {
-    ("promote",): ("promoted, 7.3 of 10", "1 promoted, 2 observed", "estimates", "/kept/p1"),
+    ("promote",): ("promoted, 7.3 of 10", "1 promoted, 2 observed", "estimated", "/kept/p1"),
     ("promote", "--preview"): ("Amounts are integer cents.", "7.3 of 10"),
     ("pull",): ("/kept/p1", "knowledge.md"),
     ("memory", "summarize"): ("Cents", "rounding", "money"),

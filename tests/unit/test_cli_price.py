@@ -55,10 +55,10 @@ def test_what_a_model_would_cost_is_shown_and_none_is_asked(
     shown = " ".join(capsys.readouterr().out.split())
     assert "costs nothing" in shown
     assert "3 sessions, 1235k tokens in 40 calls" in shown
-    assert "anthropic m-1 $1.50, $0.75 in its batches (within a day); at the very most $4.00" in shown
+    assert "anthropic m-1 $1.50, $0.75 in its batches (within a day); at most $4.00" in shown
     assert "openai m-2 would cost: less than $0.01, less than $0.01 in its batches" in shown
     assert "ollama m-3 not set: $0, it runs on your machine" in shown
-    assert "claude_code m-4 not set: what it costs is not known" in shown
+    assert "claude_code m-4 not set: price unknown" in shown
     assert "--with-model" in shown
     assert handed(daemon) == []
 
@@ -78,7 +78,7 @@ def test_with_a_model_every_session_is_handed_over_after_it_was_imported(
 def test_a_sum_is_held_at_the_very_most_newest_first(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--yes", "--with-model", "--max-cost", "2.5"]) == 0
     assert handed(daemon) == ["/t/new.jsonl", "/t/old.jsonl"]
-    assert "1 session left out: they would go beyond $2.50" in capsys.readouterr().out
+    assert "1 session left out, to stay below $2.50" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("most", [0.0, 0.9, 1.0, 2.4, 2.5, 4.4, 5.5, 100.0])
@@ -91,7 +91,7 @@ def test_what_has_no_known_price_is_not_held_to_a_sum(daemon: StubDaemon, capsys
     unknown = OFFERS[0] | {"cost": None, "batch": None, "most": None}
     daemon.answers["import_plan"] = {"files": SESSIONS, "model": TAGS | {"offers": [unknown]}}
     assert main(["import", "--yes", "--with-model", "--max-cost", "5"]) == 1
-    assert "is not known" in capsys.readouterr().err
+    assert "is unknown" in capsys.readouterr().err
     assert handed(daemon) == []
     assert main(["import", "--yes", "--with-model"]) == 0
     assert len(handed(daemon)) == 3

@@ -82,10 +82,12 @@ def config(tmp_path: Path) -> str:
 def test_it_shows_what_is_sent_and_what_it_costs(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["setup", "--show"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "7,100 tokens at the median, 29,000 at 95 % (of this project's last 7)" in shown
+    assert (
+        "7,100 tokens (median), 29,000 for a long one (95th percentile), measured on the last 7 sessions here" in shown
+    )
     assert "m-1, $0.0125 a session" in shown
     assert "150,000 tokens a day for Claude Code" in shown
-    assert "Secrets and <private> passages are taken out first" in shown
+    assert "Secrets and <private> passages are removed first" in shown
     assert asked(daemon) == ["setup_plan"]
 
 

@@ -34,7 +34,7 @@ REPLIES: dict[str, Any] = {
     "backup": {"copy": "memory-1.db", "dropped": 0, "copies": [{"name": "memory-1.db", "at": NOON, "schema": 15}]},
 }
 SAID = {
-    ("maintenance",): ("waits for a quiet moment", "never yet", "orphans, backup"),
+    ("maintenance",): ("waits for a quiet moment", "has not run yet", "orphans, backup"),
     ("maintenance", "log"): ("nightly, 2.0 s", "cut short in stats", "copy memory-1.db"),
     ("maintenance", "run", "weekly"): ("nightly, 2.0 s",),
     ("maintenance", "repeats"): ("Cents are stored.", "into 7: We store cents."),
@@ -62,7 +62,7 @@ async def test_copies_are_listed_without_a_daemon(
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
     assert main(["restore"]) == 0
-    assert "No copy is kept yet" in capsys.readouterr().out
+    assert "There is no copy yet" in capsys.readouterr().out
     database = await open_database(home.database)
     await migrate(database)
     await database.close()

@@ -47,7 +47,7 @@ def test_without_a_command_it_shows_the_status_and_what_comes_next(
     assert max(map(len, out.replace(str(daemon.home.root), "~").splitlines())) <= 80
 
 
-def test_help_lists_every_command_once_in_its_group(
+def test_help_names_every_command_and_fits_a_screen(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -55,6 +55,30 @@ def test_help_lists_every_command_once_in_its_group(
         main(["--help"])
     out = capsys.readouterr().out
     assert caught.value.code == 0
+    assert main(["help"]) == 0
+    assert capsys.readouterr().out == out
+    assert len(out.splitlines()) <= 45
+    assert max(map(len, out.splitlines())) <= 80
+    assert {path for path in COMMANDS if " " not in path} <= set(out.split())
+
+
+def test_help_shows_the_options_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["help", "review", "approve"], ["review", "approve", "--help"]):
+        with pytest.raises(SystemExit) as caught:
+            main(words)
+        assert caught.value.code == 0
+        assert "usage: subconscious review approve" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["help", "serach"])
+    assert "did you mean search?" in capsys.readouterr().err
+
+
+def test_full_help_describes_every_command_once_in_its_group(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["help", "--all"]) == 0
+    out = capsys.readouterr().out
     listed = re.findall(r"^  ([a-z-]+) {2,}\S", out, re.MULTILINE)
     assert sorted(listed) == sorted(path for path in COMMANDS if " " not in path)
     assert all(title in out for title in GROUPS)

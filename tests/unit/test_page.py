@@ -133,7 +133,7 @@ def test_a_process_is_found_while_it_opens_and_closes_files() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="who connects can be seen on Linux only")
 def test_a_connection_that_nobody_has_open_is_doubted(tmp_path: Path) -> None:
-    assert tcp_peers.TcpPeers(tmp_path).doubt(1, 2) == "it can't be seen who asks"
+    assert tcp_peers.TcpPeers(tmp_path).doubt(1, 2) == "it is unknown who runs this"
 
 
 @pytest.mark.parametrize("place", ["memories", "memory/12", "memories?q=a%20b&page=2", "session/5f0c-1", "review"])

@@ -184,9 +184,9 @@ def test_who_leads_the_session_counts(machine: Machine) -> None:
 
 def test_who_hides_or_is_gone_is_not_believed(machine: Machine) -> None:
     pid = machine.process(60, 1, "python subconscious review approve 1", terminal=PTS, hidden=True)
-    assert "can't be seen" in peers.doubt_of_person(pid)
-    assert "can't be seen" in peers.doubt_of_person(4242)
-    assert "can't be seen" in peers.doubt_of_hook(4242)
+    assert "it is unknown who" in peers.doubt_of_person(pid)
+    assert "it is unknown who" in peers.doubt_of_person(4242)
+    assert "it is unknown who" in peers.doubt_of_hook(4242)
 
 
 def test_a_loop_of_parents_ends(machine: Machine) -> None:

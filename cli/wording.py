@@ -1,0 +1,76 @@
+"""Words for changes in the history: what happened to which thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import screen
+
+DONE: Mapping[tuple[str, str], str] = {
+    ("memory", "create"): "stored",
+    ("memory", "archive"): "archived",
+    ("memory", "unarchive"): "brought back",
+    ("memory", "correct"): "corrected",
+    ("memory", "relabel"): "given another kind or other tags",
+    ("memory", "recur"): "said again",
+    ("memory", "repeat"): "said again",
+    ("memory", "violated"): "said again, although the session had been given it",
+    ("memory", "pin"): "pinned",
+    ("memory", "unpin"): "unpinned",
+    ("memory", "vouched"): "confirmed",
+    ("memory", "unconfirmed"): "kept unconfirmed",
+    ("memory", "share"): "shared",
+    ("memory", "unshare"): "no longer shared",
+    ("memory", "move"): "moved to another project",
+    ("memory", "quarantine"): "put into quarantine",
+    ("memory", "release"): "released from quarantine",
+    ("memory", "undo"): "changed back",
+    ("capture", "create"): "found",
+    ("capture", "approved"): "approved",
+    ("capture", "edited"): "approved in other words",
+    ("capture", "rejected"): "rejected",
+    ("capture", "released"): "released from quarantine",
+    ("capture", "restored"): "put back into the queue",
+    ("capture", "expired"): "expired, because it was not decided in time",
+    ("capture", "undone"): "changed back to undecided",
+    ("capture", "displace"): "removed from a full queue",
+    ("capture", "recur"): "said again",
+    ("link", "link"): "made",
+    ("link", "confirm"): "confirmed",
+    ("link", "unlink"): "removed",
+    ("link", "relink"): "changed",
+    ("feedback", "feedback"): "recorded",
+    ("lesson", "learned"): "learned",
+    ("lesson", "forgotten"): "deleted",
+    ("settings", "accept"): "accepted",
+    ("merge", "merge"): "made",
+    ("session", "rollback"): "withdrawn",
+    ("store", "purge"): "purged",
+    ("store", "reset"): "started afresh",
+    ("store", "restore"): "restored from a copy",
+}
+"""The participle that says what an action did to its subject."""
+
+INTERNAL = frozenset({("capture", "bind"), ("project", "told"), ("project", "offered-import")})
+"""Bookkeeping, which the list of the latest changes leaves out."""
+
+
+ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
+
+
+def done(action: str, subject: str) -> str:
+    """Return what an action did to a subject, as ``stored``."""
+    return DONE.get((subject, action), screen.line(action))
+
+
+def change(action: str, subject: str, subject_id: object) -> str:
+    """Return what happened, as ``memory 4 stored``."""
+    thing = screen.line(f"{subject} {subject_id}")
+    done = DONE.get((subject, action))
+    return f"{thing} {done}" if done else f"{thing}: {screen.line(action)}"
+
+
+def about(event: Mapping[str, Any]) -> str:
+    """Return the text that a change is about, after a colon; "" if there is none."""
+    return f": {screen.line(event['about'])}" if event["about"] else ""
