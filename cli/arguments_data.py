@@ -1,4 +1,4 @@
-"""The arguments of commands on stored data: import, export, purge, history, maintenance, backups, sharing."""
+"""The arguments of commands on stored data: import, export, purge, history, maintenance, backups, sharing, teams."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def add(commands: Subparsers) -> None:
     _add_rollback(commands)
     _add_upkeep(commands)
     _add_sharing(commands)
+    _add_team(commands)
 
 
 def _add_import(commands: Subparsers) -> None:
@@ -186,3 +187,29 @@ def _add_sharing(commands: Subparsers) -> None:
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
     command.add_argument("--remove", action="store_true", help="trust them no longer")
+
+
+def _add_team(commands: Subparsers) -> None:
+    what = "show how this project exchanges memories with a team's store"
+    command = add_command(commands, "team", "team:status", what, listing=True)
+    choices = command.add_subparsers(title="actions", metavar="ACTION")
+    add_command(choices, "status", "team:status", what, listing=True)
+    join = add_command(choices, "join", "team:join", "join this project to one of the team's store", listing=True)
+    join.add_argument("name", metavar="NAME", help="the project's name there")
+    join.add_argument("--create", action="store_true", help="begin the project there, as its maintainer")
+    join.add_argument("--store", metavar="ADDRESS", help="use this store: postgresql://YOU@HOST/DATABASE")
+    join.add_argument("--yes", action="store_true", help="don't ask")
+    add_command(choices, "leave", "team:leave", "exchange nothing more with the team's store", listing=True)
+    add_command(choices, "sync", "team:sync", "exchange now, also what was refused before", listing=True)
+    confirm = add_command(
+        choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer", listing=True
+    )
+    confirm.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    confirm.add_argument("--back", action="store_true", help="take the confirmation back")
+    member = add_command(choices, "member", "team:member", "list members, or give one a role", listing=True)
+    member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
+    member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))
+    setup = add_command(
+        choices, "setup", "team:setup", "prepare a database for teams, as its administrator", listing=True
+    )
+    setup.add_argument("store", metavar="ADDRESS", help="postgresql://ADMIN@HOST/DATABASE")

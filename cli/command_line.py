@@ -20,7 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "review: what sessions left, got and changed": (
         *"sessions explain why-surfaced history rollback capture stats".split(),
     ),
-    "sharing: memories in Git": tuple("share unshare sync trust".split()),
+    "sharing: memories of several people": tuple("share unshare sync trust team".split()),
     "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
     "admin: the daemon, its files, your data": (
         *"daemon maintenance backup restore accept-settings purge scan redactions".split(),

@@ -32,6 +32,7 @@ from subconscious.privacy.api import Privacy
 from subconscious.redaction.cleaning import clean
 from subconscious.review.api import Deciding
 from subconscious.sharing.api import Sharing
+from subconscious.team.api import Team
 from subconscious.upkeep.api import Upkeep
 from subconscious.wire import Request
 
@@ -58,6 +59,7 @@ HANDLERS: tuple[type[Handler], ...] = (
     Moving,
     Files,
     Sharing,
+    Team,
     Pages,
 )
 

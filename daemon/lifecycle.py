@@ -42,6 +42,8 @@ from subconscious.supersession import pair_model
 from subconscious.surfacing.published_files import FileNames
 from subconscious.surfacing.worktree_watch import WorktreeWatch
 from subconscious.system.safe_files import replace_file
+from subconscious.team import background as team
+from subconscious.team import searching
 from subconscious.upkeep import maintenance
 
 from . import recovery
@@ -132,6 +134,7 @@ async def opened(home: Home, settings: Settings) -> AsyncIterator[App]:
             try:
                 yield app
             finally:
+                await team.of(app).close()
                 await _close(app.llm)
                 await _save_findings(app)
         finally:
@@ -179,6 +182,7 @@ async def _run_parts(app: App, spool: Spool, workers: Workers, server: Server, l
     with_model.register(app)
     model_review.register(app)
     consolidating.register(app)
+    searching.register(app)
     asking, reader, linking = DeferredWorker(app.database, app.later, app.signals), Refining(app), LinkDiscovery(app)
     # These can be interrupted at any time and continue later.
     loops: tuple[Part, ...] = (
@@ -189,6 +193,7 @@ async def _run_parts(app: App, spool: Spool, workers: Workers, server: Server, l
         WorktreeWatch(app).run,
         app.notes.run,
         lambda: maintenance.run(app),
+        team.of(app).run,
         lambda: rendering.run(app),
         FileNames(app).run,
         lambda: recovery.run(app, spool),

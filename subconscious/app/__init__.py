@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import time
 from typing import Any
 
@@ -27,6 +27,10 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, find_or_create, project_at
 from subconscious.system.programs import choose_program
 from subconscious.system.projects import identify
+from subconscious.wire.memories import TeamHit
+
+TeamSearch = Callable[[str, str, int], Awaitable[list[TeamHit]]]
+"""Searches a team's store for a project and a text, with a limit of hits; within a deadline, without errors."""
 
 
 class Worktrees:
@@ -76,6 +80,9 @@ class App:
         self.llm = LLMClient(database, self.config.current, own_keys=self._keys_of)
         self.later = DeferredRequests(database, self.llm)
         self.rewording = Rewording(self.llm, self.sessions.recent_turns)
+        # Services of rooms above this one, by their class; and the search of a team's store, if there is one.
+        self.services: dict[type, Any] = {}
+        self.team_search: TeamSearch | None = None
 
     @property
     def settings(self) -> Settings:

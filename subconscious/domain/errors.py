@@ -13,6 +13,8 @@
     ├── DaemonError          the daemon can't be reached, or refused the request
     ├── RequestError         the request is invalid
     │   └── QuarantinedError  the memory is in quarantine, for a person to review
+    ├── TeamError            the team's store can't be reached or used now
+    │   └── TeamRefusedError  it refuses this request
     ├── EmbedderError        the embedding model can't be loaded or used
     │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: no retry
     │   ├── EmbedderBusyError    overloaded, broken, timed out or unreachable; may be retried
@@ -139,6 +141,18 @@ class QuarantinedError(RequestError):
             f"memory {memory_id} is in quarantine: it may be poisoned",
             "look at it with `subconscious review --status quarantined`, then release or reject it",
         )
+
+
+class TeamError(SubconsciousError):
+    """The team's store can't be reached or used now; nothing is lost, and it is tried again."""
+
+    code = "E070"
+
+
+class TeamRefusedError(TeamError):
+    """The team's store works and refuses this request, for want of a role or because of its limits."""
+
+    code = "E071"
 
 
 class EmbedderError(SubconsciousError):

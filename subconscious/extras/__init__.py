@@ -1,4 +1,4 @@
-"""Packages that are installed on first use: the SDKs of Anthropic and OpenAI, and what serves the page.
+"""Packages that are installed on first use: the SDKs of Anthropic and OpenAI, and what the page and a team need.
 
 ``NAME.lock`` pins the packages of an extra. In the plugin's own environment a separate process installs it
 (hooks/extras.py), so that nothing waits for it; in any other environment the user installs it.
@@ -41,6 +41,7 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
         "anthropic": Extra("Anthropic's SDK", ("anthropic",), 35),
         "openai": Extra("OpenAI's SDK", ("openai",), 35),
         "page": Extra("the web server of the page", ("jinja2", "starlette", "uvicorn"), 4, "subconscious ui"),
+        "team": Extra("PostgreSQL's client", ("psycopg", "psycopg_pool"), 20, "subconscious team"),
     }
 )
 """The extras by name. ``NAME.lock`` and the extra of that name in pyproject.toml list their packages."""

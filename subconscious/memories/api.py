@@ -59,6 +59,10 @@ MIN_UNCONFIRMED_RELEVANCE = 0.4
 """The lowest relevance of an unconfirmed memory in a search."""
 
 
+TEAM_SECONDS = 0.4
+"""Seconds that a search waits for a team's store after the local one has answered."""
+
+
 class Search(SearchOptions):
     """The filters of a search or list, and the detail of its results."""
 
@@ -153,6 +157,7 @@ class Memories(Handler):
     async def _search(self, args: Search) -> wire.SearchResult:
         ctx = with_options(self.app.recall_context(asked=True), args)
         selection = ctx.wanted(args.query)
+        of_team = await self._asked_of_team(args)
         found = await self._found(ctx, args, selection, everywhere=args.everywhere)
         hits = found if args.nearest else matches(found)
         far = len(found) - len(hits)
@@ -167,7 +172,17 @@ class Memories(Handler):
             if args.tier or args.section:
                 detail = self._detail(args, hit.memory)
                 answer["told"] = {"text": detail.text, "cut": detail.cut}
-        return {"hits": answers, "mode": selection.mode, "far": far}
+        result: wire.SearchResult = {"hits": answers, "mode": selection.mode, "far": far}
+        if of_team is not None:
+            result["team"] = await _in_time(of_team)
+        return result
+
+    async def _asked_of_team(self, args: Search) -> asyncio.Task[list[wire.TeamHit]] | None:
+        """Begin a search of the team's store, if there is one; it runs beside the local search."""
+        if self.app.team_search is None or args.everywhere or args.project:
+            return None
+        project = await self.project(args)
+        return project and asyncio.ensure_future(self.app.team_search(project.id, args.query, args.limit))  # type: ignore[arg-type]
 
     async def _found(self, ctx: RecallContext, args: Search, selection: Selection, *, everywhere: bool) -> list[Hit]:
         filter_ = await self._filter(args, everywhere=everywhere)
@@ -268,6 +283,14 @@ class Memories(Handler):
             )
         changed = await memory_commands.set_archived(self.app, args.ids, archived, "user", args.reason)
         return [wire.memory_fields(memory) for memory in changed]
+
+
+async def _in_time(asked: asyncio.Task[list[wire.TeamHit]]) -> list[wire.TeamHit]:
+    """Return what the team's store has found by now or in a moment, else nothing: the local hits don't wait for it."""
+    done, _ = await asyncio.wait([asked], timeout=TEAM_SECONDS)
+    if not done:
+        asked.cancel()
+    return asked.result() if done else []
 
 
 def _kinds(args: Search) -> tuple[str, ...]:

@@ -196,6 +196,10 @@ class _Common(Tuning, BaseSettings):
     provider_options: Annotated[dict[str, dict[str, Any]], Guarded()] = Field(
         default={}, description="further options, one table for each provider"
     )
+    store: Annotated[str, Guarded(safer=_off)] = Field(
+        default="", description="address of a team's store on PostgreSQL, without the password"
+    )
+    store_key: SecretStr = Field(default=SecretStr(""), description="password for the team's store")
     git_command: Annotated[str, Guarded()] = Field(
         default="", description="path of Git, where it isn't found or you want another one"
     )

@@ -21,7 +21,7 @@ from subconscious.wire.files import Document, SharedResult, SyncPublishResult, S
 MOST_ENTRIES = 5_000
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-_AUTHOR = re.compile(r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|(?:SHA256:)?[A-Za-z0-9+/=]{16,100}")
+_AUTHOR = re.compile(r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|(?:SHA256:)?[A-Za-z0-9+/=]{16,100}|team:[^\s:@]{1,63}")
 
 
 class Version(BaseModel):
@@ -143,8 +143,8 @@ class Sharing(Handler):
         if author:
             if not _AUTHOR.fullmatch(author):
                 raise RequestError(
-                    "that is no address and no fingerprint of a key",
-                    "enter the address or fingerprint that `git log` shows",
+                    "that is no address, no fingerprint of a key and nobody of a team's store",
+                    "enter the address or fingerprint that `git log` shows, or team:NAME",
                 )
             async with self.app.database.write() as tx:
                 await shares.trust(tx, author.casefold() if "@" in author else author, on=not args.back)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from time import time
 
 import aiosqlite
@@ -40,20 +40,45 @@ PERSONAL = frozenset({"preference", "lesson", "meta"})
 """Kinds that say how the user wants things, or that this store derives: a teammate's is read as a learning."""
 
 
+MEMBER = "team:"
+"""Prefix of people of a team's store among the trusted authors; ``team:*`` is all of them."""
+
+
+def is_trusted_member(person: str, trusted: Set[str]) -> bool:
+    """Whether the user trusts a person of the team's store."""
+    return bool({f"{MEMBER}{person}", f"{MEMBER}*"} & trusted)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A teammate's version, as the terminal sends it; its author is not verified here."""
+    """A teammate's version. The terminal sends those in Git, with an author that is not verified here.
+
+    ``member`` is set for those of a team's store, where the author has logged in; ``confirmed_by`` is the maintainer
+    who confirmed it there.
+    """
 
     uid: str
     digest: str
     version: Document
     author: str
     key: str
+    member: str = ""
+    confirmed_by: str = ""
 
     @property
     def by(self) -> str:
         """The author's name as shown to a person."""
         return clean("".join(sign for sign in self.author if sign.isprintable()))[:200] or "an unknown author"
+
+    def is_of(self, trusted: Set[str]) -> bool:
+        """Whether the user trusts its author."""
+        if self.member:
+            return is_trusted_member(self.member, trusted)
+        return bool({self.author.casefold(), self.key} & {one for one in trusted if not one.startswith(MEMBER)})
+
+    def is_confirmed(self, trusted: Set[str]) -> bool:
+        """Whether a maintainer whom the user trusts has confirmed it."""
+        return bool(self.confirmed_by) and is_trusted_member(self.confirmed_by, trusted)
 
 
 @dataclass(slots=True)
@@ -67,6 +92,8 @@ class Seen:
     text: str = ""
     candidate: Candidate | None = field(default=None, repr=False)
     trusted: bool = False
+    confirmed: bool = False
+    """Whether a maintainer of the team has confirmed it."""
     suspicion: str = ""
     """Why its text may be poisoned."""
 
@@ -84,9 +111,12 @@ class Seen:
 
 
 async def take(
-    app: App, project: Project, offers: Sequence[Offer], *, act: str = "", preview: bool = False
+    app: App, project: Project, offers: Sequence[Offer], *, act: str = "", preview: bool = False, actor: str = "user"
 ) -> list[ReceivedVersion]:
-    """Store what teammates shared, as one act that a single undo reverts. Return the result for each version."""
+    """Store what teammates shared, as one act that a single undo reverts. Return the result for each version.
+
+    ``actor`` is the user if they asked for it, else the daemon.
+    """
     texts = await current_texts(app, project, settle=not preview)
     trusted = set(await shares.trusted(app.database))
     key = await asyncio.to_thread(export_key, app.home.root)
@@ -99,7 +129,8 @@ async def take(
     for one, (_, admission) in zip(fresh, judged, strict=True):
         one.suspicion = of_verdict(admission.verdict)
     if not preview:
-        await _take_in(app, project, seen, judged, known, act)
+        await _take_in(app, project, seen, judged, known, (act, actor))
+        await _confirm_known(app, seen, known, trusted)
     return [one.as_answer() for one in seen]
 
 
@@ -117,7 +148,7 @@ def _judged(
         if seen.memory_id is None and number[offer.uid] > 1:
             seen.reason += "; another version of it was shared as well"
         elif seen.memory_id is None:  # with several versions to choose from, also a trusted author's waits
-            seen.trusted = bool({offer.author.casefold(), offer.key} & trusted)
+            seen.trusted, seen.confirmed = offer.is_of(trusted), offer.is_confirmed(trusted)
         yield seen
 
 
@@ -175,12 +206,13 @@ async def _take_in(
     seen: Sequence[Seen],
     judged: Sequence[tuple[Candidate, Admission]],
     known: Mapping[str, Sequence[Received]],
-    act: str,
+    by: tuple[str, str],
 ) -> None:
+    act, actor = by
     ctx = app.recall_context()
     fresh = [one for one in seen if one.candidate]
     repeats = await merging.repeated(ctx, judged, project.id)
-    where = Provenance(SessionRef(project.id, None), agent="sync", actor="user")
+    where = Provenance(SessionRef(project.id, None), agent="sync", actor=actor)
     current = {(one.offer.uid, one.offer.digest) for one in seen}
     async with app.database.write() as tx:
         if act:
@@ -191,6 +223,33 @@ async def _take_in(
             await _became(tx, one, pair, where, kept, unconfirmed_on=ctx.settings.unconfirmed)
     await app.embedding.refresh(repeats.changed)
     app.embedding.wake()
+
+
+async def _confirm_known(
+    app: App, seen: Sequence[Seen], known: Mapping[str, Sequence[Received]], trusted: Set[str]
+) -> None:
+    """Confirm the unconfirmed memories that a maintainer of the team has confirmed since they came."""
+    confirmed = [one for one in seen if one.became == "known" and one.offer.is_confirmed(trusted)]
+    changed = []
+    async with app.database.write() as tx:
+        for one in confirmed:
+            held = next(held for held in known[one.offer.uid] if held.digest == one.offer.digest)
+            capture = await unconfirmed.capture_of(tx, held.memory_id) if held.memory_id else None
+            if capture is not None:
+                memory = await unconfirmed.confirm(tx, capture, f"{one.offer.confirmed_by} confirmed it for the team")
+                changed.append(memory.id)
+                one.became, one.memory_id = "stored", memory.id
+    await app.embedding.refresh(changed)
+
+
+async def retract(app: App, project: Project, gone: Set[tuple[str, str]]) -> None:
+    """Stop giving versions that their author has withdrawn, unless a person or a session has confirmed them here."""
+    async with app.database.write() as tx:
+        known = await shares.received(tx, project.id)
+        for uid, digest in gone:
+            for one in known.get(uid, ()):
+                if one.digest == digest and one.status == "review":
+                    await decisions.displace(tx, one.id, "its author withdrew it")
 
 
 async def _drop_replaced(
@@ -208,9 +267,13 @@ async def _drop_replaced(
 
 def _admitted(one: Seen, *, checked: bool) -> tuple[Candidate, Admission]:
     assert one.candidate is not None  # noqa: S101 - the caller chose those that have one
-    reservation = "" if one.trusted else one.reason
-    admission = Admission(Decision.REVIEW, one.candidate.raw_confidence, one.reason, reservation=reservation)
-    return one.candidate, apply_verdict(admission, screen(one.candidate)) if checked else admission
+    reservation = "" if one.trusted or one.confirmed else one.reason
+    decision = Decision.AUTO if one.confirmed else Decision.REVIEW
+    admission = Admission(decision, one.candidate.raw_confidence, one.reason, reservation=reservation)
+    admission = apply_verdict(admission, screen(one.candidate)) if checked else admission
+    if admission.decision is Decision.AUTO and admission.verdict and admission.verdict.level is not Level.NONE:
+        admission = replace(admission, decision=Decision.REVIEW)
+    return one.candidate, admission
 
 
 async def _became(

@@ -105,15 +105,34 @@ class Hit(TypedDict):
     told: NotRequired[ShortenedText]
 
 
-class SearchResult(TypedDict):
-    """Answer to ``search``. ``far`` hits were left out because they match too little."""
+class TeamHit(TypedDict):
+    """A memory that a team's store found and that the local store does not have: it is unconfirmed.
 
+    ``by`` is the person who shared it, ``confirmed_by`` the maintainer who confirmed it, ``people`` how many used it.
+    """
+
+    uid: str
+    kind: str
+    content: str
+    by: str
+    confirmed_by: str
+    people: int
+    said_at: float
+
+
+class _Hits(TypedDict):
     hits: list[Hit]
     mode: str
     far: int
 
 
-class RecallResult(SearchResult):
+class SearchResult(_Hits):
+    """Answer to ``search``. ``far`` hits were left out as they match too little; ``team``: only of a team's store."""
+
+    team: NotRequired[list[TeamHit]]
+
+
+class RecallResult(_Hits):
     """Answer to ``recall``: the hits, and the text that the model is given."""
 
     text: str

@@ -20,6 +20,7 @@ from subconscious.wire import (
     privacy,
     sessions,
     stats,
+    team,
     undo,
     upkeep,
 )
@@ -147,6 +148,18 @@ class Ask(Protocol):
     def __call__(
         self, cmd: Literal["shared", "share", "unshare"], patience: float = ..., /, **args: Any
     ) -> files.SharedResult: ...
+    @overload
+    def __call__(
+        self,
+        cmd: Literal["team", "team_join", "team_leave", "team_confirm", "team_member"],
+        patience: float = ...,
+        /,
+        **args: Any,
+    ) -> team.TeamResult: ...
+    @overload
+    def __call__(self, cmd: Literal["team_sync"], patience: float = ..., /, **args: Any) -> team.TeamSyncResult: ...
+    @overload
+    def __call__(self, cmd: Literal["team_setup"], patience: float = ..., /, **args: Any) -> team.TeamSetupResult: ...
     @overload
     def __call__(self, cmd: Literal["trust"], patience: float = ..., /, **args: Any) -> files.TrustResult: ...
     @overload

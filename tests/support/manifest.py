@@ -54,7 +54,7 @@ def with_options(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_derived(name: str) -> bool:
-    return name == "provider" or (name.endswith("_key") and name != "embedder_key")
+    return name == "provider" or (name.endswith("_key") and name not in ("embedder_key", "store_key"))
 
 
 if __name__ == "__main__":

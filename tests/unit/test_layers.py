@@ -19,6 +19,7 @@ ORDER = (
     *(
         "files",
         "sharing",
+        "team",
         "surfacing",
         "consolidation",
         "history",

@@ -127,7 +127,7 @@ def test_an_extra_replaces_nothing_that_a_daemon_runs_from() -> None:
             name: together[name] for name in extra.keys() & together.keys()
         }
         together |= extra
-    assert len(others) == 3
+    assert len(others) == 4
     assert versions(CHECKOUT / "requirements-dev.lock").items() >= together.items()
     assert not {"anthropic", "openai", "mcp", "pip", "setuptools"} & base.keys()
 

@@ -1,0 +1,60 @@
+"""Results of the requests about a team's store, as they are sent over the socket."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from subconscious.wire.files import HeldMemory, ReceivedVersion
+
+
+class TeamMember(TypedDict):
+    """A person's role in a project of a team's store."""
+
+    person: str
+    role: str
+
+
+class TeamRefusal(TypedDict):
+    """Something that the server refused, and why."""
+
+    act: str
+    uid: str
+    reason: str
+
+
+class TeamResult(TypedDict):
+    """Answer to ``team``, ``team_join``, ``team_leave``, ``team_confirm`` and ``team_member``.
+
+    ``store`` is the address without a password, "" if none is configured. ``name``, ``person`` and ``role`` are "" if
+    this project is not joined. ``waiting`` is what is still to be sent, ``received`` the versions of others that are
+    kept here. ``trouble`` says why the server was not reached last, ``remedy`` what helps.
+    """
+
+    store: str
+    name: str
+    person: str
+    role: str
+    waiting: int
+    received: int
+    synced_at: float | None
+    trouble: str
+    remedy: str
+    refused: list[TeamRefusal]
+    projects: list[str]
+    members: list[TeamMember]
+
+
+class TeamSyncResult(TypedDict):
+    """Answer to ``team_sync``."""
+
+    sent: int
+    held: list[HeldMemory]
+    refused: list[str]
+    received: list[ReceivedVersion]
+    broken: int
+
+
+class TeamSetupResult(TypedDict):
+    """Answer to ``team_setup``: the numbers of the migrations that were applied to the server."""
+
+    applied: list[int]

