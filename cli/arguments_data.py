@@ -193,7 +193,6 @@ def _add_team(commands: Subparsers) -> None:
     what = "show how this project exchanges memories with a team's store"
     command = add_command(commands, "team", "team:status", what, listing=True)
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_command(choices, "status", "team:status", what, listing=True)
     join = add_command(choices, "join", "team:join", "join this project to one of the team's store", listing=True)
     join.add_argument("name", metavar="NAME", help="the project's name there")
     join.add_argument("--create", action="store_true", help="begin the project there, as its maintainer")

@@ -121,6 +121,8 @@ class TeamHit(TypedDict):
 
 
 class _Hits(TypedDict):
+    """What a search found in the local store."""
+
     hits: list[Hit]
     mode: str
     far: int
