@@ -93,7 +93,7 @@ def day(text: str) -> float:
     try:
         return datetime.fromisoformat(text).astimezone().timestamp()
     except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError(f"{text!r} is no date: write it as 2026-11-20") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-20") from None
 
 
 def _add_consolidating(commands: Subparsers) -> None:

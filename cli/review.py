@@ -123,7 +123,7 @@ def show_capture(options: Namespace) -> None:
     card(capture)
     if screen.line(capture["content"]) != screen.statement(capture):
         print(screen.wrapped(f"in full: {screen.line(capture['content'])}", 6))
-    print(f"\n{STATES.get(capture['status'], 'It is no memory.')}")
+    print(f"\n{STATES.get(capture['status'], 'It is not a memory.')}")
     print(_next_step(capture))
 
 

@@ -63,7 +63,7 @@ async def keep(
     for candidate, stated in judged:
         admission = await last_word(ctx, (candidate, stated), where)
         if candidate.content in told and candidate.content not in found.memories:
-            reason = f"{told[candidate.content]} says it already"
+            reason = f"{told[candidate.content]} states it already"
             admission = replace(admission, decision=Decision.DISCARD, reason=reason)
         admission = merging.made_certain(candidate, admission, found)
         admission = await habits.judge(tx, candidate, admission, where.place, ctx.settings)
@@ -175,7 +175,7 @@ async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, fou
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]
     await succession.take_over(tx, memory, [*found.replaced.get(memory.content, ()), *meanwhile])
     if (capture := found.displaced.get(memory.content)) is not None:
-        await decisions.displace(tx, capture, f"memory {memory.id} says otherwise since")
+        await decisions.displace(tx, capture, f"memory {memory.id} has contradicted it since")
     if (doubted := found.in_doubt.get(memory.content)) is not None and not found.replaced.get(memory.content):
         await succession.propose(tx, memory, doubted)
     found.made.append(memory)

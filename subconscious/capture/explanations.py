@@ -134,9 +134,9 @@ async def _last_word(ctx: RecallContext, judged: Judged, where: Provenance, repe
     if admission.decision not in merging.KEPT:
         return admission
     if candidate.content in repeats.memories:
-        return _said_again(admission, f"says what memory {repeats.memories[candidate.content][0]} says")
+        return _said_again(admission, f"repeats memory {repeats.memories[candidate.content][0]}")
     if candidate.content in repeats.captures and admission.decision is Decision.REVIEW:
-        return _said_again(admission, f"says what capture {repeats.captures[candidate.content]} says, which waits")
+        return _said_again(admission, f"repeats capture {repeats.captures[candidate.content]}, which waits for review")
     return admission
 
 

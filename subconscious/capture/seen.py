@@ -23,10 +23,10 @@ LOWERED = "; lowered: "
 """Separator of the observation and the objections in an extractor's reason."""
 
 SORTS = {
-    "sentence": "a statement of the assistant's",
+    "sentence": "a statement of the assistant",
     "point": "a point of a list",
     "passage": "a passage",
-    "plan": "a plan of the assistant's",
+    "plan": "a plan of the assistant",
     "finding": "a finding",
     "mended": "a fault and its fix",
     "resolved": "a fault and its fix, told apart",

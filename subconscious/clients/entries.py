@@ -195,7 +195,7 @@ def _toml(text: str, path: str) -> Json:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{path} is no TOML: {error}", f"correct {path}") from error
+        raise RequestError(f"{path} is not TOML: {error}", f"correct {path}") from error
 
 
 def _without_our_tables(text: str, path: str) -> str:

@@ -227,9 +227,7 @@ async def tidy(app: App) -> int:
     if not changed:
         return 0
     async with app.database.write() as tx:
-        gone = await consolidations.archive_dependents(
-            tx, changed, "daemon", "its wording has changed, or another took its place"
-        )
+        gone = await consolidations.archive_dependents(tx, changed, "daemon", "it was reworded or superseded")
         await vectors.activate(tx, gone, False)
     await app.embedding.refresh(gone)
     return len(gone)

@@ -120,9 +120,9 @@ def _payload(body: bytes, event: str, client: str) -> Payload:
     try:
         said = json.loads(body.decode("utf-8", "replace"), parse_int=_unread)
     except (ValueError, RecursionError) as error:
-        raise BrokenEntryError(f"the payload is no JSON: {error}") from error
+        raise BrokenEntryError(f"the payload is not JSON: {error}") from error
     if not isinstance(said, dict):
-        raise BrokenEntryError("the payload is no JSON object")
+        raise BrokenEntryError("the payload is not a JSON object")
     if client in CLIENTS:
         said = CLIENTS[client].payload(event, said)
     texts = {field.name: said.get(field.name) for field in fields(Payload)}
@@ -169,7 +169,7 @@ def _seconds(text: str) -> float:
     try:
         return int(text) / 1e9
     except (ValueError, OverflowError) as error:
-        raise BrokenEntryError(f"{text!r} is no time") from error
+        raise BrokenEntryError(f"{text!r} is not a time") from error
 
 
 def _options(text: str) -> dict[str, str]:

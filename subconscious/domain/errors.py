@@ -91,7 +91,7 @@ class OnlyCaptureError(NotFoundError):
     def __init__(self, capture_id: int, status: str, memory_id: int | None) -> None:
         state = CAPTURE_STATES.get(status, f"was {status}") if memory_id is None else f"is stored as memory {memory_id}"
         super().__init__(
-            f"{capture_id} is no memory but a capture, and {state}", f"to look at it: subconscious show {capture_id}"
+            f"{capture_id} is not a memory but a capture, and {state}", f"to look at it: subconscious show {capture_id}"
         )
 
 

@@ -221,7 +221,7 @@ def _split_record(body: str) -> tuple[Record | None, str]:
     except (RecordError, RecursionError) as error:
         raise NoteError(f"its record can't be used: {error}") from error
     except ValueError as error:
-        raise NoteError("its record is no JSON") from error
+        raise NoteError("its record is not JSON") from error
 
 
 def _parse_statement(text: str) -> str:

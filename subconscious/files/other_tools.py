@@ -81,7 +81,7 @@ def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
                     rows = database.rows(table, wanted)
                     yield from (as_item(row) for row in rows if _is_of(row, project))
             if not found:
-                yield Item(path.name, problem="it has none of claude-mem's tables")
+                yield Item(path.name, problem="it lacks the tables of claude-mem")
     except ForeignError as error:
         yield Item(path.name, problem=str(error))
     except OSError as error:
@@ -138,7 +138,7 @@ def read_mem0(path: Path, project: str) -> Iterator[Item]:
     about = document if isinstance(document, dict) else {}
     entries = next((about[name] for name in ("results", "memories") if name in about), document)
     if not isinstance(entries, list):
-        yield Item(path.name, problem="it is no mem0 export: it has no list of memories")
+        yield Item(path.name, problem="it is not a mem0 export: it has no list of memories")
         return
     categories = _named(about.get("categories"))
     yield from (_mem0_item(entry, number, categories) for number, entry in enumerate(entries, start=1))
@@ -154,7 +154,7 @@ def _named(categories: object) -> dict[str, str]:
 
 def _mem0_item(entry: object, number: int, categories: Mapping[str, str]) -> Item:
     if not isinstance(entry, dict):
-        return Item(f"mem0 memory #{number}", problem="it is no memory")
+        return Item(f"mem0 memory #{number}", problem="it is not a memory")
     name = f"mem0 memory {entry.get('id') or f'#{number}'}"
     if (state := entry.get("state", "active")) != "active":
         return Item(name, problem=f"its state is {str(state)[:20]}")

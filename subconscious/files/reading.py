@@ -176,7 +176,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError("it is no JSON, or cut off") from error
+        raise UnreadableError("it is not JSON, or cut off") from error
 
 
 def read_json(path: Path) -> Iterator[Item]:
@@ -187,7 +187,7 @@ def read_json(path: Path) -> Iterator[Item]:
         yield Item(path.name, problem=str(error))
         return
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        yield Item(path.name, problem="it is no export of Subconscious")
+        yield Item(path.name, problem="it is not an export of Subconscious")
         return
     if document.get("version") != 1:
         yield Item(path.name, problem=f"its format is version {str(document.get('version'))[:20]}, not 1")
@@ -195,4 +195,4 @@ def read_json(path: Path) -> Iterator[Item]:
     memories = document.get("memories")
     for number, record in enumerate(memories if isinstance(memories, list) else [], start=1):
         name = f"{path.name} #{number}"
-        yield Item(name, record) if isinstance(record, dict) else Item(name, problem="it is no record")
+        yield Item(name, record) if isinstance(record, dict) else Item(name, problem="it is not a record")

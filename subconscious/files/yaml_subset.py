@@ -93,7 +93,7 @@ def _value(text: str, number: int) -> Value:
     except (ValueError, RecursionError):
         if text.endswith("]") and not set(text[1:-1]) & set("\"'{[&*"):
             return [_scalar(part.strip(), number) for part in text[1:-1].split(",") if part.strip()]
-    raise FrontMatterError(f"line {number} is no list of plain values")
+    raise FrontMatterError(f"line {number} is not a list of plain values")
 
 
 def _scalar(text: str, number: int) -> Scalar:

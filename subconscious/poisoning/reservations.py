@@ -266,7 +266,7 @@ def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
 
 def _by_evidence(traced: Traced, screen: Screen) -> str:
     if traced.foreign:
-        return f"its session did not run {traced.foreign[0]!r} by itself"
+        return f"its session had not run {traced.foreign[0]!r} before a tool named it"
     if traced.copied >= COPIED or traced.retold >= RETOLD:
         return "a file, a page or a command's output worded it"
     named = traced.grounded or traced.anchored or traced.approved

@@ -57,9 +57,7 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
             else [await _apply(app, tx, decision, number) for number in decision.ids]
         )
         archived = [one.archived.id for one in undone if one.archived is not None]
-        archived_summaries = await consolidations.archive_dependents(
-            tx, archived, "user", "what it sums up was taken back"
-        )
+        archived_summaries = await consolidations.archive_dependents(tx, archived, "user", "its sources were undone")
         await _deactivate_vectors(tx, [*archived, *archived_summaries])
         restored = [number for one in undone for number in one.restored]
         restored += await merges.restore_merged(tx, archived_summaries, "user", rules.UNDONE)

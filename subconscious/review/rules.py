@@ -30,7 +30,7 @@ WAITING = "review"
 APPROVABLE = (WAITING, UNCONFIRMED)
 """The statuses that can be approved. Captures in quarantine have to be released first, one by one."""
 
-UNDONE = "what a person had decided of it was undone"
+UNDONE = "the person's decision was undone"
 
 RESTORABLE = ("expired", "rejected", "discarded")
 """The statuses that can be put back into the queue."""
@@ -112,10 +112,10 @@ def propose(capture: Capture, similar: Sequence[SimilarMemory]) -> Proposal:
             "instruction", "reject", "it reads like an instruction to whoever reads it, and you did not say it"
         )
     if found := PASSING.search(content):
-        return Proposal("passing", "edit", f"it holds for a while only: {found[0]!r}")
+        return Proposal("passing", "edit", f"it is only valid for a while: {found[0]!r}")
     if found := SINGLE_CASE.search(content):
         return Proposal("specific", "look", f"it is about one case: {found[0]!r}")
-    return Proposal("open", "look", "it needs you")
+    return Proposal("open", "look", "it needs your decision")
 
 
 def likeness(one: str, other: str, cosine: float = 0.0) -> float:
@@ -219,7 +219,7 @@ async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float,
         return None
     memory = await memories.require(tx, capture["memory_id"])
     await decisions.decide(tx, capture, "approved", "user", reason, action="released", memory_id=memory.id)
-    await memories.unarchive(tx, memory, "user", "let out of quarantine")
+    await memories.unarchive(tx, memory, "user", "released from quarantine")
     return memory
 
 
@@ -244,7 +244,7 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
     if done["action"] == "released":
         await decisions.release(tx, capture_id, None)
     for lesson in await poison.of_capture(tx, capture_id):
-        await poison.remove_lesson(tx, lesson, "what taught it was undone")
+        await poison.remove_lesson(tx, lesson, "the rejection that it came from was undone")
     return undone
 
 

@@ -122,7 +122,7 @@ def _obstacle(path: Path, text: str) -> str:
     if text and not is_ours(path):
         return "belongs to somebody else"
     if text and not _SHELL.match(text):
-        return "is no shell script"
+        return "is not a shell script"
     if _MANAGED.search(without_lines(text)):
         return "is kept by another tool"
     return ""

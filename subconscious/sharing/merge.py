@@ -83,7 +83,7 @@ def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
     if document.get("subconscious") != VERSION:
         raise EntryError(f"its format is {str(document.get('subconscious'))[:20]}, not {VERSION}")
     if not _is_digest(uid) or not isinstance(replaced, list) or not all(map(_is_digest, replaced)):
-        raise EntryError("its names are no digests")
+        raise EntryError("its names are not digests")
     if name not in ("", uid):
         raise EntryError("it is about another memory than its name")
     if not isinstance(versions, list) or not all(isinstance(one, dict) for one in versions):
@@ -101,9 +101,9 @@ def _loaded(raw: bytes) -> Document:
     try:
         document = json.loads(raw.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise EntryError("it is no JSON") from error
+        raise EntryError("it is not JSON") from error
     if not isinstance(document, dict):
-        raise EntryError("it is no JSON object")
+        raise EntryError("it is not a JSON object")
     return document
 
 

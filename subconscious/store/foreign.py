@@ -69,7 +69,7 @@ def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
 
 def _connected(copy: Path) -> sqlite3.Connection:
     if read_beginning(copy, len(_MAGIC)) != _MAGIC:
-        raise ForeignError("it is no SQLite database")
+        raise ForeignError("it is not an SQLite database")
     connection = sqlite3.connect(copy)
     deadline = monotonic() + SECONDS
     connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS)

@@ -219,7 +219,7 @@ async def weighed(
     if admission.decision is Decision.AUTO:
         return admission
     if memory is not None and as_trusted:
-        return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory.id} says")
+        return replace(admission, decision=Decision.DISCARD, reason=f"repeats memory {memory.id}")
     return await _beside_waiting(ctx, tx, judged, session_id, given, found)
 
 
@@ -241,7 +241,9 @@ async def _beside_waiting(
         return admission
     if capture["origin"] == candidate.origin:
         await review_queue.restate(tx, capture, ctx.settings.review_expiry_days)
-    return replace(admission, decision=Decision.DISCARD, reason=f"says what capture {capture['id']} says, which waits")
+    return replace(
+        admission, decision=Decision.DISCARD, reason=f"repeats capture {capture['id']}, which waits for review"
+    )
 
 
 async def _beside_unconfirmed(
@@ -261,7 +263,7 @@ async def _beside_unconfirmed(
     memory_id = capture["memory_id"]
     if session_id and session_id != capture["session_id"] and admission.reservation == "":
         found.changed.append(await confirmation.seen_again(tx, capture, candidate, session_id))
-    return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory_id} says")
+    return replace(admission, decision=Decision.DISCARD, reason=f"repeats memory {memory_id}")
 
 
 def is_flagged(admission: Admission) -> bool:
@@ -316,7 +318,7 @@ async def take_place(
         found.changed.append(known.id)
     capture = await _waiting(tx, candidate, found)
     if capture is not None and made.origin.distrust <= candidate_from(capture).origin.distrust:
-        await decisions.displace(tx, capture["id"], f"says what memory {made.id} says")
+        await decisions.displace(tx, capture["id"], f"repeats memory {made.id}")
 
 
 def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:

@@ -84,7 +84,7 @@ def sift(
     worded: set[str] = set()  # a memory of the project and one of the user may have the same wording
     for hit in hits:
         why = _against(hit, limits, seen, now)
-        why = why or (f"{elsewhere[hit.memory.id]} says it already" if hit.memory.id in elsewhere else "")
+        why = why or (f"{elsewhere[hit.memory.id]} states it already" if hit.memory.id in elsewhere else "")
         why = why or (TWICE if hit.memory.content_hash in worded else "")
         if not why and len(fit) < left:
             fit.append(hit)

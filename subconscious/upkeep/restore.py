@@ -70,7 +70,7 @@ def find(home: Home, name: str) -> Path:
     except NewerStoreError:
         pass  # a valid copy of a newer version: restoring it reports what to do
     except StoreError as error:
-        raise NotFoundError(f"{name!r} is no copy of a memory database", LIST_HINT) from error
+        raise NotFoundError(f"{name!r} is not a copy of a memory database", LIST_HINT) from error
     return path
 
 

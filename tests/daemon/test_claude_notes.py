@@ -348,7 +348,7 @@ def test_what_the_client_loads_is_not_given_again(running: Home, session: Speake
     assert "UploadWorker" not in greeting
     assert given(later) == ""
     (held,) = wire.call(running, "why_surfaced", {"session_id": later.id})["held"]
-    assert held["why"] == "CLAUDE.md says it already"
+    assert held["why"] == "CLAUDE.md states it already"
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_what_a_file_says_is_not_kept_a_second_time(running: Home, session: Spea
         (session.project / "CLAUDE.md").write_text(f"- {CENTS}\n")
     source = "cents.md" if place == "note" else "CLAUDE.md"
     ((status, reason),) = said(running, session, f"We decided: {CENTS}")
-    assert (status, reason) == ("discarded", f"{source} says it already")
+    assert (status, reason) == ("discarded", f"{source} states it already")
 
 
 def test_what_differs_from_a_file_is_kept(running: Home, session: Speaker) -> None:

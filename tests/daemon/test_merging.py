@@ -262,7 +262,7 @@ async def test_what_waits_beside_what_is_known_need_not_wait(app: App, project: 
     ((number, made),) = await said(app, project, AGAIN, decision=Decision.REVIEW)
     capture = await captures.get(app.database, number)
     assert made is None
-    assert (capture["status"], capture["reason"]) == ("discarded", f"says what memory {old.id} says")
+    assert (capture["status"], capture["reason"]) == ("discarded", f"repeats memory {old.id}")
     assert await now(app, old) == old
 
 

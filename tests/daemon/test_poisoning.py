@@ -274,13 +274,13 @@ def test_a_capture_is_shown_under_its_number_before_and_after_a_decision(running
     assert f"subconscious review restore {number}" in screen_of(running, speaker, "show", str(number))
     held = attacked(running, speaker)
     assert f"subconscious review release {held}" in screen_of(running, speaker, "show", str(held))
-    with pytest.raises(DaemonError, match=f"{number} is no memory but a capture, and was rejected"):
+    with pytest.raises(DaemonError, match=f"{number} is not a memory but a capture, and was rejected"):
         terminal.call(running, "pin", ids=[number])
 
 
 def test_the_model_is_not_shown_a_capture(running: Home, speaker: Speaker) -> None:
     number = suspected(running, speaker)
-    with pytest.raises(DaemonError, match=f"{number} is no memory but a capture, and waits for your review"):
+    with pytest.raises(DaemonError, match=f"{number} is not a memory but a capture, and waits for your review"):
         wire.call(running, "show", {"id": number})
 
 

@@ -65,7 +65,7 @@ def test_it_has_to_be_said_which(daemon: StubDaemon, capsys: pytest.CaptureFixtu
 def test_a_date_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], date: str) -> None:
     with pytest.raises(SystemExit):
         main(["decay", "--log", "--since", date])
-    assert "is no date" in capsys.readouterr().err
+    assert "is not a date" in capsys.readouterr().err
 
 
 def test_a_curve_is_drawn() -> None:

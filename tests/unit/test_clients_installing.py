@@ -126,7 +126,7 @@ def test_a_file_that_a_link_names_is_written_through_it(state: Path, person: Pat
         ("gemini", "settings.json", '{"a": 1} // mine', "not plain JSON"),
         ("gemini", "settings.json", "[]", "not plain JSON"),
         ("cursor", "hooks.json", '{"hooks": []}', "not plain JSON"),
-        ("codex", "config.toml", "a = ", "no TOML"),
+        ("codex", "config.toml", "a = ", "not TOML"),
     ],
 )
 def test_a_file_that_can_t_be_read_is_left_alone(client: str, name: str, text: str, problem: str, state: Path) -> None:

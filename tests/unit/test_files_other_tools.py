@@ -101,10 +101,10 @@ def test_a_database_that_is_hostile_or_none_gets_one_line(claude_mem: Path, tmp_
     fifo = tmp_path / "fifo.db"
     os.mkfifo(fifo)
     problems = {path.stem: [item.problem for item in read_claude_mem(path, "")] for path in (views, cut, text, fifo)}
-    assert problems["views"] == ["it has none of claude-mem's tables"]
+    assert problems["views"] == ["it lacks the tables of claude-mem"]
     assert len(problems["cut"]) == 1
     assert "damaged" in problems["cut"][0]
-    assert problems["text"] == ["it is no SQLite database"]
+    assert problems["text"] == ["it is not an SQLite database"]
     assert "FIFO" in problems["fifo"][0]
 
 
@@ -130,7 +130,7 @@ def test_mem0(tmp_path: Path, wrap: str) -> None:
     assert (first.name, first.statement) == ("mem0 memory 6f1c", "Prefers tabs")
     assert first.claims == {"kind": "preference", "tags": ["style"], "said": MARCH}
     assert second.claims == {"kind": "learning", "tags": []}
-    assert (empty.problem, broken.problem) == ("it says nothing", "it is no memory")
+    assert (empty.problem, broken.problem) == ("it says nothing", "it is not a memory")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[", "5", '{"results": 5}', "[" * 100_000, "\udcff"])

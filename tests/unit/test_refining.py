@@ -162,7 +162,7 @@ async def test_a_doubtful_echo_of_a_memory_is_discarded(ctx: RecallContext, keep
     before = await keep(candidate(SAID, "offline-1"), AUTO)
     other = candidate(SAID.upper(), origin=Origin.TOOL, evidence=Evidence(SAID.upper(), "t9", "g", 0, 9))
     after = await keep(other, REVIEW, Spot(spot.project_id, "s2"))
-    assert (after["status"], after["reason"]) == ("discarded", f"says what memory {before['memory_id']} says")
+    assert (after["status"], after["reason"]) == ("discarded", f"repeats memory {before['memory_id']}")
     assert (await memories.get(ctx.database, before["memory_id"] or 0)).recurrence == 1
 
 

@@ -486,7 +486,7 @@ async def test_what_another_session_found_in_other_words_confirms_it(
     assert (memory.unconfirmed, memory.archived_at, memory.content) == (False, None, TABS)
     (note,) = await captures.listing(ctx.database, session_id="s1")
     assert note["status"] == "discarded"
-    assert note["reason"].startswith(f"says what memory {earlier} says")
+    assert note["reason"].startswith(f"repeats memory {earlier}")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def count(
     given = await surfaces.given_hashes(ctx.database, session_id)
     echo = memory.content_hash in given and one.capture["origin"] != Origin.USER
     confirmed = [] if echo or memory.session_id == session_id else await _count(tx, one, memory, session_id)
-    await decisions.displace(tx, one.capture["id"], ECHO if echo else f"says what memory {memory.id} says")
+    await decisions.displace(tx, one.capture["id"], ECHO if echo else f"repeats memory {memory.id}")
     return confirmed
 
 

@@ -297,7 +297,7 @@ async def _repeat(
         and memory.session_id != where.place.session_id
     )
     if not heard_again and admission.decision is not Decision.QUARANTINE:
-        reason = ECHO if memory.content_hash in given else f"says what memory {memory_id} says"
+        reason = ECHO if memory.content_hash in given else f"repeats memory {memory_id}"
         admission = Admission(Decision.DISCARD, admission.confidence, reason)
     capture_id = await captures.insert(tx, candidate, admission, where.place, ctx.settings.review_expiry_days)
     if capture_id is None:

@@ -165,7 +165,7 @@ def _scanned(text: str) -> Iterator[Any]:
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 DECODER = json.JSONDecoder(parse_constant=_constant)
