@@ -274,7 +274,7 @@ async def _keep(
 
     ``lost`` copies have no file any more.
     """
-    from subconscious.store import vectors  # imports numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     known = await claude_notes.notes(database, place.project_id)
     left: list[int] = []

@@ -212,7 +212,7 @@ def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Op
     for one in said:
         try:
             found[one] = model().opinion(one, embedder)
-        except EmbedderError:  # it was closed for another a moment ago
+        except EmbedderError:  # it has just been replaced by another one
             break
     return found
 
@@ -224,7 +224,7 @@ def _logistic(score: float) -> float:
 @cache
 def model() -> Model:
     """Return the shipped linear model; it is loaded once."""
-    import numpy  # a tenth of a second that the daemon's start should not wait for
+    import numpy  # imports numpy, which would delay the start by a tenth of a second
 
     with files("subconscious.capture").joinpath("judge.npz").open("rb") as file, numpy.load(file) as table:
         return Model({name: table[name] for name in table.files})
@@ -242,7 +242,7 @@ def _upper() -> Any:
     try:
         with as_file(files("subconscious.capture").joinpath("judge.onnx")) as path:
             return open_session(path)
-    except Exception as error:  # a missing file, a broken one, the runtime's own types: words go on alone
+    except Exception as error:  # a missing or broken file, or an error of the runtime: words alone decide
         raise EmbedderError(f"the judge can't be loaded: {error}", "install Subconscious anew") from error
 
 

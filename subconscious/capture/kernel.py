@@ -62,7 +62,7 @@ _LOOKS = re.compile(
 _NUMBER = re.compile(r"[ \t]*\d{1,2}[.)][ \t]+")
 _LINE = re.compile(r"\n+")
 
-_VAGUE = frozenset(  # quoted one by one they would fill a page
+_VAGUE = frozenset(  # a quoted list would fill a page
     """
     addressed after all already applied approach artifacts assessment assistant assumptions background before behavior
     behaviour benefits bottom bug bugs cause change changed changes clean clear committed complete completed concern
@@ -92,7 +92,7 @@ def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for gap in (*_LINE.finditer(text, start, end), None):
         stop = gap.start() if gap else end
         number = _NUMBER.match(text, at, stop)
-        first = number.end() if number else at  # a list's "3." is no sentence
+        first = number.end() if number else at  # the "3." of a list is not a sentence
         yield from sentence_spans(text, first, stop)
         at = gap.end() if gap else end
 

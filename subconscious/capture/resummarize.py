@@ -65,7 +65,7 @@ async def _look_at(app: App, over: EndedSession) -> Done:
     except (TranscriptError, OSError):
         pass  # gone or replaced: there is nothing to summarise
     except Exception:
-        # No error with one session may delay the sessions behind it.
+        # An error with one session must not delay the others.
         log.exception("session %s can't be summarized", over.session.id)
     return Done(over.session.id)
 

@@ -82,7 +82,7 @@ def _of_turn(
         else:
             reasons = (_why_not(sentence, turn, worded, likely),)
             yield Seen(sentence, turn, turn.origin, confidence=likely.get((turn.id, sentence), 0.0), reasons=reasons)
-    # A quote of a command, or of what is no sentence.
+    # A quote of a command, or of text that is not a sentence.
     yield from (_candidate(squeeze(one.evidence.quote), turn, one) for one in rest)
 
 

@@ -72,7 +72,7 @@ async def touched(ctx: RecallContext, project_id: str, turns: Sequence[Turn], ju
     """Return the memories whose files or topics these turns worked on."""
     if not ctx.settings.capture:
         return []
-    # In a thread, and of each message what capture examines: a pasted megabyte would hold up all answers.
+    # In a thread, and only the examined part of each message: a pasted megabyte would delay all answers.
     files, topics = await asyncio.to_thread(_worked_on, turns, judged)
     return await fading.about(ctx.database, project_id, files, topics) if files or topics else []
 

@@ -290,7 +290,7 @@ async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[in
     vector = await ctx.embed(text) if ids else None
     if vector is None:
         return {}
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     near = await vectors.stored_vectors(ctx.database, ids)
     return {number: float(vector @ one) for number, one in near.items() if len(one) == len(vector)}

@@ -46,7 +46,7 @@ async def accepted(database: Database, found: Settings) -> dict[str, Any]:
     history = await events.history(database, *SUBJECT)
     if not history:
         return await accept(database, found, "found at the first start", actor="daemon")
-    # A setting that is new to this version has no other value than its default yet.
+    # A setting that is new in this version has its default value.
     return guarded(Settings.model_construct()) | (history[-1]["after"] or {})
 
 

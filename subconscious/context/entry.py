@@ -85,7 +85,7 @@ class Entry:
 def read_entry(path: Path) -> Entry:
     """Read an entry. Raises BrokenEntryError, or OSError if the file is gone or unreadable at the moment."""
     try:
-        # Hooks write files and no links; what a link leads to, nobody has handed over.
+        # Hooks write files, not links; the target of a link did not come from a hook.
         return parse_entry(path.name, read_regular(path, MAX_BYTES, follow=False))
     except (NotRegularError, TooLargeError) as error:
         raise BrokenEntryError(str(error.strerror)) from error

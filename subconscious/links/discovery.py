@@ -176,7 +176,7 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
     """Return the vector of a memory; None while it has none."""
     if app.embedding.index is None:
         return None
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     return await vectors.vector_of(app.database, app.embedding.current.model, memory.id)
 

@@ -80,7 +80,7 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
     Memories that were merged into it are restored if they are harmless. Returns nothing if the memory has neither a
     capture to decide on nor a project for a new one.
     """
-    from subconscious.store import vectors  # imports numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     bound = await captures.of_memory(tx, memory.id)
     if not bound and memory.project_id is None:

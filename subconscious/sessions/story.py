@@ -162,7 +162,7 @@ def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[st
     if not transcript.path.is_file():
         return "its transcript is gone"
     sentences = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]
-    # Of a sentence about a commit the subject is gone; the word that is left is in Git's own output, too.
+    # In a sentence about a commit only the verb is left, which Git's own output contains, too.
     reported = [sentence for sentence in sentences if len(wording.content_words(sentence)) >= LEAST_WORDS]
     return "" if len(own_words(reported, transcript)) == len(reported) else "it repeats what a tool said"
 

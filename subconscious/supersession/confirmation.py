@@ -78,7 +78,7 @@ async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
 
 async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Memory:
     """Activate an unconfirmed memory and its vector; the index is updated after the commit."""
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     memory = await unconfirmed.confirm(tx, capture, reason)
     await vectors.activate(tx, [memory.id], True)

@@ -336,7 +336,7 @@ def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:
 
 async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Merge one memory into another, and remove it from the vector index."""
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     await merges.merge(tx, gone, stays, cosine)
     await vectors.activate(tx, [gone.id], False)

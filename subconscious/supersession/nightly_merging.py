@@ -139,7 +139,7 @@ async def nearest(app: App, memory: Memory) -> dict[int, float]:
 
 
 async def _vector(app: App, memory: Memory) -> Vector | None:
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     return await vectors.vector_of(app.database, app.embedding.current.model, memory.id)
 

@@ -84,7 +84,7 @@ def decided(seen: Compared, same: float, replacing: float, encoded: float = 0.0)
 
 def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
     """Return the logits of a paraphrase and of a replacement."""
-    import numpy  # a tenth of a second that the daemon's start should not wait for
+    import numpy  # imports numpy, which would delay the start by a tenth of a second
 
     found = numpy.array(features(seen, encoded), numpy.float32)
     return boosted(_trees("same"), found), replacing(_weights()["linear"], _trees("replaces"), found)
@@ -146,7 +146,7 @@ def _upper() -> Any:
     try:
         with as_file(files("subconscious.supersession").joinpath("relation.onnx")) as path:
             return open_session(path)
-    except Exception as error:  # a missing file, a broken one, the runtime's own types: rules go on alone
+    except Exception as error:  # a missing or broken file, or an error of the runtime: rules alone decide
         raise EmbedderError(f"the model of relations can't be loaded: {error}", "install Subconscious anew") from error
 
 

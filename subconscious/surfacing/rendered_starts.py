@@ -57,7 +57,7 @@ async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: P
     session_id, at = entry.payload.session_id, min(entry.at, time())
     if not await sessions.greeted_since(tx, session_id, at):
         await sessions.set_greeted(tx, session_id, at)
-    # The time of the greeting does not tell: a late answer may have set it again and taken it back.
+    # The time of the greeting is no proof: a late answer may have set and cleared it.
     if await surfaces.was_recorded(tx, session_id, HOW, at):
         return
     found = await memories.get_many(app.database, _ids(entry))

@@ -126,7 +126,7 @@ class UtteranceReader:
             self._tool_seen = bool(results) or is_summary
             marked = record.get("isCompactSummary") is True  # by the client; any text can begin like a summary
             for saying in _of_user(record, results, self._uses, start):
-                # A summary at the beginning of a file tells of lines that are in another file.
+                # A summary at the beginning of a file is about lines in another file.
                 yield replace(saying, of_summary=True) if marked and self._any_result else saying
             self._any_result |= bool(results)
 

@@ -84,7 +84,7 @@ def chance(text: str, meaning: numpy.ndarray | None = None) -> float:
 
 @cache
 def _weights(name: str) -> tuple[list[float], numpy.ndarray, float]:
-    import numpy  # a tenth of a second that the daemon's start should not wait for
+    import numpy  # imports numpy, which would delay the start by a tenth of a second
 
     with (
         files("subconscious.capture.detectors").joinpath("corrections.npz").open("rb") as file,

@@ -141,7 +141,7 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
     """Return the practice of staging files by name, if the assistant left other changes out of a commit."""
-    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # whose commands stand here whole
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # their commands are complete here
     ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
     added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]
     named = all(_FILE.match(word) for _, found in added for word in found["what"].split() if word not in ("--", "\\"))
@@ -157,7 +157,7 @@ def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:
-    # A subject that was committed is somebody's words.
+    # A commit's subject has an author, so it is not our own wording.
     habit = "" if name == "subjects" else name
     signs = (f"practice:{name}",)
     return Draft(turn, "pattern", text, quote, "practice", signs=signs, reason="seen in what was run", habit=habit)

@@ -106,7 +106,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return None
     seen.add(command)
     repair = next((done for done in after.worked if done != command and _FORMATS.match(done)), "")
-    # What else fails once and then passes is the status of a test run: it was repaired, and git has the repair.
+    # Other checks that failed once and then passed were repaired, and Git has the repair.
     if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
         text = _repair_told(exchange, command, repair, after)
         return _of_check(turn, text, full, "a check that failed, and its repair", after) if text else None
@@ -234,7 +234,7 @@ def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
 def _explanation(text: str) -> tuple[str, str] | None:
     """Return the first factual sentences of a text, and their position."""
     if len(text) > _LONGEST_SAID:
-        return None  # a summary of the whole, not a word on this
+        return None  # a summary of everything, not an explanation
     spans = sentence_spans(text, 0, len(text))
     kept = [span for span in spans if not is_narration(text[slice(*span)])][:2]
     if not kept or (len(kept) == 2 and text[kept[0][1] : kept[1][0]].strip()):

@@ -49,7 +49,7 @@ def origin_of(
         origin = _lesser(origin, Origin.ASSISTANT)
     before = turns[: turns.index(quoted)] if quoted in turns else turns
     for turn in turns:
-        # Who speaks later may say it after this turn, which takes nothing from whose words it quotes.
+        # A later turn may repeat this one, which does not change the author of the quoted words.
         shared = words(quote) if turn in before else said
         if turn.origin.distrust > origin.distrust and _draws_on(said, own, shared, _of(turn)):
             origin = turn.origin

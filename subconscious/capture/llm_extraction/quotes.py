@@ -48,7 +48,7 @@ def _exact(quote: str, text: str) -> str:
 def _alike(quote: str, text: str) -> str:
     """Find a quote that differs only in white space and the form of marks."""
     wanted = " ".join(quote.translate(_TWINS).split())
-    # Cheap to ask, and most texts don't hold it: a chunk is long, and laying it out sign by sign is slow.
+    # A fast check first: most texts don't contain the word, and comparing a long chunk is slow.
     if max(_WORD.findall(wanted), key=len, default="") not in text:
         return ""
     plain, places = _plain(text)

@@ -388,7 +388,7 @@ async def _mend(
         why = second_look.refusal(look, fresh["content"])
         await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
     elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):
-        # What may be given as it stands needs no other words, which nobody has examined.
+        # Only unusable wordings are replaced, because nobody has checked the new one.
         candidate = replace(candidate_from(fresh), content=words, summary=shorten(words, SUMMARY_LENGTH))
         admission = Admission(Decision.REVIEW, fresh["confidence"], fresh["reason"], reservation=fresh["reservation"])
         await decisions.reword(tx, fresh, candidate, admission, expiry_days)

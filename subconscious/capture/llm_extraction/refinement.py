@@ -170,7 +170,7 @@ class _Meanings:
 
 async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings: _Meanings) -> Capture | None:
     key, turn = capture_key(candidate), candidate.evidence.turn_id
-    # What was discarded is many, and of interest only where it rests on the same words.
+    # There are many discarded captures; only those with the same evidence matter.
     near = [one for one in known if one["turn_id"] == turn or one["status"] != "discarded"]
     for capture in near:
         if capture["capture_key"] == key or _says_same(candidate, capture, 0.0):
@@ -251,7 +251,7 @@ async def _refine(
     capture = await captures.require(tx, capture_id)
     origin = Origin(capture["origin"])
     if capture["status"] == UNCONFIRMED and candidate.origin is Origin.USER is origin:
-        # The model may be sure of what rules were not; the second look decides which of the two is kept.
+        # The model may be more certain than the rules; the second look decides which of the two is kept.
         return await keep(ctx, tx, [judged], where)
     if capture["status"] not in OPEN:
         return []

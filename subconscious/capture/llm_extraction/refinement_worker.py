@@ -78,7 +78,7 @@ async def gather(
     before, the loop would find nothing and sleep again.
     """
     if not wanted(ctx):
-        # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
+        # Switched off: unread text is dropped, or switching it on again would read and bill it unasked.
         await model_readings.delete_unread(tx, place.session_id)
         return
     gained = NewText(
@@ -211,17 +211,17 @@ class Refining:
         except (BadAnswerError, BadRequestError) as error:
             await failed(error)
         except KeyRefusedError as error:
-            # It says nothing of the provider, nor of other sessions, whose keys may be others.
+            # The provider and other sessions, which may have other keys, are not affected.
             await wait(time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
         except ProviderError as error:
             if self._app.config.accepted is not accepted:
-                return  # other settings hold meanwhile: it is tried again under those
+                return  # the settings have changed: it is tried again with the new ones
             self._failures += 1
             await wait(self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
         except (TranscriptError, sqlite3.Error) as error:
             await wait(time() + self._pause(1), str(error))
         except Exception as error:
-            # One transcript that can't be worked on must not keep the model from all others.
+            # An error with one transcript must not block the others.
             log.exception("a model's work on a session failed")
             await failed(error)
 

@@ -150,7 +150,7 @@ def request(
         "stored": [{"id": number, "memory": text} for number, text in list(stored.items())[:MOST_STORED]],
         "session": dict(session or {}),
     }
-    # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
+    # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
     text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(shown, ensure_ascii=True)})
     room = 300 + STORY_TOKENS + ANSWER_TOKENS * min(MOST, len(notes))
     return Request(PURPOSE, asked.system.replace("{types}", types), text, Looks, max_tokens=room)

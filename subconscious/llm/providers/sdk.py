@@ -77,7 +77,7 @@ class SdkCalls:
             return unreachable(self._seller, self._base_url)
         if isinstance(error, RuntimeError) and self._http.is_closed:
             return ProviderError(f"the provider {self._seller} is closed")
-        # Any other error of the SDK is about the answer: no JSON, or JSON of another shape.
+        # Any other error of the SDK is about the answer: not JSON, or JSON of another shape.
         return garbled(self._seller)
 
 
