@@ -22,8 +22,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bench.capture import Sessions, content_words
-from bench.capture_detectors import SETTINGS, judged
-from subconscious.capture import budget
+from bench.capture_detectors import SETTINGS, choose, judged
 from subconscious.capture.evaluation import weigh
 from subconscious.capture.llm_extraction import extractor
 from subconscious.capture.llm_extraction.chunks import Chunk, Measure, chunks, tokens
@@ -120,7 +119,7 @@ def joined(offline: list[Pair], read: list[Pair]) -> list[str]:
     new = [pair for pair in read if not any(same_statement(pair[0].content, other.content) for other, _ in offline)]
     pairs = [*offline, *new]
     strength = [admission.confidence + (admission.decision is Decision.AUTO) for _, admission in pairs]
-    places = budget.choose(strength, [candidate.content for candidate, _ in pairs], SETTINGS.session_captures)
+    places = choose(strength, [candidate.content for candidate, _ in pairs], SETTINGS.session_captures)
     return [pairs[at][0].content for at in places]
 
 

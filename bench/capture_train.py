@@ -25,11 +25,10 @@ from typing import Any
 import numpy
 
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
-from subconscious.capture import budget
+from bench.capture_detectors import DECIDED, choose
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.looks import looks
 from subconscious.capture.weighing import (
-    DECIDED,
     QUEUE,
     SIGNS,
     SIGNS_COUNT,
@@ -298,7 +297,7 @@ def share(labels: Sequence[float]) -> str:
 def kept(found: list[Kept]) -> list[Kept]:
     """What would be kept of a session, within its cap."""
     queued = [one for one in found if one[0] >= QUEUED]
-    return [queued[at] for at in budget.choose([sure for sure, _ in queued], [text for _, text in queued], CAP)]
+    return [queued[at] for at in choose([sure for sure, _ in queued], [text for _, text in queued], CAP)]
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ COMMANDED = "a command"
 """The event's reason for a vouched prompt that the transcript will not repeat as a person's words."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
-"""Beginnings of such prompts: commands, and texts that the client itself inserts."""
+"""Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
 
 WRITTEN_SECONDS = 5.0
 """Time that the client may take to write a prompt into its transcript."""

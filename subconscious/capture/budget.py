@@ -99,10 +99,3 @@ def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str
     if len(said & told) <= _ALIKE * max(len(said), len(told)):
         found -= _OF_LENGTH
     return not found
-
-
-def choose(confidences: Sequence[float], contents: Sequence[str], cap: int) -> list[int]:
-    """Return the indices of the captures that fit into the cap, strongest first."""
-    entries = [Entry(at, one, said) for at, (one, said) in enumerate(zip(confidences, contents, strict=True))]
-    out = settle(entries, cap)
-    return sorted((at for at in range(len(entries)) if at not in out), key=lambda at: -confidences[at])

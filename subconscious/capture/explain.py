@@ -23,8 +23,6 @@ from subconscious.transcripts import Reading, State, read_turns
 from subconscious.wire.fields import list_of
 from subconscious.wire.sessions import ExplainedSentence, ExplainedSession, ExplainResult
 
-LAST = "the project's last session"
-
 
 async def explain_sentence(app: App, project: Project, text: str) -> ExplainResult:
     """Return the outcome of a sentence if the user typed it now. Nothing is stored."""

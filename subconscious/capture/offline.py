@@ -18,11 +18,9 @@ from subconscious.capture.detectors.statements import statements
 from subconscious.capture.detectors.struggles import struggles
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import Exchange, exchanges
-from subconscious.capture.passages import plain
-from subconscious.capture.weighing import confidence, decided
-from subconscious.domain.model import Candidate, Origin, Role, Turn
-from subconscious.text.examined import examined, examined_text
-from subconscious.text.sentences import sentences
+from subconscious.capture.weighing import confidence
+from subconscious.domain.model import Candidate, Turn
+from subconscious.text.examined import examined
 from subconscious.text.wording import content_words
 
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
@@ -44,20 +42,6 @@ def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS)
         if known is None or known.raw_confidence < one.raw_confidence:
             found[one.content.casefold()] = one
     return list(found.values())
-
-
-def extract_record(text: str) -> list[Candidate]:
-    """Return the decisions that a record states: a commit's message, an issue, a note; sentence by sentence."""
-    text = examined_text(text)
-    turn = Turn("record", "", Role.USER, Origin.USER, text, 0.0, "", 0, 0)
-    drafted = (
-        (
-            Draft(turn, "decision", plain(sentence), sentence, "record", reason="reads like a decision"),
-            decided(sentence),
-        )
-        for sentence in sentences(text)
-    )
-    return [candidate(draft, sure, EXTRACTOR) for draft, sure in drafted if draft.content]
 
 
 def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:

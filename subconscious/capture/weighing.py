@@ -45,9 +45,6 @@ _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0
 _STRUGGLE = 0.9
 """Least value of a failure with its repair; readers found 50 of 61 right."""
 
-DECIDED = 0.25
-"""Least probability that a sentence of a record states a decision."""
-
 
 def signs(draft: Draft) -> Iterator[str]:
     """Yield the features of a draft's position and source, beside its words."""
@@ -73,12 +70,6 @@ def worth(draft: Draft) -> float:
 def lifted(draft: Draft, chance: float) -> float:
     """Rank observed failures and repairs above statements."""
     return max(chance, _STRUGGLE) if draft.source == "struggle" else chance
-
-
-def decided(sentence: str) -> float:
-    """Return the confidence that a sentence of a record (a commit, an issue, a note) states a decision."""
-    chance = probability("decision", list(words_and_pairs(sentence)))
-    return 0.7 + 0.19 * (chance - DECIDED) / (1 - DECIDED) if chance >= DECIDED else 0.69 * chance / DECIDED
 
 
 def climb(chance: float, queue: float = QUEUE) -> float:

@@ -242,7 +242,7 @@ def _by_news(stated: str) -> str:
     done = sum(bool(_DONE.match(sentence)) for sentence in found)
     edited = sum(bool(_EDITED.match(sentence)) for sentence in found)
     if (edited and EDITED * edited >= len(found)) or (done and 2 * done >= len(found)):
-        return "it tells what was done, not how something is"
+        return "it reports what was done, not how something works"
     return ""
 
 
@@ -254,13 +254,13 @@ def _by_beginning(stated: str) -> str:
 
 def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
     if screen.advice.search(sentence) or _ORDER.match(sentence):
-        return "it advises instead of telling how something is"
+        return "it gives advice instead of a description"
     if screen.guess.search(sentence):
         return _GUESSED
     if _PASSING.search(sentence) and not reviewed:
         return "it applies only for the moment"
     if _SPEAKER.search(sentence):
-        return "it tells what was done, not how something is"
+        return "it reports what was done, not how something works"
     return ""
 
 

@@ -27,7 +27,6 @@ class Mode:
 ANY = Mode("any", hits=1000)
 EXTENDED = {"execution": 0, "planning": 15, "brainstorming": 25}
 TOKENS = {"execution": 5_000, "planning": 10_000, "brainstorming": 20_000}
-NAMES = ("any", "auto", *EXTENDED)
 
 _CUES = {
     "brainstorming": r"brainstorm\w*|ideas?|what if|explor\w+|possibilit\w+|alternatives?|inspir\w+|imagine|everything",

@@ -118,7 +118,7 @@ def is_lint_check(memory: Memory) -> bool:
 
 
 def is_repair(memory: Memory) -> bool:
-    """Whether a memory says how a failed check was repaired, in the words of capture."""
+    """Whether a memory says how a failed check was repaired, in the wording that capture gives it."""
     return bool(_REPAIR.match(memory.content))
 
 

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 from typing import BinaryIO
 
-from subconscious.system.safe_files import open_regular
 from subconscious.text.code_prose import split
 from subconscious.transcripts import speech
 from subconscious.transcripts.lines import skip_line, whole_lines
@@ -67,15 +65,6 @@ class Utterance:
     text: str
     start: int
     of_summary: bool = False
-
-
-def read_utterances(path: Path, begin: int, end: int) -> list[Utterance]:
-    """Return the utterances in lines that start in a span; empty if the file can't be read."""
-    try:
-        with open_regular(path) as file:
-            return list(UtteranceReader.starting_at(file, begin).read(file, end))
-    except OSError:
-        return []
 
 
 class UtteranceReader:

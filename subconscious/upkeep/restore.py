@@ -20,7 +20,7 @@ from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.verification import Loss, loss
 
-__all__ = ["LATEST", "Loss", "RestorableCopy", "choices", "expected_loss", "find", "put_back", "start_empty"]
+__all__ = ["LATEST", "Loss", "choices", "expected_loss", "find", "put_back", "start_empty"]
 
 LATEST = "latest"
 """The name of the newest undamaged copy on the command line."""

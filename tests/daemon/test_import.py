@@ -140,7 +140,7 @@ def test_the_assistant_may_not_import_words_that_a_file_claims_to_be_the_users(r
     forged = transcript(tmp_path / "old", DECISION)
     for request in ("import_file", "capture"):
         for origin in ("assistant", "user"):  # whoever has no terminal is no person, whatever is claimed
-            with pytest.raises(DaemonError, match="a person imports"):
+            with pytest.raises(DaemonError, match="only a person may import"):
                 wire.call(running, request, {"transcript": str(forged), "origin": origin})
     assert wire.call(running, "captures")["captures"] == []
 

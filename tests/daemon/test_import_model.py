@@ -173,7 +173,7 @@ def test_killed_while_the_batch_runs_its_answers_are_used_once(priced: Home, tmp
 def test_the_assistant_can_have_nothing_read_at_the_persons_cost(priced: Home, tmp_path: Path) -> None:
     file = session(tmp_path / "old")
     imported(priced, file)
-    with pytest.raises(DaemonError, match="a person imports"):
+    with pytest.raises(DaemonError, match="only a person may import"):
         wire.call(priced, "import_read", {"transcript": str(file), "origin": "assistant"})
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.capture_detectors import choose, decided
 from subconscious.capture import budget
 from subconscious.capture.detectors.commands import short_command
 from subconscious.capture.detectors.commit_messages import message
@@ -22,7 +23,6 @@ from subconscious.capture.passages import passages, plain
 from subconscious.capture.weighing import (
     SIZE,
     climb,
-    decided,
     joint_probability,
     probability,
     tokens,
@@ -172,8 +172,8 @@ def test_what_says_something_else_goes_before_what_says_half_again() -> None:
         "The kiln controller never drops cones of porcelain that are named in glaze.toml by shelf",
         "Ramps of porcelain are read from shelf twelve",
     ]
-    assert budget.choose([0.8, 0.78, 0.72], said, 2) == [0, 2]
-    assert budget.choose([0.8, 0.78, 0.72], said, 3) == [0, 1, 2]
+    assert choose([0.8, 0.78, 0.72], said, 2) == [0, 2]
+    assert choose([0.8, 0.78, 0.72], said, 3) == [0, 1, 2]
 
 
 def test_a_number_that_differs_makes_two_of_them() -> None:
@@ -181,8 +181,8 @@ def test_a_number_that_differs_makes_two_of_them() -> None:
         "The kiln controller fires at 1200 degrees overnight",
         "The kiln controller fires at 1300 degrees overnight",
     ]
-    assert budget.choose([0.8, 0.7], said, 5) == [0, 1]
-    assert budget.choose([0.7, 0.8], [said[0], said[0]], 5) == [1]
+    assert choose([0.8, 0.7], said, 5) == [0, 1]
+    assert choose([0.7, 0.8], [said[0], said[0]], 5) == [1]
 
 
 @given(st.text(max_size=300), st.integers(20, 120))

@@ -25,7 +25,6 @@ from subconscious.system.git_files import find_repository
 from subconscious.system.projects import Checkout, head, latest_commits
 from subconscious.transcripts import reading
 from subconscious.transcripts.reading import read_turns
-from subconscious.transcripts.utterances import read_utterances
 
 
 @pytest.fixture
@@ -36,7 +35,6 @@ def fifo(tmp_path: Path) -> Path:
 
 def test_no_reader_of_transcripts_opens_a_fifo(fifo: Path) -> None:
     assert "FIFO" in read_turns(fifo).reason
-    assert read_utterances(fifo, 5, 100) == []
     assert read_deeds(fifo, 0, 100, Deeds(), str) == Deeds()
     entry = Entry("n", "UserPromptSubmit", 1.0, "/p", "", "", {}, Payload("s", transcript_path=str(fifo)))
     assert not attestation.is_in_transcript(entry, "remember", "words")

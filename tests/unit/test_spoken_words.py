@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from subconscious.transcripts import spoken_words as index
 from subconscious.transcripts.spoken_words import Span, spoken_words, words_of
-from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader, read_utterances
+from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +94,11 @@ WORD = st.sampled_from(["deploy", "deploys", "port", "tests", "the", "on", "frid
 TEXTS = st.lists(st.tuples(st.booleans(), st.lists(WORD, max_size=9).map(" ".join)), max_size=6)
 
 
+def utterances_in(path: Path, span: Span) -> list[Utterance]:
+    with path.open("rb") as file:
+        return list(UtteranceReader.starting_at(file, span.begin).read(file, span.end))
+
+
 @given(texts=TEXTS, run=st.lists(WORD, min_size=1, max_size=3), cut=st.integers(0, 6))
 def test_it_finds_what_reading_everything_finds(
     tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[bool, str]], run: list[str], cut: int
@@ -103,7 +108,7 @@ def test_it_finds_what_reading_everything_finds(
     path.touch()
     first(path, "port", Span(0, ends[min(cut, len(ends) - 1)]))
     span, expected = Span(0, ends[-1]), dict[Source, int]()
-    for saying in read_utterances(path, *span):
+    for saying in utterances_in(path, span):
         if saying.source is Source.PROSE:
             continue
         if f" {' '.join(run)} " in f" {' '.join(words_of(saying.text))} ":

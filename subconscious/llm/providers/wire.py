@@ -62,7 +62,7 @@ def need_key(access: Access, name: str, seller: str) -> str:
     """Return the key; raises KeyRefusedError if there is none, or it is no valid header value."""
     if not access.key:
         raise KeyRefusedError(
-            f"there is no key for {seller}", f"make a key at {seller} and put it into config.toml as {name}_key"
+            f"there is no key for {seller}", f"create a key at {seller} and put it into config.toml as {name}_key"
         )
     if not access.key.isascii() or not access.key.isprintable() or " " in access.key:
         raise KeyRefusedError(f"the key for {seller} has characters that no key has", f"correct {name}_key")
