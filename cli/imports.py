@@ -55,7 +55,8 @@ def import_past(options: Namespace) -> int:
         return 0
     if not options.json:
         _print_plan(files, chosen)
-        price.print_estimate(estimate, files, options)
+        if not getattr(options, "brief", False):
+            price.print_estimate(estimate, files, options)
     vouched = False
     for_model = price.affordable(files, options.max_cost) if options.with_model else []
     if (chosen or for_model) and not options.yes:
@@ -188,25 +189,22 @@ def _report(
         screen.as_json({**total, **report, "model": asdict(queued) if queued else None})
         return
     if results:
-        _print_results(total, skipped)
+        _print_results(total)
     if queued:
         price.print_queued(queued)
     if stopped:
         print("Stopped. Nothing that was read is lost; run the same command to continue.")
 
 
-def _print_results(total: Mapping[str, int], skipped: Counter[str]) -> None:
+def _print_results(total: Mapping[str, int]) -> None:
     print(screen.paint("Imported", "bold"))
-    why = "\n".join(f"{reason}: {number}" for reason, number in skipped.most_common())
     screen.fields(
         (
-            ("lines", total["lines"]),
             ("turns", total["turns"]),
-            ("skipped lines", why),
             ("stored", total["captured"]),
-            ("to review", total["queued"]),
-            ("discarded", total["discarded"]),
-            ("known already", total["repeated"]),
+            ("to review", total["queued"] or ""),
+            ("discarded", total["discarded"] or ""),
+            ("known already", total["repeated"] or ""),
         )
     )
     if total["queued"]:

@@ -15,6 +15,9 @@ from .ask import ask
 if TYPE_CHECKING:
     from subconscious.wire.imports import ImportOffer, ModelEstimate, SourceFile
 
+SMALLEST_SHOWN = 0.01
+"""Dollars; below that no sum is shown."""
+
 READING_SECONDS = 600.0
 """Seconds that queueing one session may take on a busy machine."""
 
@@ -56,11 +59,12 @@ def _terms(offer: ImportOffer) -> str:
     else:
         batch = "" if offer["batch"] is None else f", {_dollars(offer['batch'])} in its batches (within a day)"
         price = f"{_dollars(offer['cost'])}{batch}; at most {_dollars(offer['most'] or 0.0)}"
-    return price if offer["configured"] else f"would cost: {price}" if offer["cost"] else f"not set: {price}"
+        price = _dollars(offer["most"]) if offer["most"] and offer["most"] < SMALLEST_SHOWN else price
+    return price if offer["configured"] else f"{price} (not set up)"
 
 
 def _dollars(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= 0.01 or amount == 0 else "less than $0.01"
+    return f"${amount:.2f}" if amount >= SMALLEST_SHOWN or amount == 0 else f"less than ${SMALLEST_SHOWN}"
 
 
 def _thousands(number: int) -> str:

@@ -91,17 +91,14 @@ def _terms(offer: ModelOffer) -> str:
 
 def _chosen(plan: SetupPlanResult) -> str:
     """Ask for a provider; return "" if the user skips the question."""
-    likely = next((one["provider"] for one in plan["offers"] if one["provider"] == "claude_code" and one["found"]), "")
     known = [*(offer["provider"] for offer in plan["offers"]), NONE]
     names = "/".join(known)
-    hint = f"Enter for {likely}, " if likely else ""
-    answer = _answer_to(f"Which one? {names} ({hint}s to skip) ")
-    if answer in (None, "s", "skip", "n", "no"):
+    answer = _answer_to(f"Which one? {names} (Enter to skip) ")
+    if answer is None or answer in ("", "s", "skip", "n", "no"):
         return ""
-    chosen = answer or likely
-    if chosen and chosen not in known:
-        raise RequestError(f"there is no provider {chosen!r}", f"providers are: {names}")
-    return chosen
+    if answer not in known:
+        raise RequestError(f"there is no provider {answer!r}", f"providers are: {names}")
+    return answer
 
 
 def _answer_to(question: str) -> str | None:

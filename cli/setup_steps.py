@@ -51,6 +51,7 @@ def _import(options: Namespace) -> int:
         "project": None,
         "with_model": False,
         "max_cost": None,
+        "brief": True,  # the next step is about models
     }
     return import_past(Namespace(**vars(options) | chosen))
 

@@ -46,8 +46,8 @@ REFUSED_SECONDS = 60
 LOG_LIMIT = 1 << 20
 LARGEST_NOTE = 1 << 16
 SETTING_UP = (
-    "Subconscious is setting itself up in the background (about a minute, this once). "
-    "This session is already being recorded. It needs no language model; "
+    "Subconscious is setting itself up in the background (about a minute, once). "
+    "This session is already being recorded. No language model is needed; "
     "`subconscious setup` in a terminal shows what one would add and cost."
 )
 NO_PYTHON = {

@@ -22,7 +22,7 @@ NO_METHOD = -32601
 FALSE = ("0", "false", "off", "no", "n", "f")
 SETTING = re.compile(rb"^[ \t]*(mcp|off)[ \t]*=[ \t]*(true|false)[ \t]*(?:#.*)?$", re.MULTILINE)
 SETTING_UP = (
-    "Subconscious is still setting itself up (about a minute, this once). Go on without it, and try again later."
+    "Subconscious is still setting itself up (about a minute, once). Go on without it, and try again later."
 )
 
 

@@ -269,7 +269,17 @@ async def offer(app: App, entry: Entry, project: Project) -> str:
         return ""
     what = "1 earlier session" if found.sessions == 1 else f"{found.sessions} earlier sessions"
     seconds = max(MIN_SECONDS, round(found.bytes / BYTES_PER_SECOND))
-    return f"Subconscious: it can learn from {what} of this project, in about {seconds} s: subconscious import"
+    command = f"{_command(app.home.root)} import"
+    return f"Subconscious can learn from {what} of this project (about {seconds} s). In a terminal: {command}"
+
+
+def _command(root: Path) -> str:
+    """Return the command as a person can type it: new users rarely have it on their PATH yet."""
+    installed = root / "bin" / "subconscious"
+    if not installed.exists():
+        return "subconscious"
+    home = Path.home()
+    return f"~/{installed.relative_to(home)}" if installed.is_relative_to(home) else str(installed)
 
 
 def _unread(own: Path, known: Collection[str]) -> UnreadTranscripts:

@@ -218,7 +218,7 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
     await refuse_held(app.database, ids)  # the answer contains their text
     archived = await set_archived(app, ids, True, "user", "asked for in the client")
     undo = f"/subconscious:unarchive {' '.join(map(str, ids))}"
-    return f"Subconscious archived {_named(archived)}. To bring it back: {undo}"
+    return f"Subconscious archived {_named(archived)}\nTo bring it back: {undo}"
 
 
 def _ids(text: str) -> list[int]:
@@ -285,12 +285,12 @@ async def _useful(app: App, ids: Sequence[int]) -> str:
 
 async def _wrong(app: App, ids: Sequence[int]) -> str:
     marked = await _feedback(app, ids, "rejected", "wrong")
-    return f"{marked}. It ranks lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
+    return f"{marked}\nIt ranks lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
 
 
 async def _pin(app: App, ids: Sequence[int]) -> str:
     await refuse_held(app.database, ids)
-    return f"Subconscious pinned {_named(await corrections.pin(app, ids, True))}. Every session here starts with it"
+    return f"Subconscious pinned {_named(await corrections.pin(app, ids, True))}\nEvery session here starts with it."
 
 
 async def _unpin(app: App, ids: Sequence[int]) -> str:

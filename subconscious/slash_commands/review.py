@@ -26,7 +26,7 @@ from subconscious.store import captures, events
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.projects import Project
 from subconscious.supersession import takeovers
-from subconscious.text.quoting import visible, within_quotes
+from subconscious.text.quoting import quote, visible, within_quotes
 from subconscious.wire.captures import Capture, ReviewedCapture
 
 log = logging.getLogger("subconscious.slash_commands")
@@ -91,9 +91,13 @@ def _not_understood(app: App, entry: Entry, text: str) -> str:
         places = f"its places are 1 to {shown}" if shown > 1 else "it has one place, 1"
         why = f"the list does not have all of these places; {places}" if shown else "no list was shown yet"
         return f"Subconscious changed nothing: {why}. To show the list: /subconscious:review"
-    near = get_close_matches(text.split()[0].lower(), ACTIONS, n=1)
-    meant = f" Did you mean {near[0]}?" if near and near[0] != text.split()[0].lower() else ""
-    return f"Subconscious did not understand {within_quotes(text, 200)}.{meant} {USAGE}"
+    typed, _, rest = text.partition(" ")
+    near = get_close_matches(typed.lower(), ACTIONS, n=1)
+    what = f"Subconscious did not understand {within_quotes(text, 200)}."
+    if near and near[0] != typed.lower():
+        meant = quote(f"{near[0]} {rest}".strip(), 200)
+        return f"{what} Did you mean /subconscious:review {meant}?"
+    return f"{what} {USAGE}"
 
 
 async def _answer_question(app: App, entry: Entry, project: Project, is_yes: bool, doubt: str) -> Said:

@@ -499,7 +499,7 @@ def test_typed_commands_show_their_result_without_a_call_of_the_model(queued: Ma
         "forget 99": "there is no memory 99",
         "unarchive soon": "no memory is named",
         "review": SOFT,
-        "review aprove 1": "Did you mean approve?",
+        "review aprove 1": "Did you mean /subconscious:review approve 1?",
         "review drop 9": "places",
         "pin 99": "Subconscious",
         "correct 1": "Usage: /subconscious:correct ID NEW WORDS",

@@ -257,7 +257,7 @@ def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker
     assert sorted(active(running, speaker)) == sorted([places[0], places[2]])
     assert "is rejected" in typed(speaker, running, "/subconscious:review drop 2")[1]
     assert "its places are 1 to 3" in typed(speaker, running, "/subconscious:review 4")[1]
-    assert "Did you mean approve?" in typed(speaker, running, "/subconscious:review aprove 1")[1]
+    assert "Did you mean /subconscious:review approve 1?" in typed(speaker, running, "/subconscious:review aprove 1")[1]
 
 
 def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speaker) -> None:

