@@ -54,7 +54,7 @@ NO_PYTHON = {
     "reason": "it needs Python 3.11 or newer, and there is none on the PATH",
     "remedy": "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
 }
-KEPT_MEANWHILE = "Until then your sessions are kept for it, and it learns from them afterwards."
+KEPT_MEANWHILE = "Until then your sessions are recorded, and it learns from them afterwards."
 BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
 """Names of programs that can be expected to create an environment."""
 
