@@ -21,9 +21,7 @@ LARGEST_CONFIG = 1 << 20
 NO_METHOD = -32601
 FALSE = ("0", "false", "off", "no", "n", "f")
 SETTING = re.compile(rb"^[ \t]*(mcp|off)[ \t]*=[ \t]*(true|false)[ \t]*(?:#.*)?$", re.MULTILINE)
-SETTING_UP = (
-    "Subconscious is still setting itself up (about a minute, once). Go on without it, and try again later."
-)
+SETTING_UP = "Subconscious is still setting itself up (about a minute, once). Go on without it, and try again later."
 
 
 class Greeter:
