@@ -14,6 +14,7 @@ from subconscious.domain.model import Admission, Candidate, Decision, Evidence, 
 from subconscious.failures import hazards, wording
 from subconscious.failures.observation import Observation, command_key
 from subconscious.failures.runs import LOOKED_BACK, brought, read_runs
+from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import alike, signatures
 from subconscious.failures.ways_out import observe, working
 from subconscious.poisoning.gate import apply_verdict, screen
@@ -108,7 +109,7 @@ async def keep(
         return []
     changed: list[int] = []
     for one in seen.failures:
-        row = _row(one, place, transcript)
+        row = await _with_known_way_out(tx, _row(one, place, transcript))
         if await failures.record(tx, row) and row.trouble:
             changed += await _store(ctx, tx, await failures.of_trouble(tx, place.project_id, row.trouble), where)
         changed += await _failed_itself(tx, row)
@@ -138,6 +139,22 @@ def _row(one: Observation, place: SessionRef, transcript: str) -> Failure:
         byte_start=one.run.start,
         byte_end=one.run.end,
     )
+
+
+async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure:
+    """Return a failure with the way out that another session found for the same command and sort of error.
+
+    Sessions often go another way after a failure. That they met it counts all the same.
+    """
+    if row.trouble or not (row.command_key and row.signatures):
+        return row
+    known = await failures.with_way_out(tx, row.project_id, row.command_key)
+    same = (one for one in known if one.session_id != row.session_id and alike(one.signatures, row.signatures))
+    one = next(same, None)
+    if one is None or one.sort in EXPLAINED:
+        return row
+    found = {name: getattr(one, name) for name in ("sort", "failed", "way_out", "dropped", "way_out_key", "trouble")}
+    return replace(row, **found, doubt=one.doubt)
 
 
 async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
@@ -315,6 +332,9 @@ async def known_ways_out(
 
     Another error counts, too, if the command has only one known failure and has never worked since.
     """
+    named = shell_error(tool, given, error)
+    if named is not None and (number := await failures.memory_of_trouble(ctx.database, project_id, named.trouble)):
+        return await _active(ctx, [number], "its error names the same failure")
     key = command_key(tool, given)
     met = await failures.of_command(ctx.database, project_id, key) if key else []
     remembered = [one for one in met if one.memory_id is not None]
@@ -325,5 +345,9 @@ async def known_ways_out(
         recovered = await failures.recovered_at(ctx.database, project_id, key)
         same, why = (remembered, "the same command has always failed") if not recovered else ([], "")
     ids = list(dict.fromkeys(one.memory_id for one in same if one.memory_id is not None))
+    return await _active(ctx, ids, why)
+
+
+async def _active(ctx: RecallContext, ids: Sequence[int], why: str) -> list[tuple[Memory, str]]:
     found = await memories.get_many(ctx.database, ids)
     return [(found[number], why) for number in ids if number in found and found[number].archived_at is None]

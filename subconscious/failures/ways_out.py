@@ -12,6 +12,7 @@ from subconscious.failures.checks import CHECKS, rejected_by
 from subconscious.failures.commands import only, parse
 from subconscious.failures.observation import EDITS, Observation, command_key, digest, inside
 from subconscious.failures.runs import Run
+from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import signatures
 
 WINDOW = 12
@@ -39,10 +40,11 @@ _ALIKE_LINES = 0.6
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
     """Yield every failure of some calls, with its way out if there is one; ``root`` is the folder of the project.
 
-    Each known check of a linter that rejected code is a failure of its own.
+    Each known check of a linter that rejected code is a failure of its own, as is what a shell's error names.
     """
     for at, run in enumerate(runs):
         yield from _rejections(run)
+        yield from _named_by_shell(run)
         if variants.failed(run) and (key := command_key(run.tool, run.given)):
             found = Observation(run, signatures(run.error), key)
             later = [one for one in runs[at + 1 : at + 1 + WINDOW] if one.at - run.at <= MINUTES * 60]
@@ -60,6 +62,13 @@ def _rejections(run: Run) -> Iterator[Observation]:
         of_check = replace(run, id=f"{run.id}:{name}")
         found = Observation(of_check, (), "", sort="check", failed=name, way_out=CHECKS[name])
         yield replace(found, quote=run.command, trouble=digest("check", name))
+
+
+def _named_by_shell(run: Run) -> Iterator[Observation]:
+    named = shell_error(run.tool, run.given, run.error, failed=run.failed)
+    if named is not None:
+        of_error = Observation(replace(run, id=f"{run.id}:{named.sort}"), (), "", sort=named.sort, failed=named.failed)
+        yield replace(of_error, quote=run.command, trouble=named.trouble, doubt=named.doubt)
 
 
 def working(run: Run) -> str:

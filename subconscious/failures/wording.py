@@ -25,6 +25,11 @@ TEMPLATES: Mapping[str, str] = {
     "repair": "`{failed}` failed here; after `{way_out}` the same command then worked.",
     "skill": "Calling the skill `{failed}` failed here: that skill does not exist.",
     "agent": "Starting the agent `{failed}` failed here: that type of agent does not exist.",
+    "glob": (
+        "Commands with an unquoted `?`, `*` or `[` failed here where no file matched, as the shell is zsh: such"
+        " arguments need quotes."
+    ),
+    "worktree": "Checking out the branch `{failed}` failed here: another worktree has it checked out.",
     "check": "The lint check `{failed}` failed here: {way_out}.",
     "path": "Looking for `{failed}` failed here; the file then found is `{way_out}`.",
     "tabs": (

@@ -83,6 +83,26 @@ async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) ->
     return [_read(row) for row in reversed(list(rows))]
 
 
+async def memory_of_trouble(database: Database, project_id: str, trouble: str) -> int | None:
+    """Return the id of the memory of a trouble, if there is one."""
+    rows = await database.rows(
+        "SELECT memory_id FROM failures WHERE project_id = ? AND trouble = ? AND memory_id IS NOT NULL"
+        " AND NOT withdrawn ORDER BY at DESC LIMIT 1",
+        (project_id, trouble),
+    )
+    return int(rows[0][0]) if rows else None
+
+
+async def with_way_out(tx: aiosqlite.Connection, project_id: str, command_key: str) -> list[Failure]:
+    """Return the failures of a normalised command that have a way out, latest first, without withdrawn ones."""
+    rows = await tx.execute_fetchall(
+        f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND command_key = ? AND trouble <> ''"  # noqa: S608
+        " AND NOT withdrawn ORDER BY at DESC, id DESC LIMIT ?",
+        (project_id, command_key, MOST_ROWS),
+    )
+    return [_read(row) for row in rows]
+
+
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]:
     """Return a session's failures that have a way out but no memory yet, oldest first."""
     rows = await tx.execute_fetchall(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import aiosqlite
 
-from subconscious.domain.model import Candidate, Memory
+from subconscious.domain.model import OBSERVED_ONCE, Candidate, Memory
 from subconscious.poisoning.context import contradicts
 from subconscious.store import decisions, memories, unconfirmed
 from subconscious.store.connect import Database
@@ -71,7 +71,8 @@ async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
     found = await unconfirmed.outcomes(tx, memory_id)
     if found.used:
         return (await confirm(tx, capture, USED)).id
-    if found.missed >= MISSES:
+    if found.missed >= MISSES and capture.extractor != OBSERVED_ONCE:
+        # Whoever is warned of a failure and does not meet it may have heeded the warning: that is no miss.
         await unconfirmed.retire(tx, capture, IN_VAIN)
     return None
 

@@ -25,8 +25,11 @@ _LASTS = re.compile(
 )
 """Words that make a statement valid beyond its task."""
 
-MOST_UNHEEDED_REPAIRS = 2
-"""Sessions without a response after which a repair rests, until a session needs it again: few sessions do."""
+MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
+"""Sessions without a response after which a repair rests, until a session needs it again, and how many more at most.
+
+Few sessions need it in one project and every second one in another, so each earlier response adds one session.
+"""
 
 _ANSWERS = "(asked: "
 """The words before the question that an answer belongs to, as capture writes them."""
@@ -74,7 +77,8 @@ def is_heard(memory: Memory, known: Responses) -> bool:
     Sessions show a habit without having been given it, so showing it is no response.
     """
     if is_repair(memory):
-        return memory.pinned or known.unheeded < MOST_UNHEEDED_REPAIRS
+        responses = known.used + known.repeated + known.violated
+        return memory.pinned or known.unheeded < MOST_UNHEEDED_REPAIRS + min(MOST_PATIENCE, responses)
     given = known.given if memory.extractor == PRACTISED else known.unheeded
     return memory.pinned or given < MOST_UNHEEDED
 

@@ -194,6 +194,21 @@ def test_another_project_is_given_nothing(running: Home, project: Path, tmp_path
             "Calling the skill `ship` failed here: that skill does not exist.",
         ),
         (
+            (bash("gh api repos/a/b/pulls?per_page=9", "(eval):1: no matches found: repos/a/b", failed=True),),
+            "Commands with an unquoted `?`, `*` or `[` failed here where no file matched, as the shell is zsh: such"
+            " arguments need quotes.",
+        ),
+        (
+            (
+                bash(
+                    "cd /w && git checkout trunk",
+                    "Exit code 128\nfatal: 'trunk' is already used by worktree at '/w/1'",
+                    failed=True,
+                ),
+            ),
+            "Checking out the branch `trunk` failed here: another worktree has it checked out.",
+        ),
+        (
             (Call("Task", {"subagent_type": "tidier"}, "Agent type 'tidier' not found. Available: a, b", failed=True),),
             "Starting the agent `tidier` failed here: that type of agent does not exist.",
         ),
@@ -239,6 +254,27 @@ def test_edits_that_miss_the_indentation(running: Home, project: Path) -> None:
 
 
 # ---- what is no way out
+
+
+def test_another_pattern_without_a_match_is_given_the_quotes(running: Home, project: Path) -> None:
+    learned(running, project, bash("ls *.foo", "zsh: no matches found: *.foo", failed=True))
+    given = fails(new_session(running, project), bash("cat docs/*.md", "(eval):1: no matches found: docs/*.md"))
+    assert "need quotes" in given
+
+
+def test_a_branch_that_only_the_error_names_is_not_learned(running: Home, project: Path) -> None:
+    error = "Exit code 128\nfatal: 'run-this-first' is already used by worktree at '/w/1'"
+    assert learned(running, project, bash("git checkout trunk", error, failed=True)) == []
+
+
+def test_a_session_that_met_a_known_failure_and_went_another_way_counts(running: Home, project: Path) -> None:
+    assert learned(running, project, *TROUBLE, sessions=1) == []
+    assert learned(running, project, FAILED, bash("ls"), sessions=1) == [TOLD]
+
+
+def test_another_error_of_the_same_command_is_not_the_known_failure(running: Home, project: Path) -> None:
+    learned(running, project, *TROUBLE, sessions=1)
+    assert learned(running, project, bash(FAILS, "Exit code 1\n2 tests failed", failed=True), sessions=1) == []
 
 
 @pytest.mark.parametrize(

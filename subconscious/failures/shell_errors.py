@@ -1,0 +1,52 @@
+"""Failures of shell commands that their error names completely, so that no later call has to show a way out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from subconscious.failures import hazards
+from subconscious.failures.commands import parse
+from subconscious.failures.observation import digest
+
+FEW_LINES = 4
+"""Lines up to which an output is nothing but the error, although a pipe hid the exit code."""
+
+_STATUS = r"(?:Exit code \d+\s+)?"
+_NO_MATCH = re.compile(rf"{_STATUS}(?:\(eval\):\d+:|zsh(?::\d+)?:)\s*no matches found: ")
+"""How zsh, the usual shell of macOS, reports a pattern that matches no file: it runs nothing then."""
+
+_ELSEWHERE = re.compile(
+    rf"{_STATUS}fatal: '(?P<branch>[^'\s]{{1,100}})' is already (?:checked out|used by worktree) at "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellError:
+    """A failure that its error names. ``doubt`` says why a person must decide, or is empty."""
+
+    sort: str
+    failed: str = ""
+    doubt: str = ""
+
+    @property
+    def trouble(self) -> str:
+        """The key of this failure."""
+        return digest(self.sort, self.failed)
+
+
+def shell_error(tool: str, given: Mapping[str, object], output: str, *, failed: bool = True) -> ShellError | None:
+    """Return the failure that an output names; None for another one. ``failed`` is whether the call failed."""
+    command = given.get("command")
+    if tool != "Bash" or not isinstance(command, str) or not (failed or output.strip().count("\n") < FEW_LINES):
+        return None
+    if _NO_MATCH.match(output):
+        return ShellError("glob")
+    found = _ELSEWHERE.match(output)
+    # The branch is what the session asked for, not only a word of the output.
+    if found and any(one.program == "git" and found["branch"] in one.words[2:] for one in parse(command)):
+        branch = found["branch"]
+        doubt = "" if hazards.tellable(branch) else "its name is an odd one"
+        return ShellError("worktree", branch, doubt or hazards.doubtful(branch))
+    return None
