@@ -71,7 +71,7 @@ async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
     found = await unconfirmed.outcomes(tx, memory_id)
     if found.used:
         return (await confirm(tx, capture, USED)).id
-    if found.missed >= MISSES and capture.extractor != OBSERVED_ONCE:
+    if found.missed >= MISSES and capture["extractor"] != OBSERVED_ONCE:
         # Whoever is warned of a failure and does not meet it may have heeded the warning: that is no miss.
         await unconfirmed.retire(tx, capture, IN_VAIN)
     return None

@@ -13,7 +13,7 @@ from subconscious.failures.wording import of_checks, of_types, shows_whitespace,
 from subconscious.recall.file_binding import Touched
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import memories, poison, responses, unconfirmed
-from subconscious.surfacing.bound import binding_of, family_of, is_lint_check
+from subconscious.surfacing.bound import binding_of, family_of, is_lint_check, is_repair
 from subconscious.surfacing.eligibility import is_heard
 
 LOOKED_AT = 50
@@ -64,10 +64,16 @@ async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_
     """
     bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
     fits = [one for one in known if one.id in bound]
-    always = {number for number, binding in bound.items() if binding.read or binding.lasting}
+    always = {one.id for one in fits if _comes_always(one, text)}
     awake = await _awake(ctx, [one for one in fits if one.id not in always])
     kept = [one for one in fits if one.id in always | awake]
     return [(_with_all_types(one, known), sure) for one, sure in _each_once(kept, _stated(known, in_context))]
+
+
+def _comes_always(memory: Memory, text: str) -> bool:
+    binding = binding_of(memory)
+    named = is_repair(memory) and binding is not None and bool(binding.asked.search(text))
+    return binding is not None and bool(binding.read or binding.lasting or named)
 
 
 async def fitting_file(

@@ -341,6 +341,40 @@ async def test_a_repair_that_is_needed_again_does_not_rest(database: Database, p
     assert await prompted(database, project, "commit this", "sixth") == []
 
 
+async def test_a_repair_that_sessions_respond_to_rests_later(database: Database, project: Project) -> None:
+    repair = await observed(database, project, REPAIRED)
+    async with database.write() as tx:
+        await memories.restate(tx, await memories.get(database, repair), NOON, "before", Origin.ASSISTANT)
+    for number in range(4):
+        assert await touched(database, project, "src/App.tsx", f"s{number}") == ([repair] if number < 3 else [])
+        await over(database, project, f"s{number}", NOON + number + 1)
+
+
+async def test_a_repair_that_rests_comes_with_a_prompt_that_names_its_command(
+    database: Database, project: Project
+) -> None:
+    repair = await observed(database, project, REPAIRED)
+    for number in range(2):
+        await touched(database, project, "src/App.tsx", f"s{number}")
+        await over(database, project, f"s{number}", NOON + number)
+    assert await touched(database, project, "src/App.tsx", "third") == []
+    assert await prompted(database, project, "Add a header, then run bun run lint.", "third") == [repair]
+
+
+async def test_a_warning_that_three_sessions_did_not_need_is_not_retired(database: Database, project: Project) -> None:
+    tabs = await met_once(database, project, TABS)
+    for number in range(confirmation.MISSES):
+        assert await prompted(database, project, "Move the header of src/App.tsx", f"s{number}") == [tabs]
+        await over(database, project, f"s{number}", NOON + number)
+    async with database.write() as tx:
+        await tx.execute(
+            "INSERT INTO surface_outcomes (surface_id, memory_id, used, at) SELECT id, memory_id, 0, 1.0 FROM surfaces"
+            " WHERE id NOT IN (SELECT surface_id FROM surface_outcomes)"
+        )
+        await confirmation.conclude(tx, tabs)
+    assert await prompted(database, project, "Move the header of src/App.tsx", "fourth") == [tabs]
+
+
 async def test_a_wrong_path_is_not_given_with_the_file_that_was_found(database: Database, project: Project) -> None:
     path = "Looking for `cli/commands/resume.go` failed here; the file then found is `cli/resume.go`."
     await met_once(database, project, path)
