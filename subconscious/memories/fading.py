@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import insort
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, time
@@ -23,7 +24,7 @@ from subconscious.wire.memories import memory_fields
 
 log = logging.getLogger("subconscious.memories")
 
-PAGE = 200
+PAGE = 500
 """Memories whose facts are read per query."""
 BATCH = 100
 """Memories that are archived per transaction, so that other writers do not wait long."""
@@ -35,6 +36,9 @@ MIN_INTERVAL = DAY / 2
 """The nightly job decides when to run; this interval only prevents a second run after a manual one."""
 
 CURVE_DAYS = 400
+
+MOST_EXAMINED = 8
+"""Memories that are examined for each one that is listed as fading next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +238,23 @@ def _states(found: Sequence[FadingMemory], now: float, decay_terms: Terms) -> li
 
 
 def _coming(app: App, found: Sequence[FadingMemory], now: float, limit: int) -> dict[int, int]:
-    """Return in how many days the most faded memories that are not due yet become due, the first ones first."""
+    """Return in how many days the next memories become due that are not due yet, the first ones first.
+
+    The exact day takes a search, so memories are examined in the order of the earliest day on which their kind may be
+    archived, until no other can be earlier.
+    """
     policy, decay_terms = policy_of(app.recall_context().settings)
-    faded = sorted((one for one in found if not one.due), key=lambda one: one.verdict.value)[:limit]
-    days = {one.id: decay.days_until_due(policy, one.facts, now, decay_terms) for one in faded}
-    return dict(sorted(((number, left) for number, left in days.items() if left is not None), key=lambda one: one[1]))
+    fading_ones = [one for one in found if not one.due and one.verdict.factors]
+    patient = [(decay.patience(one.facts, decay_terms) - _unused(one.facts, now), one) for one in fading_ones]
+    patient.sort(key=lambda pair: (max(0.0, pair[0]), pair[1].verdict.value))
+    coming: list[tuple[int, int]] = []
+    for earliest, one in patient[: limit * MOST_EXAMINED]:
+        if len(coming) >= limit and earliest > coming[limit - 1][0]:
+            break
+        days = decay.days_until_due(policy, one.facts, now, decay_terms)
+        if days is not None:
+            insort(coming, (days, one.id))
+    return {number: days for days, number in coming[:limit]}
 
 
 def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:

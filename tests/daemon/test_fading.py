@@ -508,6 +508,22 @@ def test_a_correction_becomes_a_lesson_that_every_start_gets_first(running: Home
         assert len(lines) == 3
 
 
+async def test_what_fades_next_is_what_is_due_first(app: App, project: Project) -> None:
+    kinds = ("decision", "progress", "learning", "preference", "blocker")
+    for number in range(40):
+        at = time() - (3 + 5 * number) * DAY
+        await kept(app, f"Fact {number} holds.", project, kind=kinds[number % 5], said_at=at, created_at=at)
+    every = (await fading.preview(app, project.id, time(), 100))["next"]
+    assert len(every) > 10
+    shown = (await fading.preview(app, project.id, time(), 5))["next"]
+    assert [row["due_in_days"] for row in shown] == sorted(row["due_in_days"] for row in every)[:5]
+
+
+async def test_reading_a_page_of_facts_sorts_nothing(database: Database) -> None:
+    plan = await database.rows(f"EXPLAIN QUERY PLAN {stored._PAGE}", (0, None, None, 10))
+    assert [row["detail"] for row in plan if "ORDER BY" in row["detail"]] == []
+
+
 def test_work_on_a_file_keeps_memories_that_name_it(running: Home, speaker: Speaker, tmp_path: Path) -> None:
     decide(running, speaker, "We decided to round amounts in billing.py, because floats lost a cent.")
     with sqlite3.connect(running.database) as connection:
