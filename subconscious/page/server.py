@@ -17,7 +17,7 @@ from subconscious.authorship.tcp_peers import TcpPeers
 from subconscious.page.access import Keys
 from subconscious.page.guard import Guard
 from subconscious.page.site import Ask, Site, application
-from subconscious.system.heap import trim
+from subconscious.system import heap
 
 log = logging.getLogger("subconscious.page")
 
@@ -103,8 +103,7 @@ class PageServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._listener.close()
-        trim()
+        await self._release()
 
     def _config(self) -> uvicorn.Config:
         guard = Guard(application(self.site), self.keys, TcpPeers(self._app.home.root), self.port, self._heard)
@@ -140,8 +139,15 @@ class PageServer:
         self.site.closing.set()
         self._server.should_exit = True
         await asyncio.wait(self._tasks[:1], timeout=2 * FAREWELL_SECONDS)
+        await self._release()
+
+    async def _release(self) -> None:
+        """Free what serving took: the port, and above all the pages of the database that only the page had read."""
         self._listener.close()
-        trim()
+        self.site.forget()
+        heap.empty_caches()
+        await self._app.database.shrink()
+        heap.trim()
 
 
 def _listen() -> socket.socket:
