@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from subconscious.decay import Facts, Terms, patience
 from subconscious.page.site import site_of
 
 LISTED = 30
@@ -30,6 +31,7 @@ async def _list(request: Request) -> Response:
         curve=found["curve"],
         policy=found["policy"],
         below=found["below"],
+        patience=patience(Facts("decision", 0.0), Terms.of(site.app.recall_context().settings)),
         gone=gone["memories"],
     )
 

@@ -15,18 +15,22 @@ from subconscious.text.quoting import visible
 
 DEPTH = 3
 MOST = 50
+MOST_CHOICES = 8
 LONGEST_LABEL = 60
 
 
 async def _graph(request: Request) -> Response:
     site = site_of(request)
-    wanted = request.query_params.get("id", "").lstrip("#")
-    if wanted.isascii() and wanted.isdigit() and len(wanted) < 16:
-        return await _around(site, int(wanted))
+    wanted = request.query_params.get("id", "").strip()
+    number = wanted.removeprefix("#")
+    if number.isascii() and number.isdigit() and len(number) < 16:
+        return await _around(site, int(number))
+    if wanted:
+        return await _choice(site, wanted)
     replaced = await site.ask_here("links", types=["SUPERSEDES"], status="active", limit=MOST)
     against = await site.ask_here("conflicts", limit=MOST)
     return await site.page(
-        "graph.html", root=None, chains=chains(replaced["links"]), conflicts=against["links"], wanted=wanted
+        "graph.html", root=None, hits=None, chains=chains(replaced["links"]), conflicts=against["links"], wanted=wanted
     )
 
 
@@ -57,12 +61,19 @@ def _before(number: int, older: Mapping[int, Sequence[Mapping[str, Any]]]) -> li
     return list(found.values())
 
 
+async def _choice(site: Site, words: str) -> Response:
+    """Return the memories with these words, to choose the one to draw."""
+    hits = (await site.ask_here("search", query=words, limit=MOST_CHOICES))["hits"]
+    return await site.page("graph.html", root=None, hits=[hit["memory"] for hit in hits], wanted=words)
+
+
 async def _around(site: Site, number: int) -> Response:
     found = await site.ask_here("graph", id=number, depth=DEPTH)
     by_id = {memory["id"]: memory for memory in found["memories"]}
     return await site.page(
         "graph.html",
         root=by_id[found["root"]],
+        depth=DEPTH,
         tree=[{**branch, "memory": by_id[branch["memory_id"]]} for branch in found["tree"]],
         left_out=found["left_out"],
         wanted=str(number),
@@ -83,6 +94,7 @@ def _nodes(found: Mapping[str, Any]) -> list[dict[str, Any]]:
             "label": _label(memory["summary"]),
             "kind": memory["kind"],
             "root": memory["id"] == found["root"],
+            "distance": memory["distance"],
             "old": bool(memory.get("superseded_by") or memory["archived_at"]),
         }
         for memory in found["memories"]
@@ -96,6 +108,7 @@ def _edges(links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "source": str(row["source_id"]),
             "target": str(row["target_id"]),
             "label": plain(row["type"]),
+            "type": row["type"],
             "proposed": row["status"] != "active",
         }
         for row in links

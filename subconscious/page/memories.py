@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +15,8 @@ from subconscious.page.wording import counted
 
 PAGE = 50
 SURFACES_SHOWN = 20
+LIKELY = 0.2
+"""Share of the best hit's relevance from which a hit without any of the words still counts as a match."""
 STATES = {"active": "In use", "archived": "Archived", "unconfirmed": "Not confirmed"}
 SPANS = {"": "Any time", "yesterday": "Since yesterday", "7d": "Last 7 days", "30d": "Last 30 days"}
 
@@ -68,9 +70,42 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
     if chosen["q"]:
         hits = (await site.ask_here("search", query=chosen["q"], limit=PAGE, **which))["hits"]
-        return {"memories": [_of_hit(hit) for hit in hits], "total": None, "pages": 1}
+        found = [_of_hit(hit) for hit in hits]
+        return {
+            "memories": found,
+            "names": await _names(site, found),
+            "likely": likely(hits),
+            "total": None,
+            "pages": 1,
+        }
     found = await site.ask_here("list", limit=PAGE, offset=PAGE * (chosen["page"] - 1), **which)
-    return {"memories": found["memories"], "total": found["total"], "pages": -(-found["total"] // PAGE)}
+    return {
+        "memories": found["memories"],
+        "names": await _names(site, found["memories"]),
+        "likely": 0,
+        "total": found["total"],
+        "pages": -(-found["total"] // PAGE),
+    }
+
+
+def likely(hits: Sequence[Mapping[str, Any]]) -> int:
+    """Return the number of leading hits that match; those behind them have none of the words and little in common."""
+    least = LIKELY * max((hit["relevance"] for hit in hits), default=0.0)
+    matching = [_has_words(hit) or hit["relevance"] >= least for hit in hits]
+    return next((place for place in range(len(hits), 0, -1) if matching[place - 1]), 0)
+
+
+def _has_words(hit: Mapping[str, Any]) -> bool:
+    return any(one["engine"] == "text" for one in hit["engines"])
+
+
+async def _names(site: Site, found: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    return await site.names(number for memory in found for number in _named(memory))
+
+
+def _named(memory: Mapping[str, Any]) -> list[int]:
+    """Return the memories that a list names beside a memory."""
+    return [*memory.get("superseded_by", ()), *memory.get("conflicts", ())[:3]]
 
 
 def _of_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +122,8 @@ async def _memory(request: Request) -> Response:
     return await site.page(
         "memory.html",
         memory=shown["memory"],
-        titles=await _titles(site, [shown["memory"]["session_id"], *(one["session_id"] for one in given["surfaces"])]),
+        titles=await site.titles([shown["memory"]["session_id"], *(one["session_id"] for one in given["surfaces"])]),
+        names=await site.names([*_named(shown["memory"]), *shown["merged"], shown["merged_into"] or 0]),
         marks=shown["marks"],
         history=shown["history"][::-1],
         merged=shown["merged"],
@@ -99,13 +135,6 @@ async def _memory(request: Request) -> Response:
         replaced=replaced,
         is_replaced=any(link["name"] != "SUPERSEDES" and link["status"] == "active" for link in replaced),
     )
-
-
-async def _titles(site: Site, session_ids: Iterable[str | None]) -> dict[str, str]:
-    """Return the titles of sessions, or how they began, by id."""
-    found = [await site.ask("sessions", session_id=one) for one in sorted({one for one in session_ids if one})]
-    rows = [row for answer in found for row in answer["sessions"]]
-    return {row["id"]: row["title"] or row["first_prompt"] or f"Session {row['id'][:8]}" for row in rows}
 
 
 async def _edit(request: Request) -> Response:

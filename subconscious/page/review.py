@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from subconscious.domain.errors import RequestError
-from subconscious.page.site import Notice, form_of, is_part, site_of
+from subconscious.page.site import Notice, Site, form_of, is_part, site_of
 from subconscious.page.wording import status
 
 SHOWN = 8
@@ -32,10 +32,14 @@ async def _review(request: Request) -> Response:
     quarantine = request.query_params.get("tab") == "quarantine"
     if quarantine:
         found = await site.ask_here("captures", status="quarantined", details=True, limit=SHOWN)
-        return await site.page("review.html", captures=found["captures"], quarantine=True, left=0)
+        return await site.page("review.html", quarantine=True, left=0, **await _cards(site, found["captures"]))
     found = await site.ask_here("captures", offered=True, limit=SHOWN)
     left = max(0, found["waiting"] - len(found["captures"]))
-    return await site.page("review.html", captures=found["captures"], quarantine=False, left=left)
+    return await site.page("review.html", quarantine=False, left=left, **await _cards(site, found["captures"]))
+
+
+async def _cards(site: Site, captures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"captures": captures, "titles": await site.titles(one["session_id"] for one in captures)}
 
 
 async def _decide(request: Request) -> Response:
@@ -50,7 +54,7 @@ async def _decide(request: Request) -> Response:
     if not is_part(request):
         return site.done(Notice(f"Capture {capture['id']} is {status(capture['status'])}."), form)
     if decision == "undo":
-        return site.part("review_card.html", capture=capture)
+        return site.part("review_card.html", capture=capture, titles=await site.titles([capture["session_id"]]))
     return site.part("review_decided.html", capture=capture, words=args.get("text") or capture["summary"])
 
 

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from subconscious.domain.errors import NotFoundError
 from subconscious.page.site import site_of
+from subconscious.page.wording import day
 
 PAGE = 50
 MOST = 200
@@ -18,7 +19,8 @@ MOST = 200
 async def _sessions(request: Request) -> Response:
     site = site_of(request)
     found = await site.ask_here("sessions", limit=PAGE)
-    return await site.page("sessions.html", sessions=found["sessions"])
+    days = groupby(found["sessions"], key=lambda one: day(one["last_event_at"]))
+    return await site.page("sessions.html", days=[(name, list(of_day)) for name, of_day in days])
 
 
 async def _session(request: Request) -> Response:
@@ -40,6 +42,8 @@ async def _session(request: Request) -> Response:
         occasions=occasions,
         held=given["held"],
         handovers=given["handovers"],
+        names=await site.names(one["memory_id"] for one in given["held"]),
+        titles=await site.titles(one["from_id"] for one in given["handovers"]),
         captures=[one for one in captures if one["status"] != "discarded"],
         discarded=sum(one["status"] == "discarded" for one in captures),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from starlette.staticfiles import StaticFiles
 from subconscious.app import App
 from subconscious.domain.errors import NotFoundError, SubconsciousError
 from subconscious.domain.kinds import KINDS
-from subconscious.page.wording import FILTERS
+from subconscious.page import markup, wording
+from subconscious.store import memories
 from subconscious.text.quoting import visible
 
 log = logging.getLogger("subconscious.page")
@@ -73,6 +74,11 @@ class Site:
         self._notice: Notice | None = None
         self._templates = _templates()
 
+    def forget(self) -> None:
+        """Free the compiled templates; a page that is closed shows nothing any more."""
+        if self._templates.cache is not None:
+            self._templates.cache.clear()
+
     async def ask(self, cmd: str, **args: Any) -> Any:
         """Return the result of a request."""
         return await self._ask(cmd, args)
@@ -107,6 +113,17 @@ class Site:
         back = form.first("back")
         return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
 
+    async def names(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return what memories say, by number, in place of numbers that say nothing to a reader."""
+        found = await memories.get_many(self.app.database.interactive, sorted(set(ids)))
+        return {number: memory.summary for number, memory in found.items()}
+
+    async def titles(self, ids: Iterable[str | None]) -> dict[str, str]:
+        """Return the titles of sessions, or how they began, by id."""
+        answers = [await self.ask("sessions", session_id=one) for one in sorted({one for one in ids if one})]
+        rows = [row for answer in answers for row in answer["sessions"]]
+        return {row["id"]: row["title"] or row["first_prompt"] or f"Session {row['id'][:8]}" for row in rows}
+
     async def change(self, cmd: str, **args: Any) -> tuple[Any, int]:
         """Make a change; return its result, and the event that an undo begins with (0 if nothing was changed)."""
         before = (await self.ask("latest"))["event"]
@@ -136,14 +153,15 @@ async def form_of(request: Request) -> Form:
 def application(site: Site) -> Starlette:
     """Return the application that answers requests for the page."""
     # Imported here: these modules use this one.
-    from subconscious.page import fading, graph, health, memories, review, sessions, shell, timeline
+    from subconscious.page import fading, graph, health, review, sessions, shell, timeline
+    from subconscious.page import memories as memories_part
 
-    parts = (shell, timeline, memories, review, sessions, graph, fading, health)
+    parts = (shell, timeline, memories_part, review, sessions, graph, fading, health)
     routes = [route for part in parts for route in part.ROUTES]
     static = Mount("/static", StaticFiles(directory=HERE / "static"))
     made = Starlette(
         routes=[Mount(site.base.rstrip("/"), routes=[static, *routes])],
-        exception_handlers={SubconsciousError: _failed, ValueError: _failed},
+        exception_handlers={SubconsciousError: _failed, ValueError: _failed, Exception: _broken},
     )
     made.state.site = site
     return made
@@ -155,6 +173,12 @@ async def _failed(request: Request, error: Exception) -> Response:
         return await _problem(request, error.message, error.remedy, 404 if isinstance(error, NotFoundError) else 409)
     log.warning("a request of the page could not be read: %s", error)
     return await _problem(request, "that can't be read", "go back and try again", 400)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """Return a fault of the program as a page; its trace is in the log."""
+    del error
+    return await _problem(request, "the page has a fault", "run `subconscious doctor`; the trace is in the log", 500)
 
 
 async def _problem(request: Request, message: str, remedy: str, code: int) -> Response:
@@ -180,7 +204,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(FILTERS)
+    made.filters.update(wording.FILTERS)
+    made.filters.update(markup.FILTERS)
     return made
 
 

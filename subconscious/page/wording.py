@@ -42,6 +42,16 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("session", "rollback"): "Rolled back a session",
 }
 
+NEW = (
+    ("memory", "create"),
+    ("memory", "unarchive"),
+    ("memory", "vouched"),
+    ("capture", "approved"),
+    ("capture", "edited"),
+)
+GONE = ("archive", "rejected", "purge", "expired", "rollback")
+"""Actions that have a colour of their own on the timeline."""
+
 OCCASIONS = (
     ("start", "given when it started"),
     ("prompt", "given with a prompt"),
@@ -53,7 +63,7 @@ OCCASIONS = (
 )
 
 STATUSES = {
-    "review": "waits for review",
+    "review": "waiting for review",
     "unconfirmed": "not confirmed yet",
     "quarantined": "in quarantine",
     "captured": "stored",
@@ -69,6 +79,11 @@ def action(event: Mapping[str, Any]) -> str:
     named = (str(event["subject"]), str(event["action"]))
     plain = f"{named[1]} {'' if named[0] == 'memory' else named[0]}".strip().replace("_", " ")
     return ACTIONS.get(named, plain.capitalize())
+
+
+def tone(event: Mapping[str, Any]) -> str:
+    """Return what sort of change an event is, for its colour: something new, something gone, or something else."""
+    return "new" if event["action"] in NEW else "gone" if event["action"] in GONE else "other"
 
 
 def undo_label(event: Mapping[str, Any]) -> str:
@@ -176,6 +191,7 @@ FILTERS = {
     "speaker": speaker,
     "stamp": stamp,
     "status": status,
+    "tone": tone,
     "undo_label": undo_label,
 }
 """The filters of the templates, by name."""

@@ -235,6 +235,17 @@ def test_too_large_a_form_changes_nothing(opened: Opened, served: Home, shop: Fu
     assert not archived(served, shop.postgres)
 
 
+def test_a_fault_of_the_program_is_a_page_that_says_what_to_do(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(environ: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("subconscious.page.health.examine", fail)
+    answer = opened.get("health/doctor")
+    assert answer.status == 500
+    assert "subconscious doctor" in answer.text
+    assert "a fault" not in answer.text
+
+
 def test_the_log_contains_no_secret(opened: Opened, served: Home) -> None:
     assert opened.get("timeline").status == 200
     log = (served.log / "daemon.log").read_text()

@@ -59,6 +59,14 @@ function press(key) {
   return true;
 }
 
+// The search of this page, or that of Memories.
+function search() {
+  const field = document.querySelector("[data-focus='/']");
+  if (field) field.focus();
+  else location.href = `${base}memories#q`;
+}
+if (location.hash === "#q") document.getElementById("q")?.focus();
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.key === "Escape" && document.activeElement.matches("textarea")) {
@@ -68,9 +76,9 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.target.matches("input, textarea, select")) return;
-  if (event.key === "/" && document.querySelector("[data-focus='/']")) {
+  if (event.key === "/") {
     event.preventDefault();
-    document.querySelector("[data-focus='/']").focus();
+    search();
   } else if (event.key === "j" || event.key === "k") {
     move(event.key === "j" ? 1 : -1);
   } else if (/^[aerul]$/.test(event.key) && cards().length && press(event.key)) {
@@ -107,20 +115,22 @@ function showProblem(text) {
   document.getElementById("notice").replaceChildren(box);
 }
 
-// News: the first page of the timeline is read again. While a person is in it, it stays as it is.
+// News: the first page of the timeline is read again. While a person reads further down, a button offers it.
 function listen(sign) {
+  const items = document.getElementById("items");
+  const fresh = document.getElementById("fresh");
+  const show = () => { fresh.hidden = true; htmx.trigger(items, "news"); };
+  const busy = () => items.contains(document.activeElement) || window.scrollY > 200;
   const news = new EventSource(sign.dataset.live);
   news.addEventListener("open", () => sign.classList.add("on"));
   news.addEventListener("error", () => sign.classList.remove("on"));
-  news.addEventListener("changed", () => {
-    const items = document.getElementById("items");
-    if (!items.contains(document.activeElement)) htmx.trigger(items, "news");
-  });
+  news.addEventListener("changed", () => { if (busy()) fresh.hidden = false; else show(); });
   news.addEventListener("closed", () => {
     news.close();
     sign.classList.remove("on");
     showProblem("This page is closed. Run subconscious ui to open it again.");
   });
+  fresh.addEventListener("click", () => { show(); window.scrollTo(0, 0); document.getElementById("main").focus(); });
 }
 
 // Charts of weights over days.
@@ -139,7 +149,7 @@ function drawCurve(box) {
     legend: { show: false },
     scales: { x: { time: false }, y: { range: [0, 105] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map((day) => (day ? `${day} d` : "now")) },
+      { ...axis, size: 30, values: (_, ticks) => ticks.map((day) => (day ? `${day} d` : "now")) },
       { ...axis, size: 44, values: (_, ticks) => ticks.map((value) => `${value} %`) },
     ],
     series: [
@@ -151,11 +161,51 @@ function drawCurve(box) {
   window.addEventListener("resize", () => made.setSize({ width: box.clientWidth, height: 200 }));
 }
 
-// The graph: a click opens the memory's own graph.
+// The graph: a click opens the memory's own graph; pointing at a memory shows what it says, and its links.
+const CROWDED = 14;
+
+function nodeStyles(crowded) {
+  return [
+    { selector: "node", style: {
+      label: crowded ? "" : "data(label)", "text-wrap": "wrap", "text-max-width": "130px", "text-valign": "bottom", "text-margin-y": 6,
+      "font-size": 11, "font-family": "system-ui", color: style("--ink"), width: 16, height: 16,
+      "background-color": style("--edge"), "text-background-color": style("--raised"), "text-background-opacity": 0.85, "text-background-padding": 2 } },
+    { selector: "node[?old]", style: { color: style("--soft"), "border-width": 2, "border-style": "dashed", "border-color": style("--edge"), "background-color": style("--raised") } },
+    { selector: "node[?root]", style: { "background-color": style("--accent"), label: "data(label)", width: 26, height: 26, "font-weight": 600, "z-index": 2 } },
+  ];
+}
+
+function edgeStyles(crowded) {
+  const coloured = (colour) => ({ "line-color": style(colour), "target-arrow-color": style(colour), color: style(colour) });
+  return [
+    { selector: "edge", style: {
+      label: crowded ? "" : "data(label)", "font-size": 10, "font-family": "system-ui", color: style("--soft"), width: 1.5, "curve-style": "bezier",
+      "line-color": style("--edge"), "target-arrow-color": style("--edge"), "target-arrow-shape": "triangle", "arrow-scale": 0.9,
+      "text-background-color": style("--raised"), "text-background-opacity": 1, "text-background-padding": 2 } },
+    { selector: "edge[type = 'SUPERSEDES']", style: coloured("--accent") },
+    { selector: "edge[type = 'CONTRADICTS']", style: coloured("--bad") },
+    { selector: "edge[?proposed]", style: { "line-style": "dashed" } },
+    { selector: ".faint", style: { opacity: 0.15 } },
+    { selector: "edge.pointed", style: { label: "data(label)", width: 2.5 } },
+    { selector: "node.here", style: { label: "data(label)", "z-index": 3 } },
+  ];
+}
+
+// Few memories are drawn as a tree. Many are drawn in rings, by the number of links between them and the middle.
+function layoutOf(found, crowded) {
+  const shared = { animate: false, padding: 24, avoidOverlap: true };
+  if (!crowded) {
+    const roots = found.nodes.filter((node) => node.root).map((node) => node.id);
+    return { ...shared, name: "breadthfirst", roots, spacingFactor: 1.1, nodeDimensionsIncludeLabels: true };
+  }
+  return { ...shared, name: "concentric", concentric: (node) => 10 - node.data("distance"), levelWidth: () => 1, minNodeSpacing: 14, startAngle: 0 };
+}
+
 async function drawGraph(box) {
   const answer = await fetch(box.dataset.graph);
   if (!answer.ok) return;
   const found = await answer.json();
+  const crowded = found.nodes.length > CROWDED;
   const drawing = cytoscape({
     container: box,
     elements: {
@@ -164,30 +214,50 @@ async function drawGraph(box) {
     },
     userZoomingEnabled: false,
     boxSelectionEnabled: false,
-    style: [
-      { selector: "node", style: {
-        label: "data(label)", "text-wrap": "wrap", "text-max-width": "130px", "text-valign": "bottom", "text-margin-y": 6,
-        "font-size": 11, "font-family": "system-ui", color: style("--ink"), width: 16, height: 16,
-        "background-color": style("--edge"), "text-background-color": style("--raised"), "text-background-opacity": 0.85, "text-background-padding": 2 } },
-      { selector: "node[?old]", style: { opacity: 0.6, "border-width": 2, "border-style": "dashed", "border-color": style("--edge"), "background-color": style("--raised") } },
-      { selector: "node[?root]", style: { "background-color": style("--accent"), width: 24, height: 24, "font-weight": 600 } },
-      { selector: "edge", style: {
-        label: "data(label)", "font-size": 10, "font-family": "system-ui", color: style("--soft"), width: 1.5, "curve-style": "bezier",
-        "line-color": style("--edge"), "target-arrow-color": style("--edge"), "target-arrow-shape": "triangle", "arrow-scale": 0.9,
-        "text-background-color": style("--raised"), "text-background-opacity": 1, "text-background-padding": 2 } },
-      { selector: "edge[?proposed]", style: { "line-style": "dashed" } },
-    ],
-    layout: {
-      name: "breadthfirst", roots: found.nodes.filter((node) => node.root).map((node) => node.id),
-      animate: false, padding: 24, spacingFactor: 1.1, avoidOverlap: true, nodeDimensionsIncludeLabels: true,
-    },
+    autoungrabify: true,
+    minZoom: 0.1,
+    maxZoom: 4,
+    style: [...nodeStyles(crowded), ...edgeStyles(crowded)],
+    layout: layoutOf(found, crowded),
   });
-  drawing.on("tap", "node", (event) => { location.href = `${base}graph?id=${encodeURIComponent(event.target.id())}`; });
+  if (drawing.zoom() > 1.3) { drawing.zoom(1.3); drawing.center(); }
+  point(drawing, document.querySelector("[data-pointed]"));
+  zoom(drawing);
   box.dataset.drawn = "yes";
+}
+
+function point(drawing, line) {
+  const usual = line.textContent;
+  drawing.on("tap", "node", (event) => { location.href = `${base}graph?id=${encodeURIComponent(event.target.id())}`; });
+  drawing.on("mouseover", "node", (event) => {
+    const near = event.target.closedNeighborhood();
+    drawing.elements().addClass("faint");
+    near.removeClass("faint").addClass("pointed");
+    event.target.addClass("here");
+    line.textContent = event.target.data("label");
+    drawing.container().style.cursor = "pointer";
+  });
+  drawing.on("mouseout", "node", () => {
+    drawing.elements().removeClass("faint pointed here");
+    line.textContent = usual;
+    drawing.container().style.cursor = "";
+  });
+}
+
+function zoom(drawing) {
+  document.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => {
+    const by = Number(button.dataset.zoom);
+    if (!by) { drawing.fit(undefined, 24); return; }
+    drawing.zoom({ level: drawing.zoom() * by, renderedPosition: { x: drawing.width() / 2, y: drawing.height() / 2 } });
+  }));
 }
 
 document.body.addEventListener("htmx:load", (event) => {
   event.detail.elt.querySelectorAll("[data-curve]").forEach(drawCurve);
+});
+// On a narrow screen the place in the navigation may be out of view.
+document.querySelectorAll(".bar [aria-current], .tabs [aria-current]").forEach((link) => {
+  link.parentElement.scrollLeft = link.offsetLeft - (link.parentElement.clientWidth - link.offsetWidth) / 2;
 });
 document.querySelectorAll("[data-live]").forEach(listen);
 document.querySelectorAll("[data-curve]").forEach(drawCurve);

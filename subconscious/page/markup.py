@@ -1,0 +1,62 @@
+"""What a memory says, as HTML: code in backticks is set as code; everything else is escaped text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from subconscious.domain.model import CLAUDE_NOTE
+from subconscious.text.quoting import visible
+from subconscious.text.words import cut
+
+FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)\n?^[ \t]*```[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+QUOTED = re.compile(r"`([^`\n]+)`")
+
+LONGEST_STATEMENT = 300
+"""Characters of a memory in a list and in a heading."""
+
+
+def statement(memory: Mapping[str, Any]) -> str:
+    """Return what a memory says in one line, cut at a word; the summary of an agent's own note."""
+    is_note = memory.get("extractor") == CLAUDE_NOTE
+    text = memory["summary"] if is_note else memory.get("content") or memory["summary"]
+    return cut(one_line(text), LONGEST_STATEMENT)
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line: what it says before a block of code, or the code where nothing is before it."""
+    before, *more = FENCED.split(text)
+    return " ".join((before if before.strip() else " ".join(more)).split())
+
+
+def inline(text: str) -> Markup:
+    """Return a text with what is in backticks as code."""
+    parts = QUOTED.split(text)
+    # Every second part was in backticks.
+    return Markup().join(_code(part) if place % 2 else escape(visible(part)) for place, part in enumerate(parts))
+
+
+def blocks(text: str) -> Markup:
+    """Return a text with its fenced blocks as blocks of code, and what is in backticks as code."""
+    parts = FENCED.split(text)
+    return Markup().join(_block(part) if place % 2 else _prose(part) for place, part in enumerate(parts))
+
+
+def _code(text: str) -> Markup:
+    return Markup("<code>{}</code>").format(visible(text))
+
+
+def _block(text: str) -> Markup:
+    # It can be scrolled, so the keyboard has to reach it.
+    return Markup('<pre tabindex="0"><code>{}</code></pre>').format(visible(text))
+
+
+def _prose(text: str) -> Markup:
+    return Markup('<p class="content">{}</p>').format(inline(text.strip("\n"))) if text.strip() else Markup()
+
+
+FILTERS = {"blocks": blocks, "inline": inline, "one_line": one_line, "statement": statement}
+"""The filters of the templates, by name."""
