@@ -107,7 +107,7 @@ def test_three_questions_are_answered_with_few_clicks(page: Page, shop: Furnishe
     page.locator(".events li", has_text=ARCHIVED).get_by_role("button", name="Undo").click()
     expect(page.get_by_role("status")).to_contain_text(f'Undone: archived "{ARCHIVED}"')
     page.get_by_role("link", name="Memories").first.click()
-    page.get_by_label("Search").fill("redis")
+    page.get_by_role("searchbox", name="Search").fill("redis")
     expect(page.locator(".rows li", has_text=REDIS)).to_contain_text(f"Replaced by {POSTGRES}")
 
 
