@@ -48,8 +48,8 @@ class Parser(argparse.ArgumentParser):
             return
         choices = [str(choice) for choice in action.choices]
         is_command = isinstance(action, argparse._SubParsersAction)
-        what = f"there is no command {value!r}" if is_command else f"{value!r} is none of its values"
-        listed = "" if is_command and not self._is_nested else f": {', '.join(choices)}"
+        what = f"there is no command {value!r}" if is_command else f"{value!r} is not a valid value"
+        listed = "" if is_command and not self._is_nested else f"; valid: {', '.join(choices)}"
         raise argparse.ArgumentError(
             None if is_command else action, what + (_suggestion(str(value), choices) or listed)
         )

@@ -179,7 +179,7 @@ def _tool_path(options: Namespace) -> Path:
         return Path(options.paths[0]).expanduser().absolute()
     if usual := usual_place(options.tool, root_of(_folder(options)), os.environ.get("CLAUDE_CONFIG_DIR", "")):
         return usual
-    raise RequestError(f"say where {options.tool} keeps its memories", f"give {TOOLS[options.tool].gives}")
+    raise RequestError(f"the path of {options.tool}'s memories is missing", f"give {TOOLS[options.tool].gives}")
 
 
 def _folder(options: Namespace) -> str:

@@ -86,7 +86,11 @@ def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
     for memory in shared["memories"]:
         print(screen.wrapped(screen.line(f"{memory['id']} {memory['summary']}")))
         suspicion.note(memory)
-    print(f"This project shares {screen.counted(len(shared['memories']), 'memory', 'memories')}: subconscious sync")
+    if shared["memories"] or shared["rules"]:
+        number = screen.counted(len(shared["memories"]), "memory", "memories")
+        print(f"This project shares {number}. To exchange them: subconscious sync")
+    else:
+        print("This project shares nothing. To share a memory: subconscious share ID")
     if shared["rules"]:
         print(f"Rules: {', '.join(shared['rules'])}")
     return 0

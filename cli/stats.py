@@ -50,17 +50,18 @@ def stats(options: Namespace) -> None:
 def _print_counts(answer: StatsResult) -> None:
     captures, surfaces = answer["captures"], answer["surfaces"]
     sessions = screen.counted(surfaces["sessions"], "session")
-    given = f"{surfaces['given']} given to {sessions}, of {screen.counted(surfaces['memories'], 'memory', 'memories')}"
+    different = screen.counted(surfaces["memories"], "memory", "memories")
+    given = f"{screen.counted(surfaces['given'], 'time')}, to {sessions}; {different}"
     memories = answer["memories"]
     screen.fields(
         [
             (
                 "memories",
-                f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived",
+                f"{memories['project']} here, {memories['active']} in all projects, {memories['archived']} archived",
             ),
             ("captures", _counted(captures["status"]) or "none yet"),
             ("reviews", _reviews(answer["reviews"])),
-            ("surfaces", given),
+            ("given", given),
             ("used", _share(surfaces["used"], surfaces["given"])),
             ("models", _spend(answer["spend"])),
         ]
@@ -82,7 +83,7 @@ def _share(used: int, given: int) -> str:
 def _spend(spend: Spend) -> str:
     total, today = spend["total"], spend["today"]
     if not total["calls"]:
-        return "none was asked"
+        return "none used yet"
     unknown = (
         f" and {total['unknown']} of unknown cost, which count as {dollars(total['assumed'])} against the caps"
         if total["unknown"]

@@ -664,7 +664,7 @@ def test_stats_tell_what_models_cost(daemon: StubDaemon, capsys: pytest.CaptureF
     assert re.search(r"purposes +120 +100000 +\$0\.42 +3", out)
     nothing = SPENT | {"calls": 0}
     daemon.answers["stats"] = STATS | {"spend": STATS["spend"] | {"total": nothing}}
-    assert "none was asked" in run(capsys, "stats")[1]
+    assert "none used yet" in run(capsys, "stats")[1]
 
 
 def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def test_a_command_of_no_group_is_listed_all_the_same() -> None:
         ("list --limit -3", "-3 is below 0"),
         ("list --limit 0", "must be 1 or more"),
         ("show abc", "'abc' is not a number"),
-        ("search x --mode fast", "'fast' is none of its values: any, auto,"),
+        ("search x --mode fast", "'fast' is not a valid value; valid: any, auto,"),
         ("review --status reviewed", "did you mean review"),
         ("daemon", "required: ACTION"),
         ("search x \x1b[2J --y\x1b[2J", "unknown argument"),
