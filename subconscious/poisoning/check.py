@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import cache
 
 from subconscious.domain.model import Candidate, Finding, Level, Origin, Threat, Verdict
-from subconscious.poisoning import attack_model
+from subconscious.poisoning import attack_model, sweeping
 from subconscious.poisoning.rule import Rule
-from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES
+from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, NARROWED, RULES, SERIOUS, SERIOUS_CUES
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
@@ -38,7 +38,7 @@ _DISGUISES = (
 def rules_version() -> str:
     """Return the version of the rules and the model that verdicts are reached with."""
     table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
-    table += repr(IN_FULL)
+    table += repr((IN_FULL, sorted(NARROWED), sweeping.PATTERNS))
     return hashlib.sha256(table.encode() + attack_model.weights()).hexdigest()[:12]
 
 
@@ -60,7 +60,7 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
     if level is Level.LOW and len({finding.rule for finding in found}) > 1:
         level = Level.MEDIUM
-    if typed and not any(map(_disarms, found)):
+    if typed and not any(map(_disarms, found)) and not _drops_and_more(found):
         level = level.shifted(-1)
     return Verdict(level, found, rules_version())
 
@@ -69,6 +69,12 @@ def _disarms(finding: Finding) -> bool:
     """Whether a finding would switch off the instructions of later sessions, which also a person's words may not."""
     threat, level = IN_FULL
     return finding.threat is threat and finding.level.rank >= level.rank
+
+
+def _drops_and_more(found: Iterable[Finding]) -> bool:
+    """Whether words that drop some instructions come with another serious finding, such as a fetched command."""
+    serious = {finding.rule for finding in found if finding.level.rank >= Level.MEDIUM.rank}
+    return bool(serious & NARROWED and serious - NARROWED)
 
 
 def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
@@ -102,7 +108,7 @@ def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool
             if cues.isdisjoint(rule.cues) or rule.name in found or not _applies(rule, view, typed=typed):
                 continue
             if match := rule.pattern.search(lowered):
-                found[rule.name] = _finding(rule, view, match, part)
+                found[rule.name] = _finding(_narrowed(rule, lowered, match), view, match, part)
     for finding in (*_disguises(text, part), *(_learned(text, part) if learned and not typed else ())):
         found[finding.rule] = finding
     return list(found.values())
@@ -110,6 +116,12 @@ def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool
 
 def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
     return (rule.typed or not typed) and (bool(view.trick) or rule.name not in HIDDEN_ONLY)
+
+
+def _narrowed(rule: Rule, text: str, match: re.Match[str]) -> Rule:
+    """Return the rule, a level lower if the match is only about some things."""
+    narrow = rule.narrows is not None and rule.narrows(text, match.start(), match.end())
+    return replace(rule, level=rule.level.shifted(-1)) if narrow else rule
 
 
 def _finding(rule: Rule, view: View, match: re.Match[str], part: str) -> Finding:

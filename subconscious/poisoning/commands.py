@@ -26,7 +26,7 @@ _PUBLIC = (
     r"|response|answer|final (?:message|output)|summary|report|chat|channel|slack|discord|telegram|e-?mail|webhook|commit message"
     r"|description|body|review|attachment))\b"
 )
-_FETCH = r"(?:curl|wget|iwr|invoke-webrequest|invoke-expression|iex|npx -y|bash -c|sh -c|eval(?= [\"'$`(])|python3? -c|node -e|base64 -d|nc)"
+_FETCH = r"(?:curl|wget|iwr|invoke-webrequest|invoke-expression|iex|npx (?:-y|--yes)|bash -c|sh -c|eval(?= [\"'$`(])|python3? -c|node -e|base64 -d|nc)"
 _INSTALL = r"(?:pip3? install|pipx? (?:install|run)|uvx|npm i(?:nstall)?|npx|yarn add|pnpm (?:add|dlx)|gem install|cargo install|go install|brew install)"
 _OUR_TOOLS = r"(?!pytest|unittest|build|venv|pip|black|ruff|mypy|tox|nox|pre_commit|http\.server|compileall|coverage)"
 
@@ -50,6 +50,9 @@ RULES: tuple[Rule, ...] = (
         rf"|\b(?:dump|attach|paste|post|upload|exfiltrate)(?:ing)?\b (?:the |your |all |our |my |their |any |current |full ){{0,3}}{_VALUES}\b[^.\n]{{0,60}}\b(?:to|in|into|on|at) {_PUBLIC}"
         rf"|\b(?:dump|write|save|export|capture)(?:ing|s)?\b[^.\n]{{0,30}}\benv(?:ironment)?(?:[ -]variables?| vars?)?\b[^.\n]{{0,40}}\b(?:to|into|in) (?:an? |the )?(?:\S{{1,30}} )?(?:file|artifact)?\b[^\n]{{0,60}}\b(?:attach|upload|commit|post|send|include|share|push)",
         "it puts secrets where others read them"),
+    row("publish-secrets", Threat.EXFILTRATION, MEDIUM, "public|static|frontend|front-end|web ?root|bundle",
+        rf"(?<!never )(?<!n't )(?<!not )(?<!no )\b(?:store|put|save|write|copy|commit|expose|place|keep|embed)\b (?:all |the |your |our |their |any ){{0,2}}(?:\w{{2,12}}'s? )?{_VALUES}\b(?:[^.\n]|\.(?=\S)){{0,80}}\b(?:in|into|to|on|under) (?:the |a |an |our )?(?:public(?:ly)? (?:\w{{3,12}} )?(?:folder|directory|bucket|repo\w{{0,7}}|file|path|page|site)|public/|static (?:folder|directory|files)|web ?root|front-?end (?:code|bundle|source))",
+        "it puts secrets where others read them"),
     row("send-file", Threat.EXFILTRATION, MEDIUM, "curl|wget|requests.|fetch(|axios|httpx",
         r"\bcurl\b(?![^\n]{0,120}(?:localhost|127\.0\.0\.1))[^\n|]{0,120} (?:-d|-f|-t|--data(?:-\w{3,9})?|--form|--upload-file|--json)[ =]?[\"']?[^\s\"']{0,20}(?:@[~/.$]|\$\(|`)"
         r"|\bwget\b[^\n|]{0,120} --post-(?:file|data)=[^\n]{0,20}(?:[~/.$`]|\$\()"
@@ -70,7 +73,7 @@ RULES: tuple[Rule, ...] = (
     row("run-before-work", Threat.CODE, MEDIUM, "before|prior to|whenever|first|every time|each time|required|must",
         rf"\b(?:before|prior to|whenever you|every time you|each time you|when) (?:you )?(?:modify|edit|chang|mak|touch|work|commit|test|debug|run|start|review|open|build|deploy|implement|fix|proceed|continu|answer|respond|us|read|do|any)\w{{0,4}}\b[^.\n]{{0,80}}\b(?:run|execute|invoke|call|use|pipe|source|eval|paste)\b[^\n]{{0,30}}[ `\"'$]{_FETCH} [^\n]{{0,40}}(?:https?://(?!localhost|127\.)|\$\(|import |require\(|\|)"
         rf"|\b(?:run|execute|invoke|source)\b[^\n]{{0,20}}[ `\"'$]{_FETCH} [^\n]{{3,120}}\b(?:before (?:you |any |modify|edit|chang|mak|work|commit|start|touch|implement|doing|each|every)|first\b|prior to)"
-        rf"|\b(?:before|prior to) (?:modify|edit|chang|mak|touch|work|start|implement)\w{{0,4}}\b[^.\n]{{0,60}}\b(?:run|execute|install)\b[^.\n]{{0,20}}[ `\"'$]{_INSTALL} [@\w]",
+        rf"|\b(?:before|prior to) (?:modify|edit|chang|mak|touch|work|start|implement)\w{{0,4}}\b[^.\n]{{0,60}}\b(?:run|execute|install)\b[^.\n]{{0,20}}[ `\"'$]{_INSTALL} (?:--?\w{{1,12}} ){{0,2}}[@\w]",
         "it demands that a command is run"),
     row("install-and-start", Threat.CODE, MEDIUM, "install|npx|uvx|yarn add|pnpm",
         rf"\b{_INSTALL} (?:-\S{{1,20}} ){{0,3}}[@\w][\w@/.=<>~\[\]-]{{2,60}} ?(?:&&|;|and then|and) ?(?:run |execute )?[`\"']?(?:python3? -m {_OUR_TOOLS}[\w.]{{3,40}}|npx [\w@/-]{{3,40}}|[\w-]{{3,40}}) (?:init|setup|register|bootstrap|activate|enable|install|daemon|start|link|login|--\w{{3,12}})\b"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from subconscious.domain.model import Level, Threat
 from subconscious.poisoning.rule import Rule, row
+from subconscious.poisoning.sweeping import is_partial
 
 MEDIUM, HIGH = Level.MEDIUM, Level.HIGH
 
@@ -96,7 +97,7 @@ _FAMILIES = (
     Family(
         "chinese-japanese",
         "发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿",
-        r"发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿",
+        r"(?:发送|发到|上传|提交到|傳送|上傳|送信(?!しない)|送って|アップロード(?!しない)|投稿(?!しない))",
         r"打印|输出|粘贴|写入|附上|列印|輸出|出力|表示し|貼り付け|書き込|添付",
         "密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
         r"密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
@@ -129,6 +130,12 @@ _FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eva
 _FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http"
 
 
+_NEVER = ("n'", "ne ", "no ", "nunca ", "não ", "jamais ", "nie ", "niemals ", "never ", "n't ", "not ")
+_NEVER_WITH = tuple(f"{word}把{gap}" for word in ("不要", "别", "勿", "不得", "禁止") for gap in ("", " "))
+_NOT_REFUSED = "".join(f"(?<!{word})" for word in (*_NEVER, *_NEVER_WITH))
+"""Nothing before a match forbids it."""
+
+
 def _rows(family: Family) -> Iterator[Rule]:
     secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_ADDRESS})"
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
@@ -137,7 +144,7 @@ def _rows(family: Family) -> Iterator[Rule]:
         Threat.EXFILTRATION,
         MEDIUM,
         family.sending_cues,
-        f"{sending}{family.near}{secret}|{secret}{family.near}{sending}",
+        f"{_NOT_REFUSED}(?:{sending}{family.near}{secret}|{secret}{family.near}{sending})",
         "it sends secrets away",
     )
     yield row(
@@ -167,5 +174,20 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:игнориру(?:й|йте)|игнорировать|забудь(?:те)?|не (?:обращай|следуй)\w{0,2})\b[^.\n]{0,40}(?:инструкц|правил|указан|команд)|(?:αγνοήστε|αγνόησε|ξέχασε)[^.\n]{0,40}(?:οδηγί|εντολ|κανόν)|(?:निर्देश|नियम)[^।\n]{0,30}(?:अनदेखा|अनदेखी|भूल)|(?:talimat|kural|yönerge)\w{0,8} (?:yok say|görmezden gel|unut)"
         r"|\b(?:zignoruj|ignoruj|zapomnij|pomiń)\b[^.\n]{0,40}\b(?:instrukcj|polece|zasad)|\b(?:negeer|vergeet)\b[^.\n]{0,40}\b(?:instructies|regels|opdrachten)|\b(?:abaikan|lupakan)\b[^.\n]{0,40}\b(?:instruksi|aturan|perintah)|bỏ qua[^.\n]{0,40}(?:hướng dẫn|chỉ dẫn|quy tắc)|\b(?:ignorera|glöm)\b[^.\n]{0,40}\b(?:instruktion|regler)"
         r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)|(?:지시|명령|규칙|지침|프롬프트)[^.\n]{0,12}(?:무시|잊)|(?:تجاهل|انس)[^.\n]{0,30}(?:التعليمات|الأوامر|القواعد)",
-        "it asks to drop instructions"),
+        "it asks to drop instructions", narrows=is_partial),
+    row("your-safety-off-latin", Threat.INSTRUCTION, HIGH,
+        "dein|eure|tus|tes|vos|suas|tuas|tue|tuoi|jouw|je |swoje|twoje",
+        r"\b(?:ignorier|schalte?|deaktivier|umgeh|vergiss|missachte|überspring|befolge|hebel|setz)\w{0,3}\b[^.\n]{0,20}\b(?:deine|eure)[nrms]?\b[^.\n]{0,20}\b(?:sicherheits\w{2,20}|schutz\w{4,20}|leitlinien|beschränkungen|einschränkungen)\b"
+        r"|\b(?:ignora|desactiva|omite|olvida|elude|salta|no (?:sigas|apliques|respetes))\b[^.\n]{0,10}\btus (?:\w{2,14} ){0,3}(?:seguridad|restricciones|directrices|protecciones|salvaguardas)\b"
+        r"|\b(?:ignore|désactive|contourne|oublie|n'applique pas|ne (?:suis|respecte) (?:pas|plus))[rz]?\b[^.\n]{0,10}\b(?:tes|vos) (?:\w{2,14} ){0,3}(?:sécurité|restrictions|consignes|protections|garde-fous)\b"
+        r"|\b(?:ignore|desative|desativa|esqueça|contorne|pule|não siga)\b[^.\n]{0,10}\b(?:suas|tuas) (?:\w{2,14} ){0,3}(?:segurança|restrições|diretrizes|proteções)\b"
+        r"|\b(?:ignora|disattiva|aggira|dimentica)\b[^.\n]{0,10}\b(?:tue|tuoi) (?:\w{2,14} ){0,3}(?:sicurezza|restrizioni|protezioni|linee guida)\b"
+        r"|\b(?:negeer|omzeil|schakel)\b[^.\n]{0,10}\b(?:je|jouw) (?:\w{2,14} ){0,2}(?:veiligheids\w{2,16}|richtlijnen|beperkingen)\b"
+        r"|\b(?:wyłącz|zignoruj|ignoruj|omiń)\b[^.\n]{0,10}\b(?:swoje|twoje) (?:\w{2,14} ){0,2}(?:bezpiecz\w{3,10}|zabezpieczenia|ograniczenia)",
+        "it says that safety rules are off"),
+    row("your-safety-off-foreign", Threat.INSTRUCTION, HIGH, "сво|тво|你的|您的|あなた|自分|너의|당신",
+        r"\b(?:отключи|игнорируй|обойди|забудь|выключи|не соблюдай|не следуй)(?:те)?\b[^.\n]{0,20}\b(?:сво|тво)\w{1,3} [^.\n]{0,20}(?:безопасн|ограничени|фильтр|защит)"
+        r"|(?:关闭|禁用|忽略|绕过|跳过|停用|无视|關閉|繞過)[^。\n]{0,6}(?:你的|您的)[^。\n]{0,8}(?:安全|限制|准则|防护|護欄|护栏)"
+        r"|(?:あなた|自分)の(?:安全|制限|ガイドライン|ガードレール|フィルタ)[^。\n]{0,14}(?:無視|無効|解除|オフ|停止)|(?:너의|당신의) ?(?:안전|제한|가이드라인|필터)[^.\n]{0,14}(?:무시|해제|꺼|끄|비활성)",
+        "it says that safety rules are off"),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,6 +22,8 @@ class Rule:
     source: str
     why: str
     typed: bool = True
+    narrows: Callable[[str, int, int], bool] | None = None
+    """Whether a match in a text is only about some things, and counts a level less."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -33,10 +36,20 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
-def row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
+def row(
+    name: str,
+    threat: Threat,
+    level: Level,
+    cues: str,
+    pattern: str,
+    why: str,
+    *,
+    typed: bool = True,
+    narrows: Callable[[str, int, int], bool] | None = None,
+) -> Rule:
     """Return a rule whose cues and pattern are folded like the texts that they are matched against."""
     folded = [cue for word in cues.split("|") for cue in {fold(word), fold(word[:1].upper() + word[1:]).lower()}]
-    return Rule(name, threat, level, frozenset(folded), _either(fold(pattern)), why, typed)
+    return Rule(name, threat, level, frozenset(folded), _either(fold(pattern)), why, typed, narrows)
 
 
 _CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}

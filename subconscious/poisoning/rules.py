@@ -12,6 +12,7 @@ from subconscious.domain.model import Level, Threat
 from subconscious.poisoning import commands, languages
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rule import row as _row
+from subconscious.poisoning.sweeping import is_partial, names_place, names_subject
 
 LOW, MEDIUM, HIGH, CRITICAL = Level.LOW, Level.MEDIUM, Level.HIGH, Level.CRITICAL
 
@@ -30,7 +31,7 @@ RULES: tuple[Rule, ...] = (
     # --- instruction injection: addresses the model, against its instructions
     _row("drop-instructions", Threat.INSTRUCTION, HIGH, _DROPS,
          rf"\b(?!overrid\w{{1,3}} (?:the |a |an |this |its |our ){{0,1}}(?:\w{{1,12}} ){{0,2}}(?:system|initial|original|existing|developer) prompts?\b){_DROP}\b[^.\n]{{0,40}}\b{_BEFORE}\b[^.\n]{{0,40}}\b{_TOLD}\b",
-         "it asks to drop earlier instructions"),
+         "it asks to drop earlier instructions", narrows=names_subject),
     _row("drop-instructions-bare", Threat.INSTRUCTION, MEDIUM, "instru|direct|prompt|guid|iunst|rules",
          rf"\b{_DROP}\b (?:all |any |the |of |these |those |my |our |other |every ){{0,4}}(?:{_TOLD}|rules that|the rules|all rules)\b",
          "it asks to drop instructions"),
@@ -90,6 +91,12 @@ RULES: tuple[Rule, ...] = (
          "it wants every request obeyed"),
     _row("safety-off", Threat.INSTRUCTION, HIGH, "safety|security|guardrail|content|polic|rules have changed",
          r"\b(?:safety|security|content|ethic\w{0,4}|moderation|confidentiality) (?:protocols?|polic(?:y|ies)|guardrails?|guidelines?|filters?|rules?|restrictions?|checks?|measures)\b[^.\n]{0,30}\b(?:(?:are|is|have been|has been|now) )?(?:disabled|suspended|lifted|off\b|deactivated|do(?:es)? not apply|don't apply|doesn't apply|no longer appl\w{1,3}|waived)(?= (?:for (?:maintenance|this)|in this|now|until)|[.,;!]| here|$)|\byour rules have changed\b|\boverride (?:all |any |the )?safety\b|\b(?:skip|bypass|ignore|disable|without) (?:all |any |the |your ){0,2}safety (?:checks?|rules?|filters?|protocols?|guardrails?|guidelines?|measures?)\b|\bsafety override\b",
+         "it says that safety rules are off", narrows=names_place),
+    _row("your-safety-off", Threat.INSTRUCTION, HIGH, "your|refuse|apply any",
+         r"\b(?:ignore|disregard|forget|drop|bypass|skip|suspend|override|disable|deactivate|remove|lift|turn off|switch off|stop following|(?:never|don't|do not|no longer) (?:follow|apply|obey|respect|use))\b (?:all |any |every |each |of |the ){0,3}your (?:own |usual |built-in |internal |default ){0,2}(?:(?:safety|security|ethic\w{0,4}|content|moderation) (?:rules?|guidelines?|checks?|filters?|guardrails?|polic(?:y|ies)|protocols?|restrictions?|limits?|measures?|training|standards?)|guidelines|guardrails|safeguards|restrictions|safety)\b"
+         r"|\byour (?:(?:safety|security|ethic\w{0,4}|content) (?:rules|guidelines|checks|filters|guardrails|polic(?:y|ies)|restrictions|limits)|guidelines|guardrails|safeguards|restrictions) (?:do not|don't|does not|doesn't|no longer|never) apply\b"
+         r"|\b(?:don't|do not|never) apply (?:any|your) (?:safety|security|ethical|content) (?:rules|guidelines|checks|filters|guardrails|restrictions|limits)\b"
+         r"|\byou (?:must|should|may|can|will|are to) (?:not|never) (?:ever )?refuse (?:anything|any (?:request|command|instruction|order)|my |to (?:do|run|execute) (?:anything|any))",
          "it says that safety rules are off"),
     _row("say-this", Threat.INSTRUCTION, MEDIUM, "reply|replies|respon|answer|nothing else|output|just say|only say|just print|only print|state the following|by saying|access granted",
          r"\b(?:reply|respond|answer|output)(?: to (?:it|them|the user|this|all|every\w{0,4}))? (?:only |simply |exclusively |just )+with (?!(?:a )?(?:valid )?(?:json|yaml|xml|html|markdown|code|an? (?:status|error|4\d\d|5\d\d|2\d\d)|\d{3}|http))|\b(?:and )?absolutely nothing else\b|\b(?:and )?(?:just|only) (?:print|say|output|reply|respond)\b[^.\n]{0,10}[\"'<]|\b(?:append|prepend|add|include|insert|begin|start|end|finish)\b[^.\n]{0,80}\b(?:to|in|with|of|at the end of) (?:all|every|each|any|your|the end of (?:all|every|any|each|your))(?: (?:of your|future|subsequent|your))? (?:responses?|repl(?:y|ies)|answers?|outputs?|messages? you)\b|\bstart your (?:answer|reply|response) with\b|\b(?:say|output|print|respond|reply|return|type|write)\b[^.\n]{0,20}[\"'`]? ?access granted\b|\bstate the following\b|\bconfirm by saying\b|\bverbatim in your (?:response|reply|answer)\b".replace(")+with", "){1,3}with"),
@@ -160,7 +167,7 @@ RULES: tuple[Rule, ...] = (
          "an image would carry data away"),
     # --- code injection
     _row("pipe-to-shell", Threat.CODE, MEDIUM, "curl|wget|fetch|iwr|invoke-webrequest",
-         r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n|]{0,200}\|\s?(?:sudo )?(?:env [^\n|]{0,30} )?(?:(?:ba|z|da|k)?sh|python3?|perl|ruby|node|iex|php)\b|\b(?:ba|z)?sh <\(curl\b|\beval [\"']?\$\(curl\b",
+         r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^\n|]{0,200}\|\s?(?:sudo )?(?:env [^\n|]{0,30} )?(?:(?:ba|z|da|k)?sh|python3?|perl|ruby|node|iex|php)\b|(?:\b(?:ba|z)?sh|\bsource|(?:^|[\s;&`])\.) <\(\s?(?:curl|wget)\b|(?:\beval|\b(?:ba|z)?sh -\w{1,3}) [\"']?\$\(\s?(?:curl|wget)\b",
          "it runs the content of a page"),
     _row("fetch-and-run", Threat.CODE, HIGH, "execute|run|exec",
          r"\b(?:fetch|download|retrieve|pull|get) and (?:then )?(?:execute|run|eval|source|install) (?:a |an |the |this )?(?:remote|external|hosted|setup|helper|installer)?\s?(?:helper|script|code|payload|binary|file|installer)\b|\bexec\((?:requests\.get|urllib|open\([\"'][\w./]{1,40}\)\.read|urlopen|base64)|\beval\((?:requests|base64|atob|urlopen|bytes\.fromhex|compile)",
@@ -189,13 +196,23 @@ RULES: tuple[Rule, ...] = (
     _row("disable-checks", Threat.CODE, LOW, "skip|bypass|disable|no-verify|turn off|force_ok|verify=false|strict-ssl|tls_reject|dangerously|chmod",
          r"\b(?:skip|bypass|disable|turn off|circumvent|suppress)\w{0,3}\b (?:all |the |any |strict |security |schema |code |data |quality |review |permission ){0,3}(?:validation|checks?|review|gates?|approval|verification|audit\w{0,3}|security|authentication|authori[sz]ation|firewall|antivirus|selinux|2fa|mfa|logging|safeguards?|permissions?|confirmations?)\b|\bskip_\w{2,24} ?= ?(?:1|true)\b|force_ok ?= ?(?:1|true)|--no-verify\b|\bverify ?= ?false\b|\bstrict-ssl ?(?:=|false)|node_tls_reject_unauthorized|--dangerously-skip-permissions|\bbypasspermissions\b|\bchmod (?:-r )?777\b",
          "it switches a check off"),
+    _row("checks-off-everywhere", Threat.CODE, MEDIUM, "sslverify|tls|ssl|certificate|verify|signature|host ?key|stricthost|gpg",
+         r"(?:\bhttp\.sslverify\b[ =]{1,3}(?:false|0|off)|\bnode_tls_reject_unauthorized\b ?= ?[\"']?0|\bverify ?= ?false\b|\bstricthostkeychecking\b[ =]{1,3}no\b|\b(?:disable|skip|bypass|turn off|switch off)\w{0,3} (?:the |all |any )?(?:tls|ssl|certificate|host key|gpg|signature) (?:verification|validation|checks?|checking))[^.\n]{0,80}\b(?:global\w{0,2}|everywhere|all (?:\w{2,12} ){0,2}(?:services?|requests?|projects?|repos\w{0,8}|machines?|environments?)|every (?:\w{2,12} )?(?:service|request|project|repo\w{0,7}|machine|environment)|in production)\b"
+         r"|\b(?:always|everywhere|globally)\b[^.\n]{0,40}\b(?:disable|skip|bypass|turn off|switch off) (?:the )?(?:tls|ssl|certificate|host key|gpg|signature) (?:verification|validation|checks?|checking)",
+         "it switches a check off everywhere"),
+    _row("remove-scanners", Threat.CODE, MEDIUM, "scan|gitleaks|trufflehog|antivirus|audit",
+         r"(?<!never )(?<!n't )(?<!not )\b(?:delete|remove|uninstall|disable|comment out|turn off|drop|get rid of)\b (?:the |our |any |all ){0,2}(?:secrets? (?:scann\w{2,3}|scans?|detection)|security (?:scann\w{2,3}|scans?|audits?)|vulnerability scan\w{0,4}|gitleaks|trufflehog|detect-secrets|antivirus|audit log\w{0,4})\b[^.\n]{0,120}\b(?:slow\w{0,3}|annoy\w{0,3}|in the way|don't tell|do not tell|not needed|no longer needed|so (?:that )?(?:it|commits?|pushes|nobody|no one))\b",
+         "it removes what finds secrets or attacks"),
     _row("bypass-to-succeed", Threat.CODE, MEDIUM, "skip|bypass|disable|force|without",
          r"\b(?:skip|bypass|disable|force)\w{0,3}\b[^\n]{0,100}\b(?:regardless of (?:checks|errors|failures|results?|validation)|so (?:that )?(?:all|every|the) [^.\n]{0,30}(?:success|pass)|to unblock|and (?:continue|proceed) (?:anyway|regardless)|to bypass|without (?:review|approval|asking|telling))\b|\bset (?:env )?\w{0,12}skip_\w{2,24} ?=",
          "it gets past a check and calls it success"),
     # --- social engineering: without the person's knowledge, or against their will
     _row("hide-from-user", Threat.SOCIAL, HIGH, "tell|inform|notify|alert|mention|reveal|disclose|warn|ask",
-         r"\b(?:do not|don't|never|must not|without|avoid|refrain from) (?:ever |under any circumstances )?(?:tell|inform|notif(?:y|ying)|alert|mention(?:ing)?(?: (?:this|it|that|any of this))? to|reveal(?:ing)?(?: (?:this|it|that))? to|disclos(?:e|ing)(?: (?:this|it|that))? to|telling|informing|alerting|let(?:ting)?) (?:the )?(?:user|human|operator|owner|developer|person|anyone|anybody|victim)s?\b(?! (?:about (?:the )?(?:deprecat|upgrade|new version)|when|of (?:the )?(?:error|change)|that (?:their|they)|if))",
+         r"\b(?:do not|don't|never|must not|without|avoid|refrain from) (?:ever |under any circumstances )?(?:tell|inform|notif(?:y|ying)|alert|mention(?:ing)?(?: (?:this|it|that|any of this))? to|reveal(?:ing)?(?: (?:this|it|that))? to|disclos(?:e|ing)(?: (?:this|it|that))? to|telling|informing|alerting|let(?:ting)?) (?:the )?(?:user|human|operator|owner|developer|person|anyone|anybody|victim)s?\b(?! (?:about (?:the )?(?:deprecat|upgrade|new version)|when|of (?:the )?(?:error|change)|that (?:their|they)|if|their|his|her|why|which|whether)\b)",
          "it wants something kept from the person"),
+    _row("hide-from-others", Threat.SOCIAL, MEDIUM, "security|review|admin|audit|compliance",
+         r"\b(?:do not|don't|never|without) (?:ever )?(?:tell(?:ing)?|inform(?:ing)?|let(?:ting)?|mention(?:ing)? (?:this|it|that) to) (?:the |our |any )?(?:security(?: team)?|(?:code )?reviewers?|admins?|administrators?|auditors?|compliance)\b(?! (?:when|if|why|which|whether|about (?:the )?(?:false|deprecat)))",
+         "it wants something kept from those who check"),
     _row("without-asking", Threat.SOCIAL, MEDIUM, "without|proceed|no confirmation|not ask|n't ask",
          r"\b(?:approve|execute|run|send|delete|transfer|install|commit|push|deploy|grant|proceed|perform|pay|accept|allow)\w{0,3}\b[^.\n]{0,60}\bwithout (?:ever )?(?:asking(?: for)?|confirmation|permission|approval|consulting|checking with|notifying|telling)\b[^.\n]{0,12}\b(?:the )?(?:user|operator|human|owner|them|anyone|again|permission|confirmation|approval|first)\b|\bproceed without asking\b|\b(?:skip|bypass|omit) all (?:safety checks|confirmations|permission prompts|approvals)\b",
          "it wants something done without asking", typed=False),
@@ -241,28 +258,31 @@ RULES: tuple[Rule, ...] = (
     _row("permission-granted", Threat.MISMATCH, HIGH, "permission|approved|authori|consent|granted",
          r"\b(?:the |this )?(?:user|operator|admin\w{0,10}|owner|human) (?:has |have |had |already )*?(?:granted|given|approved|authori[sz]ed|consented|waived|pre-?approved)\b[^.\n]{0,60}\b(?:all|skip|bypass|every|without|any|full|permission to (?:run|skip|send|delete|execute))\b".replace(")*?", "){0,3}"),
          "it claims a permission of the user's"),
+    _row("standing-approval", Threat.MISMATCH, MEDIUM, "approval|permission|consent|authori",
+         r"\b(?:given|granted|gave|grants?|have|has) (?:you |us |me |the (?:assistant|agent|model) )?(?:a |an )?(?:standing|blanket|permanent|unlimited|unconditional) (?:approval|permission|consent|authori[sz]ation)\b",
+         "it claims a permission of the user's"),
     _row("user-is-admin", Threat.MISMATCH, MEDIUM, "user is",
          r"\bthe user is (?:an? |the |now )?(?:admin\w{0,10}|root|authori[sz]ed|verified|developer|superuser)\b[,;:]? (?:so |and )?(?:grant|allow|give|comply|obey|do not|skip|all)\b",
          "it claims a role of the user's"),
     # --- the same in other languages
     _row("drop-es", Threat.INSTRUCTION, HIGH, "instrucciones|reglas|ordenes|indicaciones",
          r"\b(?:ignora|ignore|olvida|olvide|descarta|desobedece|omite)\w{0,3} (?:\S{1,12} ){0,3}(?:instrucciones|reglas|ordenes|indicaciones)\b|\b(?:revela|muestra|muestrame|dime)\b[^.\n]{0,30}\b(?:instrucciones|prompt) del? sistema\b|\bsin restricciones\b|\breglas de seguridad no aplican\b|\bnota del sistema:|\ba partir de ahora\b[^.\n]{0,30}\b(?:eres|debes|no tienes)\b|\bahora eres un\b",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     _row("drop-fr", Threat.INSTRUCTION, HIGH, "instructions|consignes|regles|systeme|restriction",
          r"\b(?:ignore[zr]?|oublie[zr]?|neglige[zr]?)\b (?:toutes |tous )?(?:les|vos|tes|ces|ses|mes|nos) (?:\S{1,12} ){0,2}(?:instructions|consignes|regles|directives)\b|\b(?:revele|montre|affiche)[zr]?\b[^.\n]{0,30}\b(?:instructions|prompt|invite) (?:du )?systeme\b|\bsans (?:aucune )?restrictions?\b|\bnote (?:du )?systeme ?:|\bregles de securite ne s'appliquent\b|\bdesormais,? (?:tu|vous)\b",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     _row("drop-de", Threat.INSTRUCTION, HIGH, "anweisung|regeln|richtlinie|einschraenk|einschrank|anordnung|befehl|internen daten",
          r"\b(?:ignorier\w{1,3}|vergiss|vergessen sie|missachte\w{0,1}|ubergeh\w{1,3})\b (?:\S{1,14} ){0,4}(?:anweisungen|regeln|instruktionen|befehle|anordnungen)\b|\b(?:verrate?|zeige?|gib|nenne?)\b[^.\n]{0,30}\b(?:system-?anweisungen|system-?prompt|internen daten)|\bneue anweisungen?:|\bohne einschra\w{0,2}nkungen\b|\bsicherheitsrichtlinien\b[^.\n]{0,20}\bnicht gelten\b|\bsystem-?(?:hinweis|notiz):|\bab sofort\b[^.\n]{0,20}\b(?:gibst|bist|wirst|sollst|musst) du\b",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     _row("drop-it", Threat.INSTRUCTION, HIGH, "istruzioni|regole|restrizioni|sistema",
          r"\b(?:ignora|dimentica|trascura)\w{0,2}\b (?:\S{1,12} ){0,4}(?:istruzioni|regole|direttive)\b|\b(?:rivela|mostra|mostrami)\b[^.\n]{0,30}\b(?:istruzioni|prompt) (?:di |del )?sistema\b|\bsenza restrizioni\b|\bnota di sistema ?:|\bregole di sicurezza non si applicano\b",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     _row("drop-pt", Threat.INSTRUCTION, HIGH, "instrucoes|regras|restricoes",
          r"\b(?:ignore|ignora|esqueca|desconsidere|esquece)\b (?:\S{1,12} ){0,4}(?:instrucoes|regras|diretrizes)\b|\b(?:revele|mostre)\b[^.\n]{0,30}\b(?:instrucoes|prompt) do sistema\b|\bsem restricoes\b",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     _row("drop-other", Threat.INSTRUCTION, HIGH, "忽略|无视|無視|игнорируй|забудь|تجاهل|무시",
          r"(?:忽略|无视|無視)[^。\n]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:игнорируй|забудь)[^.\n]{0,30}(?:инструкц|правил|указан)|تجاهل[^.\n]{0,30}(?:التعليمات|الأوامر)|(?:지시|명령|규칙)[^.\n]{0,12}무시",
-         "it asks to drop instructions"),
+         "it asks to drop instructions", narrows=is_partial),
     # --- words that were written letter by letter, with the gaps removed
     _row("squashed", Threat.INSTRUCTION, HIGH, "ignore|disregard|system|reveal|previousinstr",
          r"\b(?:please)?(?:ignore|disregard|forget)(?:all|the|any|your)?(?:previous|prior|above|earlier)?(?:instructions?|prompts?|rules)\b|\brevealthesystemprompt\b|\bpreviousinstructions\b",
@@ -277,6 +297,9 @@ CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues
 SERIOUS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.level.rank >= HIGH.rank)
 SERIOUS_CUES: tuple[str, ...] = tuple(sorted({cue for rule in SERIOUS for cue in rule.cues}))
 """The rules for whole texts that are read a second time in case of a disguise: the plain reading applied the others."""
+
+NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows is not None)
+"""Rules whose matches may count a level less."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """Rules that apply only to views from which a disguise was removed."""
