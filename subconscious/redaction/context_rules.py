@@ -17,14 +17,10 @@ from .plausible import (
 )
 from .rule import Rule, entropy
 from .shapes import IDS
+from .spoken_rules import FULL_NAME, HINTS
 
-_FULL_NAME = (
-    r"pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o"
-    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9"
-    r"|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
-)
 _PASSWORD = (
-    rf"(?:{_FULL_NAME}|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
+    rf"(?:{FULL_NAME}|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
     r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
 )
 """Names of passwords, including common misspellings."""
@@ -207,7 +203,7 @@ def _placed(kind: str, hints: str, pattern: str, judge: Callable[[re.Match[str],
     return Rule(kind, tuple(hints.split()), f"(?i:{pattern})", judge)
 
 
-_PASSWORD_HINTS = "pas psw pw pssw kennwort contrase senha wachtwoord has\u0142o \u043f\u0430\u0440\u043e\u043b\u044c \u5bc6\u7801 \u5bc6\u78bc \u30d1\u30b9\u30ef\u30fc\u30c9 \ube44\ubc00\ubc88\ud638 \uc554\ud638 mot"
+_PASSWORD_HINTS = HINTS
 _SECRET_HINTS = "secret token key credential creds"
 
 RULES = (
@@ -304,7 +300,7 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"(?:{_FULL_NAME})(?P<rest>)(?:\s{{1,3}}{_IS}\s{{1,3}}|{_IS_UNSPACED})(?P<secret>[!-~]{{4,200}}+)",
+        rf"(?:{FULL_NAME})(?P<rest>)(?:\s{{1,3}}{_IS}\s{{1,3}}|{_IS_UNSPACED})(?P<secret>[!-~]{{4,200}}+)",
         _mixed_password,
     ),
     _placed(

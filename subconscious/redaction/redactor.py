@@ -13,7 +13,7 @@ from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "4+gitleaks-8.30.1"
+VERSION = "5+gitleaks-8.30.1"
 """Changes with the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
@@ -91,10 +91,10 @@ def redact(text: str, active: Policy | None = None) -> Redacted:
 def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
     """The rules of a sort, and for each hint the numbers of the rules that need it."""
     # Imported only now: the rules are read with the first text, so that no start waits for them.
-    from . import context_rules, gitleaks, personal, shapes
+    from . import context_rules, gitleaks, personal, shapes, spoken_rules
 
     if sort == policy.SECRETS:
-        rules: tuple[Rule, ...] = (*shapes.RULES, *context_rules.RULES, *gitleaks.rules())
+        rules: tuple[Rule, ...] = (*shapes.RULES, *context_rules.RULES, *spoken_rules.RULES, *gitleaks.rules())
     else:
         rules = personal.RULES[sort]
     calls: dict[str, list[int]] = {}

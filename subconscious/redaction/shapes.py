@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from . import wallets
 from .plausible import is_random
-from .rule import LONGEST_MATCH, Rule
+from .rule import LONGEST_MATCH, Rule, entropy
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 """A token begins at the start of a word, or after an escaped line end."""
@@ -65,6 +65,15 @@ def _drawn(match: re.Match[str], token: str) -> bool:
     """Whether a token is a word, a separator and random characters: the format of most services' tokens today."""
     return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
+
+def _drawn_with_signs(match: re.Match[str], token: str) -> bool:
+    """Whether a token is a prefix and random characters with dashes or underscores among them; no compound name is."""
+    drawn = match["drawn"]
+    kinds = (sum(map(test, drawn)) for test in (str.isdigit, str.isupper, str.islower))
+    return min(kinds) >= 3 and entropy(drawn) >= 4.2 and not IDS.match(token) and not _WORD.search(drawn)
+
+
+_WORD = re.compile(r"[a-z]{7}|[A-Z]{7}")
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -199,6 +208,12 @@ RULES = (
         ("_", "-"),
         r"(?:(?<![A-Za-z0-9_/+=.\\-])|(?<=\\[nrt]))([A-Za-z][a-z]{1,11}(?:[_-][a-z0-9]{1,8}){0,2}[_-](?P<drawn>[A-Za-z0-9]{20,200}+)(?![/+=]))",
         _drawn,
+    ),
+    Rule(
+        "token",
+        ("_",),
+        r"(?:(?<![A-Za-z0-9_/+.\\-])|(?<=\\[nrt]))([A-Za-z][a-z]{1,11}_(?P<drawn>[A-Za-z0-9_-]{32,200}+)(?![/+=.]))",
+        _drawn_with_signs,
     ),
 )
 

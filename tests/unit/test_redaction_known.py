@@ -182,6 +182,14 @@ def test_fewer_words_and_prose_are_no_seed_phrase() -> None:
         ('"k":"{}","kty":"oct"', drawn(32)),
         ("AES_KEY = bytes([{}])", ", ".join(f"0x{at * 13 % 256:02x}" for at in range(16))),
         ("api_key=" + "{}", "bsfcvir57nt40rydvtbhs8lzbgljmet5"),
+        ("Das Passwort f\u00fcr den Kiln-Server ist {}, Benutzer ofen.", PASSWORD),
+        ("la contrase\u00f1a del admin de Kiln es {} y no caduca", PASSWORD),
+        ("\u043f\u0430\u0440\u043e\u043b\u044c \u043e\u0442 \u0431\u0430\u0437\u044b: {}", PASSWORD),
+        ("l\u00f6senordet till kiln.local \u00e4r {}", PASSWORD),
+        ("log in as root with {} first", PASSWORD),
+        ("Backup codes: {}.", "k3zq-9wmx, 7hd2-p0xk, zz3k-1m9c"),
+        ("Backup codes:\n1. {}\n\nkeep them", "k3zq-9wmx\n2. 7hd2-p0xk\n3. zz3k-1m9c"),
+        ("kiln_tool = kfd_{}", "aB3_cD4-eF5gH6iJ7kL8mN9oP0qR1sT2uV3wX4yZ"),
     ],
 )
 def test_values_are_known_by_their_place(line: str, value: str) -> None:
@@ -203,6 +211,14 @@ def test_values_are_known_by_their_place(line: str, value: str) -> None:
         f"integrity sha512-{drawn(40)}",
         "cookie: theme=dark; lang=en",
         "public const X509_pubkey_store = struct_X509_pubkey_store;",
+        "The password of the admin is stored in vault/kiln2.",
+        "The password for kiln.local was changed on 2026-03-02.",
+        "Das Passwort ist in 1Password, Fach Kiln-Test-2.",
+        "Log in with OAuth2 or with your GitHub-Account1.",
+        "sign in with kiln-2@example.com first",
+        "Error codes:\nE1001, E1002",
+        "Recovery code paths are tested in\ntest_recovery",
+        "const MAX_RETRIES_BEFORE_FALLBACK_TO_THE_OLDER_KILN_CLIENT = 3",
     ],
 )
 def test_what_looks_like_a_secret_stays(text: str) -> None:
@@ -217,10 +233,10 @@ def held() -> Policy:
 def test_a_secret_of_another_text_is_known_by_its_hash(held: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_in_use", [held])
     value = "kz9q-wmx7!t"
-    for bare in (f"log in with {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
+    for bare in (f"it opens to {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
         assert redact(bare) == Redacted(bare)
     ledger.note(redact(f"password: {value}").detections)
-    for bare in (f"log in with {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
+    for bare in (f"it opens to {value}.", f"'{value}'", f"https://kiln.local/{value}?x", f"a={value},"):
         assert value not in redact(bare).text
     coded = base64.b64encode(f"{value} is what opens it".encode()).decode()
     assert coded.rstrip("=") not in redact(coded).text

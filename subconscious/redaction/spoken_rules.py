@@ -1,0 +1,95 @@
+"""Rules for secrets that are named in a sentence or a list: "the password of the admin is ...", recovery codes."""
+
+from __future__ import annotations
+
+import re
+
+from .plausible import is_symbol_password, is_written_password, looks_secret
+from .rule import Rule
+
+FULL_NAME = (
+    r"pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o"
+    r"|\u043f\u0430\u0440\u043e\u043b[\u044c\u0435\u044f\u044e]|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9"
+    r"|\ube44\ubc00\ubc88\ud638|\uc554\ud638|passord|l(?:\u00f6|o)senord|adgangskode|salasana|heslo|jelsz\u00f3|parola|lozinka"
+    r"|\u015fifre|kata sandi|m\u1eadt kh\u1ea9u|\u03ba\u03c9\u03b4\u03b9\u03ba\u03cc\u03c2"
+    r"|\u0643\u0644\u0645\u0629 (?:\u0627\u0644\u0645\u0631\u0648\u0631|\u0627\u0644\u0633\u0631)|\u092a\u093e\u0938\u0935\u0930\u094d\u0921|\u05e1\u05d9\u05e1\u05de\u05d4"
+)
+"""The word for a password in large languages, with common misspellings."""
+
+HINTS = (
+    "pas psw pw pssw kennwort contrase senha wachtwoord has\u0142o \u043f\u0430\u0440\u043e\u043b \u5bc6\u7801 \u5bc6\u78bc"
+    " \u30d1\u30b9\u30ef\u30fc\u30c9 \ube44\ubc00\ubc88\ud638 \uc554\ud638 mot l\u00f6senord losenord adgangskode salasana heslo"
+    " jelsz\u00f3 parola lozinka \u015fifre sandi kh\u1ea9u \u03ba\u03c9\u03b4\u03b9\u03ba \u0643\u0644\u0645\u0629"
+    " \u092a\u093e\u0938 \u05e1\u05d9\u05e1\u05de"
+)
+"""What a text with one of these words contains, in lower case."""
+
+_IS = (
+    r"(?:is|was|ist|war|lautet|es|era|c'?est|est|\u00e9|\u00e8|jest|to|je|\u00e4r|er|on|adalah|l\u00e0|\u2014|\u2013|-"
+    r"|\u044d\u0442\u043e)"
+)
+"""Words between a password's name and its value in a sentence."""
+
+_GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
+"""A few words of the same sentence."""
+
+_VALUE = r"""["'`]?(?P<secret>[^\s,;"'`<>\\]{6,80}+)"""
+_LOGIN = (
+    r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|anmelde\w{0,2}|einlogge\w{0,2}"
+    r"|connecte\w{0,2}|inicia\w{0,2} sesi\u00f3n|entra\w{0,2}|entre)\b"
+)
+_WITH = r"\s(?:with|using|mit|avec|con|com)\s{1,3}"
+
+_ENDS = ".,;:!?)]}"
+_SIGNS = frozenset("!#$%&*^~?+=_-")
+_ADDRESS = re.compile(r"@[\w-]{1,60}\.|/|^[\d.:-]+$|^v?\d+(?:\.\d+)+|\.\w{1,5}$|^\w+=")
+
+_CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,4}"
+_NUMBER = r"(?:(?:\d{1,2}[.)]|[-*])[ \t]{1,3})?"
+_CODES = rf"{_CODE}(?:[ \t]{{0,4}}(?:,|\r?\n)[ \t]{{0,8}}{_NUMBER}{_CODE}){{1,20}}"
+
+
+def _said(match: re.Match[str], value: str) -> bool:
+    """Whether a value some words after a password's name is one."""
+    del match
+    value = value.rstrip(_ENDS)
+    if _ADDRESS.search(value):
+        return False
+    return is_symbol_password(value) or (looks_secret(value) and is_written_password(value))
+
+
+def _shown(match: re.Match[str], value: str) -> bool:
+    """Whether a value that somebody logs in with is a password: punctuation and digits among letters."""
+    stripped = value.rstrip(_ENDS)
+    signs = any(sign in _SIGNS for sign in stripped) and any(sign.isdigit() for sign in stripped)
+    return signs and len(stripped) >= 8 and not stripped.startswith("-") and _said(match, value)
+
+
+def _codes(match: re.Match[str], value: str) -> bool:
+    """Whether a list under a name of codes has random ones: most have digits, and letters or dashes."""
+    del match
+    codes = re.findall(_CODE, value)
+    return sum(any(sign.isdigit() for sign in code) for code in codes) >= 0.7 * len(codes)
+
+
+RULES = (
+    Rule(
+        "password",
+        tuple(HINTS.split()),
+        rf"(?i:(?:{FULL_NAME}|\bpw\b|\bpwd\b){_GAP}(?:\s{_IS}\s{{1,3}}|[ \t]{{0,2}}[:\uff1a]\s{{0,3}}){_VALUE})",
+        _said,
+    ),
+    Rule(
+        "password",
+        ("log", "sign", "ssh", "connect", "authent", "anmeld", "sesi", "entr"),
+        rf"(?i:{_LOGIN}{_GAP}{_WITH}{_VALUE})",
+        _shown,
+    ),
+    Rule(
+        "recovery code",
+        ("code", "c\u00f3digo"),
+        r"(?i:(?:recovery|backup|rescue|2fa|mfa|two-factor|wiederherstellungs|reserve|secours|recuperaci\u00f3n|respaldo|recupera\u00e7\u00e3o)"
+        rf"[ -]?(?:codes?|c\u00f3digos)\b[^\n:]{{0,60}}[:\n]\s{{0,8}}{_NUMBER}(?P<secret>{_CODES}))",
+        _codes,
+    ),
+)
