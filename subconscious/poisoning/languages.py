@@ -46,10 +46,10 @@ _FAMILIES = (
         "germanic",
         "schick|send|bermitt|bertrag|poste|ffentlich|hoch|hang|stuur",
         r"\b(?:schick(?:en?|t)?|sende[nt]?|übermitt(?:le|eln)|übertrage?n?|poste[nt]?|veröffentlichen?|verschicken?|versenden?)\b|\blade?\b[^.\n]{0,40}\bhoch\b|\bhoch(?:zu)?laden\b|\bhäng\w{0,2}\b[^.\n]{0,40}\ban\b|\b(?:verstuur|stuur)\b",
-        r"\b(?:gib|geben)\b|\bauszugeben\b|\bausgeben\b|\b(?:zeig|schreib|kopier|füg)(?:e|en)?\b|\b(?:toon|druk|plak|schrijf)\b",
+        r"\b(?:gib|geben)\b|\bauszugeben\b|\bausgeben\b|\b(?:zeig|schreib|kopier|füg|trag|pack|leg)(?:e|en)?\b|\b(?:toon|druk|plak|schrijf)\b",
         "passwor|kennw|zugangs|anmelde|geheim|umgebung|schluss|zugriff|wachtw|omgeving|sleutel",
         r"\b(?:passwort|passwörter|kennwort|kennwörter|zugangsdaten|anmeldedaten|geheimnisse?|umgebungsvariablen|api-schlüssel|schlüssel|zugriffstoken|wachtwoorden|wachtwoord|omgevingsvariabelen|sleutels)\b",
-        r"\b(?:antwort|kommentar|ticket|issue|pull[ -]request|pr-beschreibung|datei|chat|kanal|anhang|server|log|antwoord|bestand)\b",
+        r"\b(?:antwort|kommentar|ticket|issue|pull[ -]request|pr-beschreibung|beschreibung|öffentliche\w? \w{3,12}|datei|chat|kanal|anhang|server|log|antwoord|bestand)\b",
         r"\b(?:führe?|auszuführen|ausführen|starte|voer)\b|\bführen sie\b",
         "nutzer|anwender|user|ohne|gebruiker",
         r"\b(?:sag|sage|erzähl|erzähle|verrat|verrate|erwähn|erwähne|melde|informier|informiere)\b[^.\n]{0,30}\b(?:nutzer|benutzer|anwender|user)\w{0,2}\b[^.\n]{0,20}\b(?:nichts|nicht|kein\w{0,2})\b"
@@ -59,10 +59,10 @@ _FAMILIES = (
         "romance",
         "envoi|envoy|transmet|publi|televers|join|envi|mand|sub|adjunt|anexe|carica|pubblic|alleg|invi",
         r"\b(?:envoie[sz]?|envoye[rz]|transmet(?:s|tez|tre)|publie[rz]?|téléverse[rz]?|joins|joignez|envia|envíe|enviar|envie|manda|mande|mandar|sube|suba|subir|adjunta|adjunte|publica|publique|anexe|invia|inviare|carica|caricare|pubblica|allega)\b",
-        r"\b(?:affiche|imprime|écris|écrivez|copie|colle|ajoute|muestra|muestre|escribe|escriba|copia|pega|pegue|incluye|vuelca|mostre|imprima|escreva|cole|inclua|stampa|mostra|scrivi|incolla|includi)[rz]?\b",
+        r"\b(?:affiche|imprime|écris|écrivez|copie|colle|ajoute|mets|inclus|insère|muestra|muestre|escribe|escriba|copia|pega|pegue|incluye|incluya|vuelca|pon|añade|mostre|imprima|escreva|cole|inclua|coloque|adicione|stampa|mostra|scrivi|incolla|includi)[rz]?\b",
         "mot|identifiant|cle|variab|variav|jeton|contrase|creden|segre|secreto|senha|chave|chiav",
-        r"\b(?:mots? de passe|identifiants|clés? (?:api|d'api|privées?|secrètes?)|variables d'environnement|jetons?|contraseñas?|credenciales|claves? (?:de api|api|privadas?|secretas?)|variables de entorno|secretos|senhas?|credenciais|chaves? (?:de api|da api|api|privadas?)|variáveis de ambiente|segredos|credenziali|chiav[ei] (?:api|private|segrete)|variabili d'ambiente|segreti)\b",
-        r"\b(?:réponse|commentaire|fichier|serveur|respuesta|comentario|archivo|servidor|resposta|comentário|arquivo|risposta|commento|server|chat|ticket|issue|log)\b",
+        r"\b(?:mots? de passe|identifiants|clés? (?:api|d'api|aws|ssh|privées?|secrètes?)|variables d'environnement|jetons?|contraseñas?|credenciales|claves? (?:de api|api|aws|ssh|privadas?|secretas?)|variables de entorno|secretos|senhas?|credenciais|chaves? (?:de api|da api|api|aws|ssh|privadas?)|variáveis de ambiente|segredos|credenziali|chiav[ei] (?:api|private|segrete)|variabili d'ambiente|segreti)\b",
+        r"\b(?:réponse|commentaire|fichier|serveur|respuesta|comentario|archivo|servidor|resposta|comentário|arquivo|pasta pública|carpeta pública|dossier public|cartella pubblica|descri(?:ção|pción|ption|zione)|risposta|commento|server|chat|ticket|issue|log)\b",
         r"\b(?:exécute[rz]|lance[rz]|ejecuta|ejecute|ejecutar|corre|lanza|rode|executar|esegui|eseguire|avvia|lancia)\b|\bexecute (?:o|este|esse)\b",
         "utilisateur|usuari|utente",
         r"\bne (?:dis|dites|préviens|prévenez|informe[rz]?|mentionne[rz]?|signale[rz]?)\b[^.\n]{0,40}\butilisateur|\bsans (?:prévenir|informer|demander à|avertir) l'utilisateur\b"
@@ -86,7 +86,7 @@ _FAMILIES = (
         "cyrillic",
         "отправ|перешли|пришли|загрузи|опубликуй|надішли|відправ",
         r"\b(?:отправь|отправьте|перешли|перешлите|пришли|загрузи|загрузите|опубликуй|надішли|відправ)\b",
-        r"\b(?:выведи|выведите|покажи|покажите|вставь|запиши|напечатай)\b",
+        r"\b(?:выведи|выведите|покажи|покажите|вставь|запиши|напечатай|скопируй|скопируйте|добавь|добавьте|помести)\b",
         "парол|ключ|токен|секрет|данн|переменн",
         r"\b(?:парол|ключ|токен|секрет|учетн\w{2,4} данн|переменн\w{2,4} (?:окружени|сред))\w{0,4}",
         r"\b(?:ответ|комментари|файл|сервер|чат)\w{0,4}",
@@ -98,10 +98,10 @@ _FAMILIES = (
         "chinese-japanese",
         "发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿",
         r"(?:发送|发到|上传|提交到|傳送|上傳|送信(?!しない)|送って|アップロード(?!しない)|投稿(?!しない))",
-        r"打印|输出|粘贴|写入|附上|列印|輸出|出力|表示し|貼り付け|書き込|添付",
+        r"打印|输出|粘贴|写入|写进|写到|复制到|放到|放进|附上|附在|列印|輸出|出力|表示し|貼り付け|貼って|書き込|書いて|含め|添付",
         "密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
         r"密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
-        r"回复|评论|文件|服务器|响应|回覆|返信|回答|コメント|ファイル|サーバ",
+        r"回复|评论|说明|描述|文件|服务器|响应|回覆|返信|回答|コメント|説明|プルリクエスト|ファイル|サーバ",
         r"运行|执行|運行|執行|実行",
         "用户|使用者|用戶|ユーザ",
         r"(?:不要|别|勿|不得)(?:告诉|告知|通知|提醒|告訴)[^。\n]{0,6}(?:用户|使用者|用戶)|ユーザー?(?:に|には)[^。\n]{0,10}(?:言わない|知らせない|伝えない|教えない|通知しない)",
@@ -121,10 +121,13 @@ _FAMILIES = (
     ),
 )  # fmt: skip
 
-_LOAN = r"\.env\b|\bid_rsa\b|\.ssh\b|\bprintenv\b|_(?:key|token|secret)\b|\bapi[ _-]?keys?\b|\baccess[ -]?tokens?\b|\btokens?\b|\bcredentials\b|\bpasswords?\b|\bsecrets\b"
+_LOAN = r"\.env\b(?!\.(?:ex|sam|tem|dist))|\bid_rsa\b|\.ssh\b|\.aws\b|\bkubeconfig\b|\bprintenv\b|_(?:key|token|secret)\b|\bapi[ _-]?keys?\b|\baccess[ -]?tokens?\b|\btokens?\b|\bcredentials\b|\bpasswords?\b|\bsecrets\b"
 """Names of secrets that most languages borrow from English."""
 
-_LOAN_CUES = "env|id_rsa|.ssh|key|token|secret|credentials|password"
+_LOAN_CUES = "env|id_rsa|.ssh|.aws|kubeconfig|key|token|secret|credentials|password"
+_PLACES = r"\b(?:pull|merge)[ -]requests?\b|\bprs?\b|\breadme\b|\bissues?\b|\bcommits?\b|\bslack\b|\bticket\b|\bgist\b|\bwiki\b"
+"""Public places whose names most languages borrow from English."""
+
 _ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"
 _FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
 _FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http"
@@ -136,8 +139,12 @@ _NOT_REFUSED = "".join(f"(?<!{word})" for word in (*_NEVER, *_NEVER_WITH))
 """Nothing before a match forbids it."""
 
 
+_APART = r"(?:[^.。\n]|\.(?=\S))"
+"""A sign within a sentence."""
+
+
 def _rows(family: Family) -> Iterator[Rule]:
-    secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_ADDRESS})"
+    secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_PLACES}|{_ADDRESS})"
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
     yield row(
         f"send-secrets-{family.name}",
@@ -152,7 +159,8 @@ def _rows(family: Family) -> Iterator[Rule]:
         Threat.EXFILTRATION,
         MEDIUM,
         f"{family.secret_cues}|{_LOAN_CUES}",
-        rf"{showing}[^.。\n]{{0,30}}{secret}[^。\n]{{0,30}}{place}|{secret}[^.。\n]{{0,30}}{place}[^.。\n]{{0,20}}{showing}",
+        rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,40}}{secret}{_APART}{{0,40}}{place}|{secret}{_APART}{{0,30}}{place}{_APART}{{0,20}}{showing}"
+        rf"|{secret}{_APART}{{0,20}}{showing}{_APART}{{0,20}}{place}|{place}{_APART}{{0,20}}{secret}{_APART}{{0,20}}{showing})",
         "it puts secrets where others read them",
     )
     yield row(

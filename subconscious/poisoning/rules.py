@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from subconscious.domain.model import Level, Threat
-from subconscious.poisoning import commands, languages
+from subconscious.poisoning import agent_orders, commands, languages
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rule import row as _row
 from subconscious.poisoning.sweeping import is_partial, names_place, names_subject
@@ -288,6 +288,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:please)?(?:ignore|disregard|forget)(?:all|the|any|your)?(?:previous|prior|above|earlier)?(?:instructions?|prompts?|rules)\b|\brevealthesystemprompt\b|\bpreviousinstructions\b",
          "it asks to drop instructions"),
     *commands.RULES,
+    *agent_orders.RULES,
     *languages.RULES,
 )  # fmt: skip
 
