@@ -11,9 +11,7 @@ from subconscious.poisoning.rule import Rule, row
 
 MEDIUM = Level.MEDIUM
 
-_NOT = (
-    r"(?<!never )(?<!n't )(?<!not )(?<!no )(?<!to )(?<!of )(?<!could )(?<!would )(?<!can )(?<!they )(?<!we )(?<!i )(?<!the )"
-)
+_NOT = r"(?<!never )(?<!n't )(?<!not )(?<!no )(?<!to )(?<!of )(?<!could )(?<!would )(?<!can )(?<!they )(?<!we )(?<!i )(?<!the )"
 """No prohibition, purpose or report before the verb."""
 
 _NEAR = r"(?:[^.\n]|\.(?=\S))"
@@ -35,9 +33,7 @@ _PUBLIC = (
     r"|\buser-agent\b|\bquery parameters?\b|\bhealth (?:endpoint|check)\b|\bimage urls?\b|\b(?:slack|discord|telegram)\b)"
 )
 _EACH = r"(?:always|whenever|when(?= you)|every time|each time|after (?:each|every)|before (?:each|every|any)|on (?:all|each|every)|for (?:each|every)|in (?:all|each|every)|as a rule|by default|from now on)"
-_AGENTS = (
-    r"(?:(?:ai|llm|coding|automated|autonomous) (?:agents?|assistants?|reviewers?|models?|tools?|bots?)|agents|assistants|the (?:ai|assistant|agent|model|llm)|claude|copilot|codex|gemini)"
-)
+_AGENTS = r"(?:(?:ai|llm|coding|automated|autonomous) (?:agents?|assistants?|reviewers?|models?|tools?|bots?)|agents|assistants|the (?:ai|assistant|agent|model|llm)|claude|copilot|codex|gemini)"
 _HARM = (
     r"(?:\bsudo\b|\brm -rf\b|\bapprove\b|\bmark\b[^.\n]{0,40}\b(?:resolved|safe|passed|reviewed)\b|\b(?:not|n't|without) (?:\w{2,12} )?(?:mention\w{0,3}|comment\w{0,3}|rais\w{1,3}|report\w{0,3}|ask\w{0,3}|tell\w{0,3}|flag\w{0,3})\b"
     r"|\bwithout (?:running |any )?(?:ci\b|tests|reviews?|checks)|\bskip\b|\bbypass\b|--force\b|--no-verify|\bcurl\b|\bwget\b|\bapi[ -]?keys?\b|\b(?:user|access|deploy)(?:'s)? (?:keys?|tokens?)\b|\bcredentials\b|(?<!\w)\.env\b(?!\.)|\bstraight (?:in)?to (?:main|master|production)\b)"

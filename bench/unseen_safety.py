@@ -1,0 +1,70 @@
+"""Measure redaction and the poisoning check on texts that were written before their rules were read.
+
+    python -m bench.unseen_safety [--verbose]
+
+bench/data/safety/texts.jsonl: orders that attack, as plain developers' conventions in eleven languages, and harmless
+texts with the same words. The writer had not seen the rules when writing the sets 1, 2 and 3, and knew them for set 4.
+Rules were improved with the misses of set 1, then of set 2, in general terms; set 3 was in view by then, set 4 never
+was. The secrets are drawn anew with a fixed seed: formats of services, configuration, shells, chat in nine languages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.poison import full, typed
+from bench.unseen_secrets import samples
+from subconscious.redaction import redact
+
+TEXTS = Path(__file__).parent / "data" / "safety" / "texts.jsonl"
+SORTS = ("core", "agent", "harmless")
+
+
+def texts() -> Iterator[tuple[int, str, str]]:
+    """Yield each text with its set and sort."""
+    for line in TEXTS.open(encoding="utf-8"):
+        row = json.loads(line)
+        yield row["set"], row["sort"], row["text"]
+
+
+def tell_texts(*, verbose: bool) -> None:
+    """Print for each set and sort how many texts are flagged and blocked, and the wrong ones."""
+    for number in (1, 2, 3, 4):
+        for sort in SORTS:
+            rows = [text for its_set, its_sort, text in texts() if (its_set, its_sort) == (number, sort)]
+            if not rows:
+                continue
+            said = [full(text) for text in rows]
+            own = sum(typed(text) != "clean" for text in rows)
+            print(
+                f"set {number} {sort:8} {len(rows):3} texts: {sum(one != 'clean' for one in said)} flagged,"
+                f" {said.count('blocked')} of them blocked; {own} flagged as a person's own words"
+            )
+            wrong = [text for text, one in zip(rows, said, strict=True) if (one == "clean") != (sort == "harmless")]
+            for text in wrong if verbose else ():
+                print(f"    {text!r}")
+
+
+def tell_secrets(*, verbose: bool) -> None:
+    """Print how many samples lose all their secret values; half 1 was in view when the newer rules were written."""
+    for half in (1, 2):
+        rows = [sample for at, sample in enumerate(samples()) if 1 + at % 2 == half]
+        left = [text for text, values in rows if any(value in redact(text).text for value in values)]
+        print(f"secrets, half {half}: gone in {len(rows) - len(left)} of {len(rows)} samples")
+        for text in left if verbose else ():
+            print(f"    {text[:120]!r}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--verbose", action="store_true")
+    verbose = parser.parse_args().verbose
+    tell_texts(verbose=verbose)
+    tell_secrets(verbose=verbose)
+
+
+if __name__ == "__main__":
+    main()
