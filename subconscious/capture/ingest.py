@@ -21,7 +21,7 @@ from subconscious.capture.evaluation import judge
 from subconscious.capture.exchange import last_exchange, opens
 from subconscious.capture.llm_extraction import refinement_worker
 from subconscious.capture.opinions import opinions_of
-from subconscious.capture.session_updates import heard, story_of, touched
+from subconscious.capture.session_updates import attested_part, story_of, touched
 from subconscious.capture.transcript_source import Batch, Source, is_written, read_batch
 from subconscious.domain.model import Candidate, Decision, Judged, Memory, Origin, Role, Turn
 from subconscious.recall.recall_context import RecallContext
@@ -133,7 +133,7 @@ async def _found(
         where=await _provenance(ctx, source, reading),
         repeats=await merging.repeated(ctx, ended.judged, project_id, reading.turns),
         contrary=await confirmation.contradicted(ctx.database, _sure(ended.judged), project_id),
-        story=await story_of(ctx, source, place.position, heard(source, batch), ended.judged),
+        story=await story_of(ctx, source, place.position, attested_part(source, batch), ended.judged),
         seen=await _observed(ctx, source, batch, place.position),
         worked_on=await touched(ctx, project_id, reading.turns, ended.judged),
     )
@@ -158,7 +158,7 @@ async def _store_effects(
     await fading.touch(tx, found.worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
     if found.story is not None:
         await sessions.save_story(tx, source.session_id, found.story)
-    attested = heard(source, batch)
+    attested = attested_part(source, batch)
     prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(attested.turns)] if ctx.settings.capture else []
     await sessions.update_from_transcript(tx, source.session_id, branch=attested.branch, prompts=prompts)
 

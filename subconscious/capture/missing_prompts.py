@@ -12,7 +12,7 @@ from subconscious.authorship.forgery import hold
 from subconscious.capture.admission import Provenance, keep
 from subconscious.capture.evaluation import judge
 from subconscious.capture.ingest import PROMPT_LENGTH
-from subconscious.capture.session_updates import stated, told
+from subconscious.capture.session_updates import stated, story_without_threats
 from subconscious.capture.transcript_source import Source, is_written
 from subconscious.context.entry import Entry
 from subconscious.domain.errors import UnreadableTranscriptError
@@ -66,7 +66,7 @@ async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
     repeats = await merging.repeated(ctx, judged, source.project_id, heard)
     async with ctx.database.write() as tx:
         if heard and ctx.settings.capture and ctx.settings.summaries:
-            await sessions.save_story(tx, source.session_id, told(sketch))
+            await sessions.save_story(tx, source.session_id, story_without_threats(sketch))
         await keep(ctx, tx, judged, Provenance(SessionRef(source.project_id, source.session_id)), repeats)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.update_from_transcript(tx, source.session_id, branch="", prompts=prompts)

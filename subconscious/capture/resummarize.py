@@ -16,7 +16,7 @@ from pathlib import Path
 from subconscious.app import App
 from subconscious.authorship.forgery import doubted
 from subconscious.capture.ingest import learn
-from subconscious.capture.session_updates import told
+from subconscious.capture.session_updates import story_without_threats
 from subconscious.capture.transcript_source import Source
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.model import Origin, Session
@@ -61,7 +61,7 @@ async def _look_at(app: App, over: EndedSession) -> Done:
     try:
         ctx = app.recall_context(json.loads(over.session.options))
         if ctx.settings.capture and ctx.settings.summaries:
-            return await _see_to(app, ctx, over)
+            return await _summarize_and_read(app, ctx, over)
     except (TranscriptError, OSError):
         pass  # gone or replaced: there is nothing to summarise
     except Exception:
@@ -70,20 +70,20 @@ async def _look_at(app: App, over: EndedSession) -> Done:
     return Done(over.session.id)
 
 
-async def _see_to(app: App, ctx: RecallContext, over: EndedSession) -> Done:
-    told_of = over.needs_story and await _tell(app, over)
+async def _summarize_and_read(app: App, ctx: RecallContext, over: EndedSession) -> Done:
+    summarized = over.needs_story and await _summarize(app, over)
     grown = await asyncio.to_thread(lambda: list(_grown(over)))
     read = [path for path in grown if await _read_on(app, ctx, over, path)]
-    return Done(over.session.id, read=bool(read), told=told_of)
+    return Done(over.session.id, read=bool(read), told=summarized)
 
 
-async def _tell(app: App, over: EndedSession) -> bool:
+async def _summarize(app: App, over: EndedSession) -> bool:
     """Summarise a session up to where it was read; False if its file is gone."""
     session, end = over.session, over.read.get(over.session.transcript, 0)
     if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
         return False
     sketch = await _sketch(app, session, end)
-    story = await asyncio.to_thread(told, sketch, Transcript(Path(session.transcript), end))
+    story = await asyncio.to_thread(story_without_threats, sketch, Transcript(Path(session.transcript), end))
     async with app.database.write() as tx:
         await sessions.save_story(tx, session.id, story)
     return True

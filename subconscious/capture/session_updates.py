@@ -21,7 +21,7 @@ from subconscious.transcripts import Reading
 from subconscious.transcripts.records import AGENT_FILE
 
 
-def heard(source: Source, batch: Batch) -> Reading:
+def attested_part(source: Source, batch: Batch) -> Reading:
     """Return the part of a batch that the session's summary may use: attested turns, none of a settled session."""
     if source.settled:
         return replace(batch.reading, turns=(), branch="")
@@ -33,8 +33,8 @@ async def story_of(
     ctx: RecallContext, source: Source, position: int, reading: Reading, judged: Sequence[Judged]
 ) -> sessions.Story | None:
     """Return the session's new summary; None if summaries are off, the session is settled, or a sub-agent wrote the lines."""
-    told_of = ctx.settings.capture and ctx.settings.summaries and not source.settled
-    if not told_of or Path(source.path).name.startswith(AGENT_FILE):
+    wanted = ctx.settings.capture and ctx.settings.summaries and not source.settled
+    if not wanted or Path(source.path).name.startswith(AGENT_FILE):
         return None
     begin = 0 if reading.restarted else position
     before = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id))
@@ -42,16 +42,16 @@ async def story_of(
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
     transcript = Transcript(Path(source.path), reading.offset)
-    return await asyncio.to_thread(told, replace(sketch, deeds=deeds), transcript)
+    return await asyncio.to_thread(story_without_threats, replace(sketch, deeds=deeds), transcript)
 
 
-def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Story:
+def story_without_threats(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Story:
     """Return a session's summary without parts that could steer the next session, which may receive it."""
     sketch = sketch if transcript is None else with_answers(sketch, transcript)
-    told_of = tell(sketch)
-    title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
+    summary = tell(sketch)
+    title, text, left_open = (_harmless(part) for part in (summary.title, summary.text, summary.left_open))
     return sessions.Story(
-        title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch, transcript).to_json()
+        title, text, summary.tags, left_open, sketch.to_json(), handover_of(sketch, transcript).to_json()
     )
 
 

@@ -42,7 +42,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsFolder:
     """The location of a client's settings: a folder given by a variable or in the home folder, and its files."""
 
     variable: str
@@ -273,8 +273,8 @@ def _why_gemini_skips(texts: Mapping[str, str]) -> tuple[str, str]:
     return "", ""
 
 
-PLACES: dict[str, Place] = {
-    "codex": Place(
+PLACES: dict[str, SettingsFolder] = {
+    "codex": SettingsFolder(
         "CODEX_HOME",
         ".codex",
         (
@@ -292,7 +292,7 @@ PLACES: dict[str, Place] = {
         " sessions without its shared background server: start `codex --no-daemon`, or set `daemon_auto_start = false`"
         " under [features] in its config.toml.",
     ),
-    "gemini": Place(
+    "gemini": SettingsFolder(
         "",
         ".gemini",
         (
@@ -306,7 +306,7 @@ PLACES: dict[str, Place] = {
         {"settings.json": _gemini_settings},
         _why_gemini_skips,
     ),
-    "cursor": Place(
+    "cursor": SettingsFolder(
         "",
         ".cursor",
         (

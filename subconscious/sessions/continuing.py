@@ -16,7 +16,7 @@ from subconscious.recall.file_binding import COMMON_NAMES
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES, PLAN, Handover
 from subconscious.sessions.likeness import gist, likest
-from subconscious.sessions.previous_session import Left, Place, left_behind
+from subconscious.sessions.previous_session import Left, StartingPoint, left_behind
 from subconscious.sessions.telling import is_routine
 from subconscious.store import handovers
 
@@ -50,7 +50,7 @@ _GOES_ON = re.compile(
 )
 
 
-async def gone_on_with(ctx: RecallContext, place: Place, text: str) -> Left | None:
+async def gone_on_with(ctx: RecallContext, place: StartingPoint, text: str) -> Left | None:
     """Return the last session if a first prompt continues its work and the session has not been given its hand-over."""
     left = await left_behind(ctx, place)
     if left is None or not left.given:

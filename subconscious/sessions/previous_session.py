@@ -62,7 +62,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StartingPoint:
     """Where a session begins, which determines what is handed over.
 
     ``folder`` is its checkout, "" if there is none. ``since``: only sessions that ended after that are new to it.
@@ -88,7 +88,7 @@ class Left:
     event: str = ""
 
 
-async def left_behind(ctx: RecallContext, place: Place) -> Left | None:
+async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
     """Return the session whose work may continue; None if there is none."""
     known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
     session = _gone_on_with(known, place)
@@ -102,7 +102,7 @@ async def left_behind(ctx: RecallContext, place: Place) -> Left | None:
     return Left(session, handover, given=wanted and not over)
 
 
-def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
+def _gone_on_with(known: Sequence[Session], place: StartingPoint) -> Session | None:
     """Return the latest session on this branch, or one of the last two days.
 
     Of those, a session that did the work after which a new branch is named comes before the latest.

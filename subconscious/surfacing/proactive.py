@@ -25,7 +25,7 @@ from subconscious.recall.ranking import apply_corrections, decay_factor, priorit
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions.continuing import HANDED, gone_on_with
 from subconscious.sessions.past_work import ANSWER_LENGTH, TOLD_SHORTLY, changed_since, worked_on
-from subconscious.sessions.previous_session import Left, Place, answer_line, lines_of
+from subconscious.sessions.previous_session import Left, StartingPoint, answer_line, lines_of
 from subconscious.store import corrections, full_text, handovers, memories, responses, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
@@ -130,7 +130,7 @@ async def _last_work(ctx: RecallContext, prompt: Prompt) -> Left | None:
     """Return the last session, if this is the first prompt and it continues its work."""
     if not prompt.first:
         return None
-    place = Place(prompt.session_id, prompt.project_id, prompt.branch, prompt.folder)
+    place = StartingPoint(prompt.session_id, prompt.project_id, prompt.branch, prompt.folder)
     return await gone_on_with(ctx, place, prompt.text)
 
 

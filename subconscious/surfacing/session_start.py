@@ -14,7 +14,15 @@ from subconscious.recall import trust_notes
 from subconscious.recall.marks import marks_of
 from subconscious.recall.ranking import decay_factor
 from subconscious.recall.recall_context import RecallContext
-from subconscious.sessions.previous_session import Left, Place, fits_a_start, goes_on, left_behind, lines_of, room_for
+from subconscious.sessions.previous_session import (
+    Left,
+    StartingPoint,
+    fits_a_start,
+    goes_on,
+    left_behind,
+    lines_of,
+    room_for,
+)
 from subconscious.store import handovers, memories, sessions, surfaces, triggers
 from subconscious.store.responses import ASKED_FOR
 from subconscious.store.triggers import Due
@@ -101,8 +109,8 @@ async def compose_start(ctx: RecallContext, start: Start, without: Collection[in
     )
 
 
-def _place(start: Start) -> Place:
-    return Place(start.session_id, start.project_id, start.branch, start.folder, start.since)
+def _place(start: Start) -> StartingPoint:
+    return StartingPoint(start.session_id, start.project_id, start.branch, start.folder, start.since)
 
 
 async def _work(

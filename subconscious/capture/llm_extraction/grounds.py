@@ -18,7 +18,7 @@ FEWEST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocatedQuote:
     """The result of looking up a quote: ``said`` is the verbatim span, "" if the quote was not found."""
 
     turn: Turn
@@ -29,8 +29,8 @@ class Place:
 class Grounds:
     """``evidence`` is the evidence shown for a proposal; ``stated`` are all quotes of it that the user typed."""
 
-    evidence: Place
-    stated: tuple[Place, ...] = ()
+    evidence: LocatedQuote
+    stated: tuple[LocatedQuote, ...] = ()
     context: tuple[Turn, ...] = ()
 
 
@@ -59,33 +59,33 @@ def is_typed(turn: Turn) -> bool:
     return turn.role is Role.USER and turn.origin is Origin.USER and turn.act is Act.NONE
 
 
-def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Place]:
+def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[LocatedQuote]:
     """Yield the quotes that the user typed, under whatever label the model gave them."""
     for quoted in found:
         named = _named(quoted, turns)
         order = [*([named] if named else []), *turns]
-        places = (Place(turn, quotes.find(quoted.quote, turn.text)) for turn in order if is_typed(turn))
+        places = (LocatedQuote(turn, quotes.find(quoted.quote, turn.text)) for turn in order if is_typed(turn))
         if place := next((one for one in places if one.said), None):
             yield place
 
 
-def _look_up(quoted: Quoted, turns: Sequence[Turn]) -> Place:
+def _look_up(quoted: Quoted, turns: Sequence[Turn]) -> LocatedQuote:
     """Find a quote in the named turn, or else in the least trusted turn that contains it.
 
     If no turn contains it, the place is the named turn, or the last one.
     """
     named = _named(quoted, turns)
     if named is not None and (said := quotes.find(quoted.quote, named.quotable_text)):
-        return Place(named, said)
-    places = [Place(turn, said) for turn in turns if (said := quotes.find(quoted.quote, turn.quotable_text))]
-    return max(places, key=lambda place: place.turn.origin.distrust, default=Place(named or turns[-1], ""))
+        return LocatedQuote(named, said)
+    places = [LocatedQuote(turn, said) for turn in turns if (said := quotes.find(quoted.quote, turn.quotable_text))]
+    return max(places, key=lambda place: place.turn.origin.distrust, default=LocatedQuote(named or turns[-1], ""))
 
 
 def _named(quoted: Quoted, turns: Sequence[Turn]) -> Turn | None:
     return turns[quoted.turn - 1] if 0 < quoted.turn <= len(turns) else None
 
 
-def own_words(place: Place) -> str:
+def own_words(place: LocatedQuote) -> str:
     """Return the whole sentences that a quote of the user is taken from, verbatim; "" if they are unclear alone.
 
     A part of a sentence may say the opposite of the whole.
