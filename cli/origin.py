@@ -1,4 +1,4 @@
-"""Detects whether a command was run by a person in a terminal, or by the model in Claude Code's shell.
+"""Detects whether a command was run by a person in a terminal, or by the model in a coding agent's shell.
 
 A process that detaches itself from its ancestors can evade the check; ordinary commands can't.
 """
@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from subconscious.clients import CLIENTS
 from subconscious.domain.errors import RequestError
 from subconscious.wire import CLIENT_MARKS
 
-MARKS = CLIENT_MARKS
+MARKS = (*CLIENT_MARKS, *(mark for client in CLIENTS.values() for mark in client.marks))
 
 _MARK = re.compile(rb"(?:^|\0)(?:%s)=[^\0]" % b"|".join(mark.encode() for mark in MARKS))
 
@@ -32,13 +33,13 @@ def require_person(action: str, instead: str = "") -> None:
     """Raise RequestError if the model runs this command; ``instead`` names what it may do."""
     if inside_client():
         raise RequestError(
-            f"only a person may {action}, and this was run inside Claude Code",
-            f"run it in your own terminal, outside Claude Code{instead and f', or {instead}'}",
+            f"only a person may {action}, and this was run inside a coding agent",
+            f"run it in your own terminal, outside of it{instead and f', or {instead}'}",
         )
 
 
 def inside_client() -> bool:
-    """Return whether Claude Code started this process, or one of its ancestors, for the model."""
+    """Return whether a coding agent started this process, or one of its ancestors, for the model."""
     return any(os.environ.get(mark) for mark in MARKS) or any(map(_marked, _ancestors()))
 
 

@@ -1,4 +1,4 @@
-"""Identifies the process at the other end of the socket: a person's terminal, or something inside Claude Code.
+"""Identifies the process at the other end of the socket: a person's terminal, or something inside a coding agent.
 
 The origin in a request is only a claim. On Linux the kernel names the connected process, and /proc shows where it comes
 from. A detached process can shed its ancestors and environment, but not change the time at which it started. So a
@@ -113,7 +113,7 @@ def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = N
     if not line or line[0].uid != os.getuid() or not line[0].readable:
         return "it is unknown who runs this"
     if any(map(_inside, line)):
-        return "this was run inside Claude Code"
+        return "this was run inside a coding agent"
     if not at_terminal:
         return ""
     return "this was run without a terminal" if not line[0].terminal else _doubt_of_terminal(line, root)
@@ -130,7 +130,7 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
         return "it is unknown who runs this"
     above = line[1:]
     if any(process.marked for process in above):
-        return "the prompt was handed over by a command that ran inside Claude Code"
+        return "the prompt was handed over by a command that ran inside a coding agent"
     if not above or not above[0].client or line[0].uid != os.getuid():
         return "the prompt was not handed over by Claude Code"
     if above[0].server:
@@ -139,7 +139,7 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
         return "the prompt was typed by Claude Code itself"
     # A command that replaced its shell has the same parent as a hook, but the client does not read its output.
     if not stream_ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
-        return "the prompt was handed over by a command that ran inside Claude Code"
+        return "the prompt was handed over by a command that ran inside a coding agent"
     # Without a terminal, the process that started the client must be older than the other sessions.
     if not above[0].terminal and _began_during_a_session(_oldest(above), above, root):
         return "another session of Claude Code may have started this one"

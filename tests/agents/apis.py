@@ -138,7 +138,8 @@ class GeminiApi(AgentApi):
     def events(self, block: Body, number: str) -> Iterator[Body]:
         part: Body = {"text": block.get("text", "")}
         if block["type"] == "tool_use":
-            part = {"functionCall": {"name": "run_shell_command", "args": {"command": block["input"]["command"]}}}
+            name = "run_shell_command" if block["name"] == "Bash" else block["name"]
+            part = {"functionCall": {"name": name, "args": block["input"]}}
         candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
         usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
         yield {"candidates": [candidate], "usageMetadata": usage, "modelVersion": f"scripted-{number}"}

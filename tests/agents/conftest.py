@@ -97,14 +97,17 @@ class Agents:
 
     def say(self, agent: str, prompt: str, **environ: str) -> str:
         """Hold a session of one prompt, as a person at a terminal; what was shown."""
-        command = {
+        with Terminal(self.command(agent, prompt), self.environ | environ, self.machine.project) as shown:
+            shown.end(LONGEST)
+            return shown.shown
+
+    def command(self, agent: str, prompt: str) -> list[str]:
+        """The command that holds a session of one prompt."""
+        return {
             "claude": [self.machine.claude, "-p", prompt, "--allowedTools", "Bash"],
             "codex": [self.codex, "exec", *self.trusting, prompt],
             "gemini": [self.gemini, "--skip-trust", "-y", "-m", "gemini-2.5-pro", "-p", prompt],
         }[agent]
-        with Terminal(command, self.environ | environ, self.machine.project) as shown:
-            shown.end(LONGEST)
-            return shown.shown
 
     @property
     def trusting(self) -> list[str]:

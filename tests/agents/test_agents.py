@@ -86,13 +86,9 @@ def test_a_killed_daemon_is_not_noticed_and_loses_nothing(agents: Agents, agent:
 @pytest.mark.parametrize("hidden", [False, True])
 def test_an_agent_that_an_agent_runs_is_not_the_user(agents: Agents, outer: str, inner: str, hidden: bool) -> None:
     """Also if it takes care to look like a person's: without marks in its environment, in a session of its own."""
-    call = {
-        "codex": [agents.codex, "exec", *agents.trusting, PLANTED],
-        "gemini": [agents.gemini, "--skip-trust", "-y", "-m", "gemini-2.5-pro", "-p", PLANTED],
-    }[inner]
     kept = {name: value for name, value in agents.environ.items() if not name.startswith("CLAUDE")}
     clean = ["env", "-i", *(f"{name}={value}" for name, value in kept.items()), "setsid", "-w"] if hidden else []
-    command = shlex.join([*clean, *call]) + " < /dev/null > /dev/null 2>&1"
+    command = shlex.join([*clean, *agents.command(inner, PLANTED)]) + " < /dev/null > /dev/null 2>&1"
     api_of(agents, outer).when("Please try the tool", uses("Bash", command=command), says("Done."))
     shown = agents.say(outer, "Please try the tool.")
     assert "Done." in shown

@@ -152,7 +152,7 @@ def test_every_answer_forbids_scripts_of_others(opened: Opened) -> None:
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="who connects can be seen on Linux only")
 def test_a_tool_of_claude_s_is_refused_and_does_not_use_up_the_link(link: str) -> None:
     answer = request(link, inside=True)
-    assert (answer.status, answer.text) == (403, "Refused: this was run inside Claude Code.\n")
+    assert (answer.status, answer.text) == (403, "Refused: this was run inside a coding agent.\n")
     opened = use(link)
     stolen = request(f"{opened.origin}{opened.base}memories", headers={"Cookie": opened.cookie}, inside=True)
     assert stolen.status == 403

@@ -22,5 +22,5 @@ def test_it_is_refused_and_does_not_use_up_the_link(link: str, tmp_path: Path) -
     with launched(folder, {"CLAUDECODE": "1"}) as browser:
         page = browser.new_page()
         page.goto(link)
-        assert page.locator("body").inner_text().strip() == "Refused: this was run inside Claude Code."
+        assert page.locator("body").inner_text().strip() == "Refused: this was run inside a coding agent."
     assert request(link).status == 200

@@ -346,7 +346,7 @@ def test_the_model_cannot_decide(
     code, _, err = run(capsys, "review", decision, "7")
     assert code == 1
     assert "only a person" in err
-    assert "outside Claude Code" in err
+    assert "outside of it" in err
     assert daemon.requests == []
 
 
@@ -386,7 +386,7 @@ def test_a_purge_where_nobody_can_answer_wants_a_word(daemon: StubDaemon, capsys
     assert "purge" not in [request.cmd for request in daemon.requests]
 
 
-@pytest.mark.parametrize("mark", origin.MARKS)
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "CURSOR_AGENT"])
 def test_the_client_is_known_by_its_variables(monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
     monkeypatch.setattr(origin, "_ancestors", lambda: iter(()))
     for each in origin.MARKS:

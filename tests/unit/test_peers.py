@@ -140,7 +140,7 @@ def test_a_container_whose_terminal_is_held_outside_is_a_persons(machine: Machin
 
 def test_a_tmux_that_the_model_started_is_not(machine: Machine) -> None:
     machine.process(20, 1, "tmux new -d", MARK)
-    assert "inside Claude Code" in peers.doubt_of_person(shell(machine, 20))
+    assert "inside a coding agent" in peers.doubt_of_person(shell(machine, 20))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_what_stands_below_the_client_is_not(machine: Machine, client: str) -> N
     machine.process(20, 1, client)
     pid = shell(machine, 20)
     for at_terminal in (True, False):
-        assert "inside Claude Code" in peers.doubt_of_person(pid, at_terminal=at_terminal)
+        assert "inside a coding agent" in peers.doubt_of_person(pid, at_terminal=at_terminal)
 
 
 def test_what_only_speaks_of_the_client_is_no_client(machine: Machine) -> None:
@@ -277,7 +277,7 @@ def test_a_client_that_another_one_runs_hands_over_nothing(
 def test_commands_of_other_clients_are_marked(machine: Machine) -> None:
     for number, mark in enumerate(("CODEX_THREAD_ID=1", "GEMINI_CLI=1", "CURSOR_AGENT=1")):
         machine.process(100 + number, 1, "-zsh", mark, session=100 + number, terminal=PTS)
-        assert "inside Claude Code" in peers.doubt_of_person(100 + number)
+        assert "inside a coding agent" in peers.doubt_of_person(100 + number)
 
 
 def test_a_server_of_many_front_ends_does_not_show_who_types(machine: Machine) -> None:
