@@ -44,13 +44,20 @@ class _Watch:
     def run(self) -> None:
         """Watch until Ctrl-C."""
         self._refresh()
-        self._ask_about(path.relative_to(self._out).as_posix() for path in markdown_files(self._out))
-        print(f"Watching {screen.line(self._out)}. Ctrl-C ends it.", flush=True)
+        watching = False
         # Changes made while a question waits for its answer are delivered afterwards.
         for changes in watch(self._out, rust_timeout=STORE_POLL_MILLISECONDS, yield_on_timeout=True):
-            self._ask_about(self._names(changes))
+            # The folder is watched from the first of these on: edits made before it are looked for.
+            self._ask_about(self._names(changes) if watching else self._notes())
+            if not watching:
+                print(f"Watching {screen.line(self._out)}. Ctrl-C ends it.", flush=True)
+            watching = True
             if ask_page(self._selection, AFTER_ALL_IDS, 1)["newest"] != self._newest:
                 self._refresh()
+
+    def _notes(self) -> list[str]:
+        """Return all notes by their relative paths."""
+        return [path.relative_to(self._out).as_posix() for path in markdown_files(self._out)]
 
     def _refresh(self) -> None:
         """Write the changes of the store into the folder."""

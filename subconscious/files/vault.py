@@ -108,14 +108,17 @@ def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
 
 
 def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
-    """Return the files that differ from what an export wrote, or that no export wrote."""
+    """Return the files that differ from what an export wrote, that no export wrote, or that can't be read."""
     manifest = read_manifest(folder) or Manifest()
-    found = []
-    for name in names:
+    return [name for name in names if _differs(folder, name, manifest.files.get(name, ""))]
+
+
+def _differs(folder: Folder, name: str, digests: str) -> bool:
+    try:
         there = folder.read(name)
-        if there is not None and _is_edited(there, manifest.files.get(name, "")):
-            found.append(name)
-    return found
+    except RequestError:  # such as a symbolic link: an import says what it is
+        return True
+    return there is not None and _is_edited(there, digests)
 
 
 def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cli import files
+from cli import files, files_watch
 from cli.__main__ import main
 from subconscious.files.reading import Item
 from subconscious.settings.home import Home
@@ -57,3 +58,21 @@ def test_export_has_no_json_to_watch(daemon: StubDaemon, capsys: pytest.CaptureF
     assert main(["export", "--watch", "--format", "json", "--out", str(tmp_path / "out")]) == 1
     assert "takes no JSON" in capsys.readouterr().err
     assert daemon.requests == []
+
+
+def test_an_edit_made_just_before_the_folder_is_watched_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    seen = files_watch._Watch(tmp_path, Namespace(), files.Selection(None, False, ()))
+    monkeypatch.setattr(seen, "_refresh", lambda: None)
+    monkeypatch.setattr(seen, "_ask_about", lambda names: asked.append(list(names)))
+    monkeypatch.setattr(files_watch, "ask_page", lambda *_: {"newest": -1})
+
+    def watch(*_: object, **__: object) -> Iterator[set[object]]:
+        (tmp_path / "new.md").write_text("A note.")
+        yield from (set(), set())
+
+    monkeypatch.setattr(files_watch, "watch", watch)
+    seen.run()
+    assert asked == [["new.md"], []]

@@ -110,6 +110,14 @@ def test_an_edited_note_is_neither_overwritten_nor_removed(out: Path) -> None:
     assert [item.statement for item in read(out)] == ["Edited.", "Edited."]
 
 
+def test_a_link_hides_no_edit(out: Path) -> None:
+    export(out, make_record("One.", A))
+    (out / "memories" / "link.md").symlink_to("/etc/passwd")
+    (out / "new.md").write_text("A note.")
+    with open_folder(out) as folder:
+        assert edited_files(folder, ["memories/link.md", "new.md"]) == ["memories/link.md", "new.md"]
+
+
 def test_an_edit_that_was_imported_is_replaced_by_the_next_export(out: Path) -> None:
     export(out, make_record("One.", A))
     note = out / "memories" / "one-aaaaaaaa.md"
