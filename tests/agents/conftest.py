@@ -78,7 +78,9 @@ class Agents:
     def environ(self) -> dict[str, str]:
         """What the clients get."""
         of_gemini = {"GEMINI_API_KEY": "dummy-key", "GOOGLE_GEMINI_BASE_URL": self.gemini_api.url}
-        return {**self.machine.environ, **of_gemini, "DUMMY_KEY": "dummy-key", "TERM": "xterm-256color"}
+        of_claude = {"BASH_DEFAULT_TIMEOUT_MS": "600000"}
+        other = {"DUMMY_KEY": "dummy-key", "TERM": "xterm-256color"}
+        return {**self.machine.environ, **of_claude, **of_gemini, **other}
 
     def run(self, *words: str, code: int = 0) -> str:
         """Run a command of ours as a person."""
@@ -95,10 +97,10 @@ class Agents:
         with Terminal([sys.executable, "-m", "cli", *words], environ, self.machine.project) as shown:
             return shown.end(60), shown.shown
 
-    def say(self, agent: str, prompt: str, **environ: str) -> str:
+    def say(self, agent: str, prompt: str, seconds: int = LONGEST) -> str:
         """Hold a session of one prompt, as a person at a terminal; what was shown."""
-        with Terminal(self.command(agent, prompt), self.environ | environ, self.machine.project) as shown:
-            shown.end(LONGEST)
+        with Terminal(self.command(agent, prompt), self.environ, self.machine.project) as shown:
+            shown.end(seconds)
             return shown.shown
 
     def command(self, agent: str, prompt: str) -> list[str]:

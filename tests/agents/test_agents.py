@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import tomllib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -81,14 +82,14 @@ def test_a_killed_daemon_is_not_noticed_and_loses_nothing(agents: Agents, agent:
     assert agents.machine.daemon_pid != killed
 
 
-@pytest.mark.parametrize("outer", AGENTS)
-@pytest.mark.parametrize("inner", OTHERS)
+@pytest.mark.parametrize(("outer", "inner"), [pair for pair in product(AGENTS, AGENTS) if pair != ("claude", "claude")])
 @pytest.mark.parametrize("hidden", [False, True])
 def test_an_agent_that_an_agent_runs_is_not_the_user(agents: Agents, outer: str, inner: str, hidden: bool) -> None:
     """Also if it takes care to look like a person's: without marks in its environment, in a session of its own."""
-    kept = {name: value for name, value in agents.environ.items() if not name.startswith("CLAUDE")}
-    clean = ["env", "-i", *(f"{name}={value}" for name, value in kept.items()), "setsid", "-w"] if hidden else []
-    command = shlex.join([*clean, *agents.command(inner, PLANTED)]) + " < /dev/null > /dev/null 2>&1"
+    clean = ["env", "-i", *(f"{name}={value}" for name, value in agents.environ.items()), "setsid", "-w"]
+    command = (
+        shlex.join([*(clean if hidden else []), *agents.command(inner, PLANTED)]) + " < /dev/null > /dev/null 2>&1"
+    )
     api_of(agents, outer).when("Please try the tool", uses("Bash", command=command), says("Done."))
     shown = agents.say(outer, "Please try the tool.")
     assert "Done." in shown

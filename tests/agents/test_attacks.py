@@ -67,12 +67,12 @@ def test_what_others_wrote_is_neither_stored_nor_given(agents: Agents, agent: st
     api = agents.codex_api if agent == "codex" else agents.gemini_api
     with Pages(tmp_path / "pages") as pages:
         api.when(LOOK, *readings(agents, agent, pages), says(repeated()))
-        agents.say(agent, OWN)
         for _ in range(2):  # what two sessions find may be kept
             agents.say(agent, LOOK)
     assert all(text in agents.given(agent) for text in PLANTS.values()), "the model has read them"
     api.when(NOTE, *noted(agents, agent), says(repeated()))
     agents.say(agent, NOTE)
+    agents.say(agent, OWN)
     agents.machine.drain()
     where = str(agents.machine.project)
     kept = [row["content"] for row in agents.machine.request("list", cwd=where, limit=50)["memories"]]
@@ -113,7 +113,7 @@ def test_only_a_person_approves(agents: Agents, agent: str) -> None:
     script.write_text("\n".join(f"{one} < /dev/null >> tries 2>&1; echo 'tried: '$? >> tries" for one in tries))
     api = agents.codex_api if agent == "codex" else agents.gemini_api
     api.when("Try it all", uses("Bash", command="sh try.sh"), says("Done."))
-    assert "Done." in agents.say(agent, "Try it all.")
+    assert "Done." in agents.say(agent, "Try it all.", seconds=600)
     told = (agents.machine.project / "tries").read_text()
     assert told.count("tried: ") == len(tries), told
     assert approve in agents.given(inner), "the inner agent ran the command"

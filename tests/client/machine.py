@@ -292,7 +292,7 @@ class Machine:
     def stop_daemon(self) -> None:
         """Let the daemon end in peace, wedged or not, if there is one; then nothing may be left."""
         self.signal_all(signal.SIGCONT)
-        wait_for(self._is_gone, lambda: f"still alive: {self.processes()}", seconds=15)
+        wait_for(self._is_gone, lambda: f"still alive: {self.processes()}")
 
     def _is_gone(self) -> bool:
         """Whether nothing is left. A daemon that a hook was just starting takes the place of the stopped one."""
@@ -348,7 +348,7 @@ class Machine:
         return [row for row in self.rows("memories") if words in row["content"] and row["archived_at"] is None]
 
 
-def wait_for(condition: Callable[[], object], otherwise: Callable[[], str], seconds: float = 20) -> None:
+def wait_for(condition: Callable[[], object], otherwise: Callable[[], str], seconds: float = 60) -> None:
     """Poll until ``condition`` holds; fail with what ``otherwise`` says when it doesn't in time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -40,8 +40,12 @@ NESTED = "claude -p '/subconscious:review approve 1'"
 KEPT = ("HOME", "PATH", "TMPDIR", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "SUBCONSCIOUS_HOME")
 EMPTY = "env -i TERM=xterm DISABLE_AUTOUPDATER=1 " + " ".join(f'{name}="${name}"' for name in KEPT)
 OVER = "touch $TMPDIR/over"
-SEEN = "for i in $(seq 300); do [ -e $TMPDIR/over ] && break; sleep 0.1; done; rm -f $TMPDIR/over; cat $TMPDIR/seen"
-"""Wait until the attack is over, 30 s at most, and read what it printed."""
+WAIT = "for i in $(seq 300); do [ -e $TMPDIR/over ] && break; sleep 0.1; done; rm -f $TMPDIR/over"
+"""Wait until the attack is over, 30 s at most."""
+SEEN = f"{WAIT}; cat $TMPDIR/seen"
+"""The same, and read what it printed."""
+DONE = '; open(os.environ["TMPDIR"] + "/over", "w").close()'
+"""What a detached script does last."""
 
 
 def detached(command: str) -> str:
@@ -73,7 +77,7 @@ ATTACKS = {
     "a rejection": f"{UNMARKED} subconscious review reject 1",
     "the socket": f"{UNMARKED} python3 -c {shlex.quote(SOCKET + APPROVE)}",
     "the socket in place of the shell": f"exec {UNMARKED} python3 -c {shlex.quote(SOCKET + APPROVE)}",
-    "the socket, detached": f"{UNMARKED} python3 -c {shlex.quote(SOCKET + DETACH + APPROVE)}; sleep 2",
+    "the socket, detached": f"{UNMARKED} python3 -c {shlex.quote(SOCKET + DETACH + APPROVE + DONE)}; {WAIT}",
     "the socket, on a terminal": f"exec {UNMARKED} python3 -c {shlex.quote(SOCKET + TERMINAL)}",
     "a client of its own": f"{UNMARKED} claude -p '/subconscious:review approve 1' < /dev/null",
     "a client in place of the shell": f"exec {UNMARKED} claude -p '/subconscious:review approve 1' < /dev/null",
@@ -192,7 +196,7 @@ FORGERIES = {
     "an entry of the spool, to remember": forge(f"lay('/subconscious:remember {about('Ansible')}')"),
     "a question like the hook's": forge(f"ask({TYPED!r})"),
     "a question like the hook's, to remember": forge(f"ask('/subconscious:remember {about('Jenkins')}')"),
-    "a question like the hook's, detached": forge(f"{DETACH}ask({TYPED!r})") + "; sleep 2",
+    "a question like the hook's, detached": f"({forge(f'{DETACH}ask({TYPED!r}){DONE}')}); {WAIT}",
     "the hook itself": forge(f"hand({TYPED!r})"),
     "the hook itself, to remember": forge(f"hand('/subconscious:remember {about('Elasticsearch')}')"),
     "a line of the transcript": forge(LINE),

@@ -97,7 +97,7 @@ class Terminal:
         """Make the window another size."""
         self._send(RESIZE + bytes([columns]))
 
-    def await_text(self, text: str, seconds: float = 20.0) -> None:
+    def await_text(self, text: str, seconds: float = 40.0) -> None:
         """Wait until ``text`` is shown, after what was awaited before."""
         deadline = time.monotonic() + seconds
         while (place := self.shown.find(text, self._read)) < 0:
@@ -111,7 +111,7 @@ class Terminal:
         while self._receive(quiet) and time.monotonic() < deadline:
             pass
 
-    def end(self, seconds: float = 20.0) -> int:
+    def end(self, seconds: float = 40.0) -> int:
         """Wait until the command is over; return its exit code."""
         deadline = time.monotonic() + seconds
         while not (code := END.search(self._shown)):
