@@ -62,7 +62,7 @@ def test_everything_of_ours_goes_and_nothing_else(running: Home, speaker: Speake
     wire.call(running, "export", {"everywhere": True})
     assert (running.root / "export.key").is_file()
     code, told = uninstall(environment, speaker.project, "--all")
-    assert (code, "Left there: mine.txt" in told) == (0, True), told
+    assert (code, "Kept: mine.txt" in told) == (0, True), told
     assert [path.name for path in running.root.iterdir()] == ["mine.txt"]
     with pytest.raises(AbsentError):
         wire.hello(running)

@@ -221,7 +221,7 @@ def test_offline_unshared_and_taken_back(clone: Callable[[str], Clone], origin: 
     ben.run("undo", "--yes")
     assert ben.captures() == []
     assert ben.became() == [(CENTS, "known")]
-    assert "shares 0 memories" in ann.run("unshare", str(number))
+    assert "shares nothing" in ann.run("unshare", str(number))
     ann.sync()
     ben.sync()
     assert [len(one.versions) for one in ben.in_git().values()] == [0]
