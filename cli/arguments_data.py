@@ -164,7 +164,7 @@ def _add_upkeep(commands: Subparsers) -> None:
 
 
 def _add_sharing(commands: Subparsers) -> None:
-    for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "share memories no more")):
+    for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "stop sharing memories")):
         command = add_command(commands, name, f"sharing:{name}", meaning, listing=True)
         command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
         command.add_argument(
@@ -186,7 +186,7 @@ def _add_sharing(commands: Subparsers) -> None:
         commands, "trust", "sharing:trust", "give a teammate's memories unconfirmed, before you review them"
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
-    command.add_argument("--remove", action="store_true", help="trust them no longer")
+    command.add_argument("--remove", action="store_true", help="stop trusting them")
 
 
 def _add_team(commands: Subparsers) -> None:

@@ -203,7 +203,7 @@ def _options(command: Command) -> str:
 def _needle(way_out: Command, instead_of: Command) -> tuple[str, ...]:
     """Return words that show, if they occur in one line of a text, that the text suggested a way out.
 
-    These are the new words of the way out. If words were only removed, it is the command that had them.
+    These are the new words of the way out. If words were only removed, these are the words of the failed command.
     """
     new = [word for word in way_out.shape if word not in instead_of.shape and not word.startswith("<")]
     return tuple(new) or (" ".join(takewhile(lambda word: not word.startswith("<"), instead_of.shape)),)

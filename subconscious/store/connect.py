@@ -78,7 +78,7 @@ class Database:
 
     @cached_property
     def for_search(self) -> Database:
-        """A view for answering a search: its short queries run as for a hook, its long ones with everybody else's."""
+        """A view for answering a search: its short queries run as for a hook, its long ones as all others."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:

@@ -46,7 +46,7 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return the quotes that nobody typed as the only grounds; None if there are none.
+    """Return grounds made only of quotes that the user did not type; None if there are none.
 
     Typed quotes are left out: they did not support the wording, and must not give it the user's origin.
     """
