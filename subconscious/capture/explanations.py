@@ -32,7 +32,7 @@ LEAST = 0.005
 """Least difference of confidences that is reported."""
 
 NEVER = "never a candidate"
-SAYS = re.compile(r"says what (?P<what>memory|capture) (?P<number>\d+) says")
+SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
