@@ -40,6 +40,8 @@ REQUEST_BYTES = 4 << 20
 """Bytes per such request. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
+CORRECTING = ("edited", "conflict")
+"""States of notes that a person's yes turns into corrections: all of them are shown."""
 """Notes of one state that are listed; the rest are counted."""
 
 STATES = {
@@ -313,10 +315,11 @@ def print_preview(rows: Sequence[PlannedNote]) -> None:
         print(screen.paint(f"{screen.counted(len(found), 'note')} {meaning}", "bold"))
         if state in ("unchanged", "known"):
             continue
-        for row in sorted(found, key=lambda row: "suspicion" not in row)[:MAX_NAMED]:
+        most = len(found) if state in CORRECTING else MAX_NAMED
+        for row in sorted(found, key=lambda row: "suspicion" not in row)[:most]:
             _print_row(row)
-        if len(found) > MAX_NAMED:
-            print(f"  and {len(found) - MAX_NAMED} more")
+        if len(found) > most:
+            print(f"  and {len(found) - most} more")
 
 
 def _print_row(row: PlannedNote) -> None:
@@ -341,6 +344,9 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
     if not unsigned:
         return False
     notes = screen.counted(unsigned, "note")
+    if number["new"] > MAX_NAMED:
+        hidden = screen.counted(number["new"] - MAX_NAMED, "new note")
+        print(f"\n{hidden} not shown above; `subconscious import PATH --json` lists all.")
     print(f"\n{notes} may contain other people's words, so the statements wait for your review.")
     print("If you vouch for them, new notes count as your own words, and edited notes correct their memories.")
     return agreed_to_import("Do you vouch for them?")

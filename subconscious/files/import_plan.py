@@ -219,15 +219,24 @@ def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed
     return PlannedNote(one, State.EDITED, memory)
 
 
+MOST_SHOWN = 4000
+"""Characters of a statement that a preview shows: a person who vouches for it must see all that is stored."""
+
+
+def _whole(text: str) -> str:
+    left = len(text) - MOST_SHOWN
+    return text if left <= 0 else f"{text[:MOST_SHOWN]} [and {left} more characters]"
+
+
 def as_answer(planned: PlannedNote) -> wire.PlannedNote:
     """Return a planned note as a row of the answer."""
     now = planned.memory.content if planned.memory else ""
     return {
         "name": planned.note.name,
         "state": planned.state.value,
-        "about": planned.note.text[:400],
+        "about": _whole(planned.note.text),
         "id": planned.memory.id if planned.memory else None,
-        "now": now[:400] if planned.note.statement and planned.state in (State.EDITED, State.CONFLICT) else "",
+        "now": _whole(now) if planned.note.statement and planned.state in (State.EDITED, State.CONFLICT) else "",
         "reason": planned.reason,
         **noted(planned.suspicion),
     }

@@ -353,6 +353,16 @@ async def test_a_long_edit_is_not_cut(app: App, project: Project) -> None:
     assert capture["content"] == words.strip()
 
 
+async def test_a_preview_shows_an_edit_whole(app: App, project: Project) -> None:
+    words = "Amounts are integer cents. " * 20
+    await stored(app, project, f"{words}Round half up.")
+    (record,) = await exported(app)
+    edit = [Item("n", record, f"{words}Round half down.").as_request()]
+    (planned,) = await import_plan.plan(app, edit, project)
+    row = import_plan.as_answer(planned)
+    assert (row["now"][-8:], row["about"][-10:]) == ("half up.", "half down.")
+
+
 async def test_an_edit_of_a_changed_memory_waits_for_a_decision(app: App, project: Project) -> None:
     memory = await stored(app, project, "Amounts are integer cents.")
     (record,) = await exported(app)

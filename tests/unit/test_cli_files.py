@@ -54,6 +54,25 @@ def test_escapes_of_a_hostile_note_reach_no_terminal(capsys: pytest.CaptureFixtu
     assert not set(out) & {"\x1b", "\x07", "\x9b"}
 
 
+def test_every_edit_is_shown_before_a_person_vouches_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    edits = [
+        NOTE | {"state": "edited", "name": f"n{at}", "now": "Use tabs.", "about": f"Rule {at}."} for at in range(30)
+    ]
+    files.print_preview(edits)
+    out = capsys.readouterr().out
+    assert all(f"+ Rule {at}." in out for at in range(30))
+
+
+def test_new_notes_that_are_not_shown_are_announced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "agreed_to_import", lambda question: False)
+    files._vouched([NOTE] * 12)
+    assert "2 new notes not shown above" in capsys.readouterr().out
+    files._vouched([NOTE] * 10)
+    assert "not shown" not in capsys.readouterr().out
+
+
 def test_export_has_no_json_to_watch(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["export", "--watch", "--format", "json", "--out", str(tmp_path / "out")]) == 1
     assert "takes no JSON" in capsys.readouterr().err
