@@ -31,6 +31,11 @@ MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
 Few sessions need it in one project and every second one in another, so each earlier response adds one session.
 """
 
+STATED_WORDS = 12
+"""Words of a memory that are looked for in a prompt: whole statements are often followed by what capture adds."""
+
+_WORD = re.compile(r"\w+")
+
 _ANSWERS = "(asked: "
 """The words before the question that an answer belongs to, as capture writes them."""
 
@@ -69,6 +74,22 @@ def is_for_one_task(memory: Memory) -> bool:
     settled = memory.pinned or memory.verified or memory.recurrence > 1 or memory.origin is not Origin.USER
     said = memory.content.partition(_ANSWERS)[0]  # the question may contain such words, too
     return not settled and bool(_FOR_THE_TASK.search(memory.content)) and not _LASTS.search(said)
+
+
+def is_standing(memory: Memory) -> bool:
+    """Whether a rule of a user is for all work: a correction of how one thing is helps only work on that thing.
+
+    A preference always is. A lesson is if it says so, if it was repeated, or if a person confirmed it.
+    """
+    settled = memory.pinned or memory.verified or memory.recurrence > 1
+    return memory.kind != "lesson" or settled or bool(_LASTS.search(memory.content))
+
+
+def is_stated_in(prompt: str, memory: Memory) -> bool:
+    """Whether a prompt contains the words with which a memory begins: the user says it again right now."""
+    stated = _WORD.findall(memory.content.casefold())[:STATED_WORDS]
+    typed = " ".join(_WORD.findall(prompt.casefold()))
+    return bool(stated) and f" {' '.join(stated)} " in f" {typed} "
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:

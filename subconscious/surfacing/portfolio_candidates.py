@@ -21,7 +21,14 @@ from subconscious.sessions import MAIN_BRANCHES
 from subconscious.store import corrections, memories, responses
 from subconscious.store.responses import NONE, Responses
 from subconscious.surfacing.bound import binding_of
-from subconscious.surfacing.eligibility import fit_to_start, is_finding, is_for_one_task, is_heard, unasked
+from subconscious.surfacing.eligibility import (
+    fit_to_start,
+    is_finding,
+    is_for_one_task,
+    is_heard,
+    is_standing,
+    unasked,
+)
 from subconscious.surfacing.portfolio import WAY_OUT, Group, Pick, choose, is_rule
 from subconscious.text.same_statement import NEAR, same_statement
 
@@ -65,7 +72,8 @@ class _Weighed:
         return self.responses.get(memory.id, NONE)
 
     def leads(self, memory: Memory) -> bool:
-        return memory.pinned or memory.id in self.promoted or (is_rule(memory) and not is_for_one_task(memory))
+        rule = is_rule(memory) and is_standing(memory) and not is_for_one_task(memory)
+        return memory.pinned or memory.id in self.promoted or rule
 
 
 async def chosen(ctx: RecallContext, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:

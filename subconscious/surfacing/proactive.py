@@ -30,7 +30,7 @@ from subconscious.store import corrections, full_text, handovers, memories, resp
 from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
-from subconscious.surfacing.eligibility import is_finding, told_elsewhere, unasked
+from subconscious.surfacing.eligibility import is_finding, is_stated_in, told_elsewhere, unasked
 from subconscious.surfacing.errors import Fault, fault_of, likeness
 from subconscious.surfacing.limits import Given, Limits, Seen, characters_left, room, sift, usage_of
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
@@ -121,7 +121,8 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
     guessed = any(memory.unconfirmed for memory, _ in bound)
     guess = [] if guessed else await unconfirmed.fitting(ctx, prompt.session_id, prompt.project_id, prompt.text)
-    hits = [*await due_hits(ctx, due), *fits, *guess]
+    hits = [hit for hit in (*fits, *guess) if not is_stated_in(prompt.text, hit.memory)]
+    hits = [*await due_hits(ctx, due), *hits]
     beside = Beside(await _ranked(ctx, occasion, BOUND, bound), left, story, known)
     return await _give(ctx, occasion, hits, seen, beside)
 

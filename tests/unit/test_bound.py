@@ -293,6 +293,14 @@ async def test_it_leaves_a_session_its_own_allowance(database: Database, project
     assert len(found) == 4
 
 
+async def test_what_a_prompt_states_itself_is_not_given_with_it(database: Database, project: Project) -> None:
+    said = "The UploadWorker in Upload.tsx retries a failed chunk upload twice"
+    known = await store(database, project, f"{said}.")
+    assert await prompted(database, project, f"No! {said}, so don't wait.", "now") == []
+    asked = "why does the UploadWorker in Upload.tsx retry a chunk"
+    assert await prompted(database, project, asked, "other") == [known]
+
+
 async def test_it_leaves_errors_their_own_allowance_too(database: Database, project: Project) -> None:
     for name in ("test", "lint", "check"):
         await observed(database, project, TESTED.replace("test", name))

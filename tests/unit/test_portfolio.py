@@ -72,6 +72,20 @@ async def test_groups_come_in_their_order(database: Database, project: Project) 
     assert await started(make_mind(database), project, hints="ledger Postgres") == [pinned, rule, way, decision, other]
 
 
+async def test_a_correction_of_how_one_thing_is_does_not_lead(database: Database, project: Project) -> None:
+    fact = await store(database, project, "The trailer of the branch is just called Checkpoint.", kind="lesson")
+    rule = await store(database, project, "Never divide amounts in the receipts.", kind="lesson", said_at=NOON - 60)
+    assert await started(make_mind(database), project) == [rule, fact]
+
+
+async def test_a_correction_that_was_repeated_leads(database: Database, project: Project) -> None:
+    repeated = await store(database, project, "The trailer of the branch is just called Checkpoint.", kind="lesson")
+    await over(database, project, "one")
+    await say_again(database, repeated, "one")
+    decision = await store(database, project, "The ledger writes to Postgres.", said_at=NOON + 60)
+    assert await started(make_mind(database), project, hints="ledger Postgres") == [repeated, decision]
+
+
 async def test_the_most_violated_rule_leads_then_the_most_repeated(database: Database, project: Project) -> None:
     plain, repeated, violated = [
         await store(database, project, rule_about(word), kind="preference") for word in ("cents", "tabs", "redis")
