@@ -50,10 +50,10 @@ _PLACED = ("id", "project", "merged_into_project", "created_at_epoch")
 _OBSERVED = (*_PLACED, "type", "title", "subtitle", "narrative", "text", "facts", "concepts")
 _SUMMED = (*_PLACED, "learned")
 
-_LISTED = re.compile(r"^[ \t]*[-*+][ \t]+(\S.*)$", re.MULTILINE)
+_LISTED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,60})\][ \t]+(?=\S)")
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*)", re.MULTILINE | re.DOTALL)
-_NO_CATEGORY = re.compile(r"[xX]|\W|[\d:.,\s-]*:[\d:.,\s-]*")
+_NO_CATEGORY = re.compile(r"[xX]?|\W|[\d:.,\s-]*:[\d:.,\s-]*")
 """The mark of a task, or the time of a transcript's line, which are in brackets like a category."""
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
 _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")

@@ -187,8 +187,8 @@ def test_basic_memory(tmp_path: Path) -> None:
     (notes / "money.md").write_text(
         "---\ntitle: Money\ntype: note\nsource:\n  url: a\ntags:\n- shop\n"
         "created: 2025-03-01T10:00:00Z\n---\n# Money\n\n"
-        "- [decision] Amounts are integers #cents (floats lost a cent)\n- [x] a task\n- [?] another\n"
-        "- [00:01:02] said in a call #call\n* [tip] Round late\n- Receipts are signed #printing\n\n"
+        "- [decision] Amounts are integers #cents (floats lost a cent)\n- [x] a task\n- [ ] another\n- [?] one more\n"
+        "- [00:01:02] said in a call #call\n1. [tip] Round late\n- Receipts are signed #printing\n\n"
         "```\n- [decision] an example\n```\n\n## Relations\n- relates_to [[Taxes]] #tag\n"
     )
     (notes / "plain.md").write_text("---\nnested:\n  a: 1\n---\nJust prose.\n")
