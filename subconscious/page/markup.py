@@ -13,7 +13,8 @@ from subconscious.text.quoting import visible
 from subconscious.text.words import cut
 
 FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)\n?^[ \t]*```[ \t]*$\n?", re.DOTALL | re.MULTILINE)
-QUOTED = re.compile(r"`([^`\n]+)`")
+QUOTED = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+"""Code between as many backticks on both sides."""
 
 LONGEST_STATEMENT = 300
 """Characters of a memory in a list and in a heading."""
@@ -34,9 +35,12 @@ def one_line(text: str) -> str:
 
 def inline(text: str) -> Markup:
     """Return a text with what is in backticks as code."""
-    parts = QUOTED.split(text)
-    # Every second part was in backticks.
-    return Markup().join(_code(part) if place % 2 else escape(visible(part)) for place, part in enumerate(parts))
+    prose, *rest = QUOTED.split(text)
+    shown = [escape(visible(prose))]
+    # Behind the first part: backticks, code, prose, and so on.
+    for code, after in zip(rest[1::3], rest[2::3], strict=True):
+        shown += [_code(code.strip()), escape(visible(after))]
+    return Markup().join(shown)
 
 
 def blocks(text: str) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -215,9 +216,12 @@ def test_a_graph_is_found_by_words(page: Page, shop: Furnished) -> None:
 
 
 def test_code_in_a_memory_is_shown_as_code(page: Page, served: Home, shop: Furnished) -> None:
+    """Records, notes and imported files have several lines; what is typed has one."""
     text = "When the import fails, run this:\n\n```sh\nif true; then\n    make resume\nfi\n```"
-    number = terminal.call(served, "remember", text=text, cwd=str(shop.root))["memory"]["id"]
-    go(page, f"memory/{number}", shop)
+    with sqlite3.connect(served.database) as connection:
+        connection.execute("UPDATE memories SET content = ? WHERE id = ?", (text, shop.postgres))
+    connection.close()
+    go(page, "memory/{postgres}", shop)
     assert page.locator("pre code").inner_text() == "if true; then\n    make resume\nfi"
     assert faults(page) == []
 

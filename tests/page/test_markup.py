@@ -25,6 +25,19 @@ def test_code_keeps_its_lines_and_its_indentation() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Run `make`, then `make test`.", "Run <code>make</code>, then <code>make test</code>."),
+        ("Run ```sh make``` now.", "Run <code>sh make</code> now."),
+        ("A `tick that does not end", "A `tick that does not end"),
+        ("`` a`b ``", "<code>a`b</code>"),
+    ],
+)
+def test_code_is_between_as_many_backticks(text: str, shown: str) -> None:
+    assert inline(text) == shown
+
+
 @given(st.text(alphabet=st.sampled_from("ab `\n<>&\"'é"), max_size=60))
 def test_nothing_but_code_and_paragraphs_becomes_an_element(text: str) -> None:
     for shown in (inline(text), blocks(text)):
