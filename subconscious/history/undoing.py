@@ -69,7 +69,7 @@ def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspecte
     return {
         "id": newest["id"],
         "at": newest["at"],
-        "actor": newest["actor"],
+        "actor": actor_of(act),
         "reason": newest["reason"],
         "speaker": speaker_of(act),
         "steps": [_step_row(step, known, suspected) for step in done if step.event["id"] in ids],
@@ -92,6 +92,11 @@ def _step_row(step: Step, known: Titles, suspected: Titles) -> wire.Step:
 
 def _subject(step: Step) -> tuple[str, str]:
     return step.event["subject"], step.event["subject_id"]
+
+
+def actor_of(act: Sequence[Event]) -> str:
+    """Return who made a group of changes: the user also if the daemon archived what the user replaced."""
+    return "user" if any(event["actor"] == "user" for event in act) else act[0]["actor"]
 
 
 def speaker_of(act: Sequence[Event]) -> str:

@@ -110,6 +110,16 @@ def test_a_typed_memory_is_undone_like_a_captured_one(running: Home, speaker: Sp
     assert found(running, speaker, "pytest") == []
 
 
+def test_a_correction_is_undone_as_the_users_change(running: Home, speaker: Speaker) -> None:
+    """The daemon's part in it, which archives the older memory, is its newest event."""
+    number = learned(running, speaker, OTHER)
+    shown(running, speaker, "correct", str(number), "--refined", "Integration tests run with pytest -n 4.")
+    (act,) = json.loads(shown(running, speaker, "undo", "--json"))["acts"]
+    assert act["actor"] == "user"
+    shown(running, speaker, "undo", "--yes")
+    assert found(running, speaker, "pytest") == [number]
+
+
 def test_status_says_that_a_broken_config_is_not_in_force(running: Home, speaker: Speaker) -> None:
     (running.root / "config.toml").write_text("auto_treshold = 0.5\n")
     told = " ".join(shown(running, speaker, "status").split())
