@@ -15,7 +15,7 @@ from .origin import origin, session
 if TYPE_CHECKING:
     from subconscious.wire.history import Event
     from subconscious.wire.links import ReasonMemory
-    from subconscious.wire.memories import Memory, PromotionStatus, RememberResult, SearchResult, ShowResult, Surface
+    from subconscious.wire.memories import Memory, PromotionStatus, RecallResult, RememberResult, SearchResult, ShowResult, Surface
 
 
 SEARCH_EVERYWHERE = "\n  try: subconscious search --everywhere QUERY"
@@ -94,7 +94,11 @@ def search(options: Namespace) -> None:
         )
         if "told" in hit:
             print(screen.wrapped(hit["told"]["text"], 6))
-    if not hits:
+    for found in answer.get("team", ()):
+        by = f"shared by {found['by']}, " + ("confirmed" if found["confirmed_by"] else "unconfirmed")
+        print(screen.wrapped(screen.line(f"{found['content']}"), 6, "team  "))
+        print(screen.paint(screen.wrapped(screen.line(f"{found['kind']}, {by}"), 6), "dim"))
+    if not hits and not answer.get("team"):
         print(f"Nothing found.{_retry_hint(answer) or _scope_hint(options)}")
 
 
@@ -105,7 +109,7 @@ def _search_options(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _retry_hint(answer: SearchResult) -> str:
+def _retry_hint(answer: SearchResult | RecallResult) -> str:
     """Return what to try if no hit is near enough, or if no hit reaches the threshold of the mode."""
     if far := answer.get("far", 0):  # an older daemon does not send it
         return f"\n  No match; to list the nearest {far}: --nearest"

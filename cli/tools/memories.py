@@ -9,7 +9,7 @@ from subconscious.domain.errors import RequestError
 from .arguments import Ids, Listing, One, Query, Statement, Task, TierName
 from .past import fitting_events, session_summary
 from .results import Admission, Context, Detail, Note, Notes
-from .tiers import fitting, note, within
+from .tiers import fitting, note, team_note, within
 from .tool import CHARACTERS_PER_TOKEN, DaemonClient, Layer, Tool
 
 if TYPE_CHECKING:
@@ -36,10 +36,13 @@ def search(arguments: Query, daemon: DaemonClient) -> Notes:
     last = arguments.offset + arguments.limit
     session = daemon.session or None
     how = arguments.filters() | arguments.search_options() | {"section": arguments.section or None}
-    hits = daemon.ask("search", query=arguments.query, limit=last + 1, session_id=session, **how)["hits"]
+    answer = daemon.ask("search", query=arguments.query, limit=last + 1, session_id=session, **how)
+    hits = answer["hits"]
     page = [_note(hit, arguments.tier) for hit in hits[arguments.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = arguments.offset + len(kept)
+    if arguments.offset == 0 and len(kept) == len(page):  # they have no number here, so they come with the first page
+        kept = fitting([*page, *(team_note(hit, arguments.tier) for hit in answer.get("team", ()))], Layer.DISCOVERY)
     return Notes(memories=kept, next=seen if kept and seen < len(hits) else 0)
 
 

@@ -12,7 +12,7 @@ from .results import Note, Result
 from .tool import CHARACTERS_PER_TOKEN, Layer
 
 if TYPE_CHECKING:
-    from subconscious.wire.memories import Memory
+    from subconscious.wire.memories import Memory, TeamHit
 
 TOKENS: Mapping[TierName, int] = {"minimal": 100, "compact": 200, "standard": 400}
 """Tokens per memory; the tier ``full`` has no limit."""
@@ -61,6 +61,20 @@ def note(memory: Memory, tier: TierName, relevance: float = 0.0) -> Note:
     if tier != "minimal" or memory["content"] == memory["summary"]:
         one.marked_whole()
     return one if tier == "full" else within(one, TOKENS[tier] * CHARACTERS_PER_TOKEN)
+
+
+def team_note(found: TeamHit, tier: TierName) -> Note:
+    """Return a memory that only the team's store has; it has no number here."""
+    state = f"confirmed by {found['confirmed_by']}" if found["confirmed_by"] else "unconfirmed"
+    one = Note(
+        id=0,
+        kind=found["kind"],
+        said=day(found["said_at"]),
+        by=f"teammate {found['by']}",
+        summary=found["content"],
+        marks=[f"only in the team's store, {state}"],
+    )
+    return within(one, TOKENS.get(tier, TOKENS["standard"]) * CHARACTERS_PER_TOKEN)
 
 
 def within(one: Note, max_characters: int) -> Note:

@@ -414,9 +414,17 @@ DECLARE
 BEGIN
     PERFORM subconscious.require(project, 'reader');
     RETURN QUERY
+    -- Some of the matches of each word, so that those of a rare word are all there whatever else was asked.
     WITH matching AS MATERIALIZED (
-        SELECT v.uid, v.digest, ts_rank_cd(v.search, asked) AS rank FROM subconscious.versions AS v
-        WHERE v.project_id = project AND v.live AND v.search @@ asked LIMIT 1000
+        SELECT one.uid, one.digest, max(one.rank) AS rank
+        FROM (SELECT DISTINCT w.lexeme FROM unnest(to_tsvector('english', words)) AS w LIMIT 16) AS word
+        CROSS JOIN LATERAL (
+            SELECT v.uid, v.digest, ts_rank_cd(v.search, asked) AS rank FROM subconscious.versions AS v
+            WHERE v.project_id = project AND v.live
+            AND v.search @@ ('''' || replace(replace(word.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
+            LIMIT 200
+        ) AS one
+        GROUP BY one.uid, one.digest
     ), nearest AS MATERIALIZED (
         SELECT v.uid, v.digest, v.embedding <=> near AS distance FROM subconscious.versions AS v
         WHERE v.project_id = project AND v.live AND v.embedder = model

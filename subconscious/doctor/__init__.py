@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from time import time
 
-from subconscious.doctor import folder, installation, running, stored
+from subconscious.doctor import folder, installation, running, stored, team
 from subconscious.doctor.findings import Check, CheckContext, Finding, fault, quoted
 from subconscious.settings.home import find_home
 
@@ -54,6 +54,7 @@ CHECKS: tuple[Check, ...] = (
     stored.spool,
     installation.vectors,
     running.provider,
+    team.team,
     installation.plugin,
     installation.other_agents,
 )

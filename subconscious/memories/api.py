@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from subconscious.app import App
+from subconscious.app import App, TeamSearch
 from subconscious.app.request import Handler, checked_out, hit_results, memory_results
 from subconscious.authorship.forgery import vouched_for
 from subconscious.capture import unconfirmed
@@ -181,8 +181,9 @@ class Memories(Handler):
         """Begin a search of the team's store, if there is one; it runs beside the local search."""
         if self.app.team_search is None or args.everywhere or args.project:
             return None
-        project = await self.project(args)
-        return project and asyncio.ensure_future(self.app.team_search(project.id, args.query, args.limit))  # type: ignore[arg-type]
+        if (project := await self.project(args)) is None:
+            return None
+        return asyncio.create_task(_team_hits(self.app.team_search, project.id, args))
 
     async def _found(self, ctx: RecallContext, args: Search, selection: Selection, *, everywhere: bool) -> list[Hit]:
         filter_ = await self._filter(args, everywhere=everywhere)
@@ -283,6 +284,10 @@ class Memories(Handler):
             )
         changed = await memory_commands.set_archived(self.app, args.ids, archived, "user", args.reason)
         return [wire.memory_fields(memory) for memory in changed]
+
+
+async def _team_hits(search: TeamSearch, project_id: str, args: Search) -> list[wire.TeamHit]:
+    return await search(project_id, args.query, args.limit)
 
 
 async def _in_time(asked: asyncio.Task[list[wire.TeamHit]]) -> list[wire.TeamHit]:

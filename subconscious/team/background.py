@@ -61,9 +61,9 @@ class TeamExchange:
                 log.warning("the team's store: %s", error.message)
             self.trouble = error
         except Exception as error:
+            # Nothing that a server causes may stop the daemon.
             if self._app.disk.note(error):
                 raise
-            # Nothing that a server causes may stop the daemon.
             log.exception("the exchange with the team's store failed")
 
     async def exchange(self, joined: Joined, *, everything: bool = False) -> Outcome:

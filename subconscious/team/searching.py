@@ -45,7 +45,14 @@ def register(app: App) -> None:
     """Let searches ask the team's store, too."""
 
     async def ask(project_id: str, text: str, limit: int) -> list[TeamHit]:
-        return await search(app, of(app), project_id, text, limit) if app.config.current.store else []
+        if not app.config.current.store:
+            return []
+        try:
+            return await search(app, of(app), project_id, text, limit)
+        except Exception:
+            # Nothing that a server sends may break a search of the local store.
+            log.exception("the search of the team's store failed")
+            return []
 
     app.team_search = ask
 

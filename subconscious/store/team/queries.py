@@ -12,7 +12,6 @@ import psycopg
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from subconscious.store.team.connection import REFUSALS, Connection
-from subconscious.system.json_bounds import has_too_many_values
 from subconscious.wire.files import Document
 
 PAGE = 100
@@ -23,8 +22,8 @@ MOST_MEMBERS = 10_000
 MOST_VERSIONS = 50
 """Versions of one memory that are read: the same as of one in Git."""
 
-LARGEST_VERSION, MOST_VALUES = 1 << 16, 10_000
-"""Characters of a version and values in it that are read; the server takes no larger ones."""
+LARGEST_VERSION = 1 << 16
+"""Characters of a version that are read; the server takes no larger ones."""
 
 FIRST_DAY = date(1970, 1, 1)
 
@@ -302,6 +301,6 @@ def _parsed(model: type[RowT], names: Sequence[str], rows: Iterable[Sequence[Any
 
 def _document(text: str) -> Any:
     """Parse a version. Not by psycopg, which parses whatever it is sent."""
-    if len(text) > LARGEST_VERSION or has_too_many_values(text.encode("utf-8", "replace"), MOST_VALUES):
+    if len(text) > LARGEST_VERSION:
         raise ValueError("too large")
     return json.loads(text)
