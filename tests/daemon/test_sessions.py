@@ -424,14 +424,14 @@ def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker
 
 def test_nothing_private_is_remembered_on_request(running: Home, speaker: Speaker) -> None:
     told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember <private>the vault</private>"))
-    assert "not what" in told
+    assert "nothing to store" in told
     drained(running)
     assert captured(running, speaker) == []
 
 
 def test_a_number_out_of_this_world_is_no_trouble(running: Home, speaker: Speaker) -> None:
     told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
-    assert "not which" in told
+    assert "no memory is named" in told
     drained(running)
 
 
