@@ -26,6 +26,7 @@ class RecentTurns:
         self._prompts: OrderedDict[str, str] = OrderedDict()
         self._captures: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._notes: OrderedDict[str, list[str]] = OrderedDict()
+        self._noted: OrderedDict[str, bool] = OrderedDict()
 
     def add(self, session_id: str, turns: Iterable[Turn]) -> None:
         """Store the messages of users and assistants; tool output is left out."""
@@ -63,8 +64,14 @@ class RecentTurns:
         """Return the captures of the latest list."""
         return self._captures.get(session_id, ())
 
-    def add_note(self, session_id: str, text: str) -> None:
-        """Store a note that the model must get with the next prompt: the command that wrote it started no turn."""
+    def add_note(self, session_id: str, text: str, once: str = "") -> None:
+        """Store a note that the model must get with the next prompt: the command that wrote it started no turn.
+
+        A command can run twice, for its hook and for the job of its spool entry; ``once`` names the entry.
+        """
+        if once and once in self._noted:
+            return
+        _keep(self._noted, once, True)
         _keep(self._notes, session_id, [*self._notes.get(session_id, ()), text][-MESSAGES:])
 
     def pop_notes(self, session_id: str) -> Sequence[str]:

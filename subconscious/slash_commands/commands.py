@@ -144,7 +144,7 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
     memory = await memories.get(app.database, capture["memory_id"])
     stored = f"stored as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
     note = f"The user typed /subconscious:remember; Subconscious {stored}"
-    app.sessions.recent_turns.add_note(entry.payload.session_id, note)
+    app.sessions.recent_turns.add_note(entry.payload.session_id, note, once=entry.name)
     return f"Subconscious: {stored}"
 
 

@@ -13,6 +13,7 @@ import pytest
 from bench.sessions import Speaker, run_hook
 from subconscious import wire
 from subconscious.domain.errors import DaemonError
+from subconscious.recall.recent_turns import RecentTurns
 from subconscious.settings.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import configure, drained, eventually, new_session
@@ -209,6 +210,16 @@ def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speake
     (capture,) = captured(running, speaker)
     shown = wire.call(running, "show", {"id": capture["memory_id"]})["memory"]
     assert (shown["content"], shown["verified"], shown["origin"]) == ("always run make fmt first", True, "user")
+
+
+def test_the_note_of_a_command_reaches_the_model_once() -> None:
+    """Its job may run after the hook's note has been delivered."""
+    turns = RecentTurns()
+    turns.add_note("s", "stored", once="an entry")
+    assert list(turns.pop_notes("s")) == ["stored"]
+    turns.add_note("s", "stored", once="an entry")
+    turns.add_note("s", "stored", once="another entry")
+    assert list(turns.pop_notes("s")) == ["stored"]
 
 
 def test_a_typed_command_is_carried_out_even_when_nobody_waited(stopped: Home, tmp_path: Path) -> None:
