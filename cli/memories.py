@@ -15,7 +15,15 @@ from .origin import origin, session
 if TYPE_CHECKING:
     from subconscious.wire.history import Event
     from subconscious.wire.links import ReasonMemory
-    from subconscious.wire.memories import Memory, PromotionStatus, RecallResult, RememberResult, SearchResult, ShowResult, Surface
+    from subconscious.wire.memories import (
+        Memory,
+        PromotionStatus,
+        RecallResult,
+        RememberResult,
+        SearchResult,
+        ShowResult,
+        Surface,
+    )
 
 
 SEARCH_EVERYWHERE = "\n  try: subconscious search --everywhere QUERY"
