@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import tempfile
@@ -51,6 +52,8 @@ class Profiler:
 def walks() -> dict[str, set[str]]:
     """Return the files that each of the four walks passes, without hooks and commands, which are other processes."""
     profiler = Profiler()
+    # Imported before the profiler is set, which makes imports so slow that a daemon seems not to answer.
+    importlib.import_module("daemon.lifecycle")
     threading.setprofile(profiler)
     sys.setprofile(profiler)
     threads = DaemonThreads()
