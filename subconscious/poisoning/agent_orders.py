@@ -42,8 +42,8 @@ _HARM = (
 RULES: tuple[Rule, ...] = (
     row("secrets-in-public", Threat.EXFILTRATION, MEDIUM,
         ".aws|.ssh|.kube|.gnupg|.netrc|.npmrc|.pypirc|.env|/run/secrets|id_rsa|id_ed25519|/etc/|kubeconfig|output|password|passphrase|key|token|signing|credentials|env|secret",
-        rf"{_NOT}\b{_ADD}\b{_NEAR}{{0,60}}{_FILES}{_NEAR}{{0,60}}\b(?:in|into|to|at|on|as|for) {_NEAR}{{0,30}}(?:{_PUBLIC}|\b(?:answer|response|summary|reply|chat)\b)"
-        rf"|{_NOT}\b{_ADD}\b{_NEAR}{{0,40}}{_VALUES}{_NEAR}{{0,60}}\b(?:in|into|to|at|on|as) {_NEAR}{{0,30}}{_PUBLIC}"
+        rf"{_NOT}\b{_ADD}\b(?>{_NEAR}{{0,18}}?{_FILES}){_NEAR}{{0,40}}\b(?:in|into|to|at|on|as|for) {_NEAR}{{0,30}}(?:{_PUBLIC}|\b(?:answer|response|summary|reply|chat)\b)"
+        rf"|{_NOT}\b{_ADD}\b(?>{_NEAR}{{0,18}}?{_VALUES}){_NEAR}{{0,40}}\b(?:in|into|to|at|on|as) {_NEAR}{{0,30}}{_PUBLIC}"
         rf"|{_PUBLIC}{_NEAR}{{0,30}}\b(?:must|should|needs? to|have to|ha(?:s|ve)) {_NEAR}{{0,20}}\b(?:include|contain|show|end with|start with|list|quote)\b{_NEAR}{{0,60}}(?:{_FILES}|{_VALUES})"
         rf"|\b(?:printenv|env) output\b{_NEAR}{{0,60}}\b(?:attach|upload|post|paste|send)\b|\becho(?:es|ing)?\b[^\n]{{0,10}}\$\{{\{{ ?secrets\.",
         "it puts secrets where others read them"),
@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:curl|wget|http|fetch|nc)\b[^\n|]{0,160}(?:\$\(|`)(?:cat|env|printenv|base64|grep)\b[^\n)]{0,60}(?:secret|token|key|\.env|passwd|shadow|id_rsa|credential|environ)",
         "it sends secrets within an address"),
     row("order-to-agents", Threat.INSTRUCTION, MEDIUM, "agent|assistant|reviewer|llm|the ai|the model|claude|copilot|codex|gemini|ai tool|ai bot|ai model",
-        rf"\b{_AGENTS}\b{_NEAR}{{0,40}}?(?:\b(?:must|should|shall|have to|has to|need to|needs to|are (?:required|expected) to|always)\b|:){_NEAR}{{0,120}}?{_HARM}",
+        rf"\b{_AGENTS}\b(?>{_NEAR}{{0,30}}?(?:\b(?:must|should|shall|have to|has to|need to|needs to|are (?:required|expected) to|always)\b|:)){_NEAR}{{0,50}}?{_HARM}",
         "it orders agents to do something risky"),
     row("permissions-off", Threat.CODE, MEDIUM, "dangerously|yolo|bypasspermissions|full-auto|approve|approval|accept",
         rf"{_NOT}\b(?:always|run|start|use|launch|best practice)\b{_NEAR}{{0,60}}(?:--dangerously-\w{{3,20}}|--yolo\b|\bbypasspermissions\b|--full-auto\b)(?!{_NEAR}{{0,40}}\b(?:only|sandbox|container|never|forbidden|not)\b)"
