@@ -64,7 +64,7 @@ def note(memory: Memory, tier: TierName, relevance: float = 0.0) -> Note:
 
 
 def team_note(found: TeamHit, tier: TierName) -> Note:
-    """Return a memory that only the team's store has; it has no number here."""
+    """Return a memory that the team's store found; it has no number here."""
     state = f"confirmed by {found['confirmed_by']}" if found["confirmed_by"] else "unconfirmed"
     one = Note(
         id=0,
@@ -72,7 +72,7 @@ def team_note(found: TeamHit, tier: TierName) -> Note:
         said=day(found["said_at"]),
         by=f"teammate {found['by']}",
         summary=found["content"],
-        marks=[f"only in the team's store, {state}"],
+        marks=[f"from the team's store, {state}"],
     )
     return within(one, TOKENS.get(tier, TOKENS["standard"]) * CHARACTERS_PER_TOKEN)
 

@@ -174,7 +174,8 @@ class Memories(Handler):
                 answer["told"] = {"text": detail.text, "cut": detail.cut}
         result: wire.SearchResult = {"hits": answers, "mode": selection.mode, "far": far}
         if of_team is not None:
-            result["team"] = await _in_time(of_team)
+            shown = {hit.memory.content for hit in hits}
+            result["team"] = [one for one in await _in_time(of_team) if one["content"] not in shown]
         return result
 
     async def _asked_of_team(self, args: Search) -> asyncio.Task[list[wire.TeamHit]] | None:

@@ -1,4 +1,4 @@
-"""Searches a team's store for what the local store does not have, within a deadline, and without errors.
+"""Searches a team's store for what the local store has not or holds as unconfirmed, within a deadline, without errors.
 
 What comes back is examined as what an exchange takes in: its name must fit its content, it is cleaned, and nothing that
 looks like an attack is shown.
@@ -58,7 +58,10 @@ def register(app: App) -> None:
 
 
 async def search(app: App, team: TeamExchange, project_id: str, text: str, limit: int) -> list[TeamHit]:
-    """Return what a team's store has about a text and the local store has not; nothing if that takes too long."""
+    """Return what a team's store has about a text and the local store has not; nothing if that takes too long.
+
+    It also returns what the local store holds as unconfirmed, for a local search may not find that.
+    """
     try:
         joined = await team.store.joined(project_id)
         if joined is None or not (words := terms(text)):
@@ -78,7 +81,7 @@ async def search(app: App, team: TeamExchange, project_id: str, text: str, limit
         return []
     if broken:
         log.warning("the team's store sent %d rows that are not valid", broken)
-    known = await queue.known_uids(app.database, project_id, [one.uid for one in found])
+    known = await queue.known_uids(app.database, project_id, [one.uid for one in found], settled=True)
     trusted = set(await shares.trusted(app.database))
     fresh = [one for one in found if one.uid not in known and _offer(one).is_of(trusted)]
     return (await asyncio.to_thread(_hits, fresh))[:limit]

@@ -106,7 +106,7 @@ class Hit(TypedDict):
 
 
 class TeamHit(TypedDict):
-    """A memory that a team's store found and that the local store does not have: it is unconfirmed.
+    """A memory that a team's store found and that the local store has not, or holds as unconfirmed.
 
     ``by`` is the person who shared it, ``confirmed_by`` the maintainer who confirmed it, ``people`` how many used it.
     """

@@ -8,6 +8,7 @@ import pytest
 
 from subconscious.domain.errors import RequestError, TeamRefusedError
 from subconscious.memories import corrections
+from subconscious.review import decisions as review
 from subconscious.store import purge, purge_selection, shares
 from subconscious.store.team import queue
 from tests.support.postgres import Postgres
@@ -140,7 +141,10 @@ async def test_a_search_finds_what_only_the_server_has(team: Team, people: Peopl
     (hit,) = await ben.search("in what unit are amounts kept?")
     assert (hit["content"], hit["by"], hit["confirmed_by"]) == ("Amounts are kept in integer cents.", "ann", "")
     await ben.sync()
-    assert await ben.search("in what unit are amounts kept?") == [], "the local store has it now"
+    assert await ben.search("in what unit are amounts kept?") == [hit], "the local store holds it as unconfirmed"
+    ((number,),) = map(tuple, await ben.app.database.rows("SELECT id FROM implicit_captures WHERE content LIKE 'Am%'"))
+    await review.apply_decision(ben.app, review.Wish("reject", (number,)))
+    assert await ben.search("in what unit are amounts kept?") == [], "Ben has rejected it"
 
 
 async def test_what_a_reader_shares_waits_and_is_not_lost(team: Team, server: Postgres) -> None:

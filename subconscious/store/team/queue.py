@@ -192,13 +192,17 @@ async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-async def known_uids(database: Database, project_id: str, uids: Iterable[str]) -> set[str]:
-    """Return those of these memories that the local store has: shared from here, or received."""
+async def known_uids(database: Database, project_id: str, uids: Iterable[str], *, settled: bool = False) -> set[str]:
+    """Return those of these memories that the local store has: shared from here, or received.
+
+    ``settled``: without those that are unconfirmed, which a local search rarely finds.
+    """
     wanted = list(uids)
+    which = " AND NOT (status = 'review' AND memory_id IS NOT NULL)" if settled else ""
     rows = await database.rows(
         f"SELECT uid FROM shares WHERE project_id = ? AND uid IN ({qmarks(wanted)})"  # noqa: S608
         " UNION SELECT substr(turn_id, 8, 32) FROM implicit_captures WHERE project_id = ? AND extractor = 'shared-1'"
-        f" AND substr(turn_id, 8, 32) IN ({qmarks(wanted)})",
+        f" AND substr(turn_id, 8, 32) IN ({qmarks(wanted)}){which}",
         (project_id, *wanted, project_id, *wanted),
     )
     return {row[0] for row in rows}
