@@ -62,7 +62,7 @@ PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
 
 CLAIMED = "a comment, document or message says nearly the same"
-CLAIMED_TO_A_MODEL = 0.1
+CLAIMED_TO_A_MODEL = 0.15
 """The same limit for a model's own sentence, in which added words make the share of a claim smaller."""
 
 
@@ -219,7 +219,7 @@ def _probable(
     typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)
     fact = candidate.kind == "learning" and not WISH.search(candidate.content)
     general = not candidate.by_model and is_general(candidate.content) and not REQUEST.search(candidate.content)
-    enough = PROBABLE_FACT if fact or general else PROBABLE
+    enough = PROBABLE_FACT if fact or general else _likely(candidate, settings)
     if not (typed and settings.unconfirmed and settings.poisoning) or is_below(admission.confidence, enough):
         return admission
     why = passing(candidate, session)
@@ -229,6 +229,11 @@ def _probable(
         return admission
     reason = f"{PROBABLY}{admission.reason}"
     return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
+
+
+def _likely(candidate: Candidate, settings: Settings) -> float:
+    """Return the least probability of a typed rule: a model read it in its conversation, and reviews it again."""
+    return settings.review_threshold if candidate.by_model and not REQUEST.search(candidate.content) else PROBABLE
 
 
 def _is_typed_prose(text: str) -> bool:

@@ -186,14 +186,14 @@ async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
 
 def _reservations(found: Sequence[Candidate]) -> list[str]:
     """Return the reservations about stored candidates. Reads their transcripts: run it in a thread."""
-    turns = [_turn_of(one) for one in found]
+    turns = [turn_of(one) for one in found]
     readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
     spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
     said = iter(reservation(one, screen(one.candidate)) for one in trace(readable, spoken=spoken))
     return [GONE if turn is None else next(said) for turn in turns]
 
 
-def _turn_of(candidate: Candidate) -> Turn | None:
+def turn_of(candidate: Candidate) -> Turn | None:
     """Return the turn that a stored candidate was taken from; None if it can't be read."""
     place = candidate.evidence
     try:

@@ -165,6 +165,8 @@ class Candidate:
     branch: str = ""
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    support: str = ""
+    """Further quotes of the session that a model gave for it, for the second look; they are not stored with it."""
 
     @property
     def by_model(self) -> bool:

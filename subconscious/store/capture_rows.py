@@ -46,10 +46,12 @@ class SessionRef:
 def capture_key(candidate: Candidate) -> str:
     """Return a key of the statement and where it was made.
 
-    A turn read twice, from a resumed file or a retried job, gives the same key.
+    A turn read twice, from a resumed file or a retried job, gives the same key. What a model says of the words
+    that rules found, or of one quote twice, is another statement.
     """
     quote = content_hash(candidate.evidence.quote)
-    return hashlib.sha256(f"{candidate.evidence.turn_id}\0{quote}\0{candidate.kind}".encode()).hexdigest()[:32]
+    said = f"\0{content_hash(candidate.content)}" if candidate.by_model else ""
+    return hashlib.sha256(f"{candidate.evidence.turn_id}\0{quote}\0{candidate.kind}{said}".encode()).hexdigest()[:32]
 
 
 def admission_columns(admission: Admission) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as column values."""
     values = column_values(candidate)
     quoted = values.pop("evidence")
-    del values["reason"]
+    del values["reason"], values["support"]
     return values | {
         "said_at": values.pop("time"),
         "evidence": quoted["quote"],

@@ -255,7 +255,7 @@ async def all_of_session(tx: aiosqlite.Connection, session_id: str) -> list[Capt
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
     """Return the captures of a session that are stored, waiting, or decided by a person."""
     rows = await tx.execute_fetchall(
-        "SELECT id, status, confidence, content, origin, level, reservation, memory_id, extractor"
+        "SELECT id, status, confidence, content, origin, level, reservation, memory_id, extractor, turn_id, evidence"
         " FROM implicit_captures WHERE session_id = ?"
         " AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
         (session_id,),

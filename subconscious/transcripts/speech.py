@@ -30,6 +30,7 @@ _CLIENT_OPENINGS = re.compile(
     r"|Operation stopped by hook"
     r"|\[SYSTEM NOTIFICATION"
     r"|<<autonomous-loop"
+    r"|\{\"task_id\":\"[^\"\n]{1,80}\",\"(?:tool_use_id|description|task_type|status)\":"
     r"|[A-Z]\w{2,30}(?::\w{1,60})? hook (?:feedback|success|additional context|blocking error|error)"
 )
 _SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")

@@ -65,7 +65,7 @@ def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talke
         "user",
         "captured",
     )
-    assert found["extractor"] == "model-4:openai/tiny"
+    assert found["extractor"] == "model-5:openai/tiny"
     assert waits(reading)["due"] == 0
 
 
@@ -119,7 +119,7 @@ def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Spea
         "The cache uses SQLite: Let's keep the tax table in one file.",
         hinted,
     )
-    assert (refined["status"], refined["confidence"]) == ("unconfirmed", 0.8)
+    assert (refined["status"], refined["confidence"]) == ("unconfirmed", 0.8667)
 
 
 def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(

@@ -189,10 +189,8 @@ async def test_known_summaries_are_those_of_the_project_and_no_more_than_allowed
     elsewhere = await find_or_create(ctx.database, Identity(root="/q", name="q"))
     async with ctx.database.write() as tx:
         for number in range(30):
-            await memories.insert(
-                tx, make_memory(project_id=spot.project_id, content=f"c{number}", summary=f"own {number}")
-            )
-        await memories.insert(tx, make_memory(project_id=elsewhere.id, content="x", summary="of another project"))
+            await memories.insert(tx, make_memory(project_id=spot.project_id, content=f"own {number}"))
+        await memories.insert(tx, make_memory(project_id=elsewhere.id, content="of another project"))
     asked = await refinement.ask_of(ctx, Chunk((turn("Hello."),)), spot.project_id)
     assert asked.text.count("- own ") == ctx.settings.known_summaries == 20
     assert "another project" not in asked.text

@@ -6,6 +6,7 @@ turns that the wording is made of, and the gate decides afterwards, as on candid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -23,7 +24,7 @@ from subconscious.text import wording
 from subconscious.transcripts.records import storable
 
 PURPOSE = "capture"
-VERSION = 4
+VERSION = 5
 """The version of the prompt."""
 
 ANSWER_TOKENS = 4096
@@ -32,12 +33,15 @@ ANSWER_TOKENS = 4096
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
 
+_PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|codebase)(?=[ ,.;:]|\Z)", re.IGNORECASE)
+"""Words that name the project: each memory belongs to one."""
+
 VERBATIM = "in the person's own words: what the model added is another's"
 
 SURE_OF_USER = 0.8
 """Score of the model that corresponds to a confidence of .9 for the user's own words; calibration corrects it."""
 
-_WAITS, _STORED = 0.7, 0.9
+_WAITS, _STORED, _BELOW = 0.7, 0.9, 0.01
 
 Clean = Callable[[str], str]
 """Removes secrets and private text again, since a model could rejoin what was separated."""
@@ -76,13 +80,13 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
     found, worded = _grounded(proposal, chunk, tidy)
     place, turn, origin = found.evidence, found.evidence.turn, worded.origin
     return Candidate(
-        kind=wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG),
+        kind=_kind(proposal, origin, tidy),
         summary=worded.summary,
         content=worded.content,
         evidence=Evidence(place.said or tidy(proposal.quote), turn.id, turn.file, turn.start, turn.end),
         origin=origin,
         strength=Strength.EXPLICIT if origin is Origin.USER else Strength.INFERRED,
-        raw_confidence=_scaled(proposal.confidence, origin, turn),
+        raw_confidence=_score(proposal, worded, turn),
         extractor=name,
         time=turn.time,
         scope=wording.scope(place.said, proposal.kind) if origin is Origin.USER else Scope.PROJECT,
@@ -92,7 +96,23 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
         branch=turn.branch,
         tags=_tags(proposal, tidy),
         files=_files(proposal, chunk.turns, tidy),
+        support="\n".join(map(tidy, found.support.splitlines())),
     )
+
+
+def _kind(proposal: Statement, origin: Origin, tidy: Clean) -> str:
+    """Return the kind; a lesson that the user did not state is something that the session learned."""
+    kind = wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG)
+    return "learning" if kind == "lesson" and origin is not Origin.USER else kind
+
+
+def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
+    """Return the raw confidence. A sentence of the user in place of the model's wording is not stored for good.
+
+    The model judged another wording, and the sentence may be a task.
+    """
+    score = _scaled(proposal.confidence, proposal.waits_from, worded.origin, turn)
+    return min(score, _STORED - _BELOW) if worded.note == VERBATIM else score
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +145,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
     The user stays the author of what they said, whatever a model adds to it; additions by others are removed.
     """
-    content = wording.cut_clause(tidy(proposal.content), LONGEST).strip()
+    content = _PLACE.sub("", wording.cut_clause(tidy(proposal.content), LONGEST)).strip()
     summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
     rationale = wording.shorten(tidy(proposal.rationale), _LONGEST_RATIONALE)
     full = _with_origin(_Worded(content, summary, rationale, Origin.USER), found, chunk)
@@ -153,6 +173,8 @@ def _with_origin(worded: _Worded, found: Grounds, chunk: Chunk) -> _Worded:
     text = f"{worded.content} {worded.rationale} {worded.summary}"
     others = [one.turn for one in found.stated if one.turn is not place.turn]
     origin = origin_of(text, place.said, place.turn, chunk.turns, stated=others, context=found.context)
+    if origin is not Origin.USER:
+        origin = Origin.least_trusted(origin, *(one.turn.origin for one in found.also))
     return replace(worded, origin=origin)
 
 
@@ -162,17 +184,25 @@ def _reason(proposal: Statement) -> str:
     return f"a model's reading: {proposal.scores}"
 
 
-def _scaled(score: float, origin: Origin, turn: Turn) -> float:
-    """Map a model's score onto the thresholds: of typed statements, ten of ten from ``SURE_OF_USER`` on were right.
+def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> float:
+    """Map a model's score onto the thresholds, which mean the same for every extractor.
 
-    The same applies to approved plans and chosen answers, as without a model.
+    From ``waits_from`` on a candidate may be given unconfirmed. What the user typed, approved or chose is stored from
+    ``SURE_OF_USER`` on: ten of ten of those were right. What nobody said stays below the threshold for storing.
     """
-    settled = turn.act is not Act.NONE and origin is not Origin.TOOL
-    if score <= _WAITS or not (settled or origin is Origin.USER):
-        return score
+    if score < waits_from:
+        return round(score * _WAITS / waits_from, 4)
+    if origin is not Origin.USER and (turn.act is Act.NONE or origin is Origin.TOOL):
+        return _between(score, (waits_from, 1.0), (_WAITS, _STORED - _BELOW))
     if score >= SURE_OF_USER:
-        return round(_STORED + (1 - _STORED) * (score - SURE_OF_USER) / (1 - SURE_OF_USER), 4)
-    return round(_WAITS + (_STORED - _WAITS) * (score - _WAITS) / (SURE_OF_USER - _WAITS), 4)
+        return _between(score, (SURE_OF_USER, 1.0), (_STORED, 1.0))
+    return _between(score, (waits_from, SURE_OF_USER), (_WAITS, _STORED))
+
+
+def _between(score: float, stated: tuple[float, float], meant: tuple[float, float]) -> float:
+    """Map a score linearly from one range to another."""
+    share = (score - stated[0]) / (stated[1] - stated[0])
+    return round(meant[0] + (meant[1] - meant[0]) * share, 4)
 
 
 def _tags(proposal: Statement, tidy: Clean) -> tuple[str, ...]:

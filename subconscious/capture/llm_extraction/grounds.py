@@ -27,22 +27,38 @@ class LocatedQuote:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """``evidence`` is the evidence shown for a proposal; ``stated`` are all quotes of it that the user typed."""
+    """``evidence`` is the evidence shown for a proposal; ``stated`` are all quotes of it that the user typed.
+
+    ``also`` are further quotes that show it, ``told`` those that only show what happened, tool output included.
+    """
 
     evidence: LocatedQuote
     stated: tuple[LocatedQuote, ...] = ()
     context: tuple[Turn, ...] = ()
+    also: tuple[LocatedQuote, ...] = ()
+    told: tuple[LocatedQuote, ...] = ()
+
+    @property
+    def support(self) -> str:
+        """All quotes besides the evidence with their speakers, for a reader who checks the wording."""
+        others = (*self.stated, *self.also, *self.told)
+        lines = (f"{one.turn.origin}: {one.said}" for one in others if one != self.evidence)
+        return "\n".join(dict.fromkeys(lines))
 
 
 def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
     """Look up the quotes of a proposal; typed ones are preferred as evidence."""
     stated = tuple(_all_stated(proposal.directive, turns))
-    context = tuple(place.turn for place in (_look_up(one, turns) for one in proposal.context) if place.said)
+    told = tuple(place for place in (_look_up(one, turns, shown=True) for one in proposal.context) if place.said)
+    context = tuple(place.turn for place in told)
+    shown = [Quoted(turn=proposal.turn, quote=proposal.quote), *proposal.also]
+    first, *rest = (_look_up(one, turns) for one in shown)
+    also = tuple(place for place in rest if place.said)
     if stated:
-        return Grounds(stated[0], stated, context)
-    evidence = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
+        return Grounds(stated[0], stated, context, tuple(one for one in (first, *also) if one.said), told)
+    evidence = first if first.said or not also else also[0]
     typed = bool(evidence.said) and is_typed(evidence.turn)
-    return Grounds(evidence, (evidence,) if typed else (), context)
+    return Grounds(evidence, (evidence,) if typed else (), context, also, told)
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
@@ -51,7 +67,9 @@ def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Gro
     Typed quotes are left out: they did not support the wording, and must not give it the user's origin.
     """
     place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
-    return Grounds(place, (), found.context) if place.said and not is_typed(place.turn) else None
+    if not place.said or is_typed(place.turn):
+        return None
+    return Grounds(place, (), found.context, (*found.stated, *found.also), found.told)
 
 
 def is_typed(turn: Turn) -> bool:
@@ -69,15 +87,19 @@ def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Loca
             yield place
 
 
-def _look_up(quoted: Quoted, turns: Sequence[Turn]) -> LocatedQuote:
+def _look_up(quoted: Quoted, turns: Sequence[Turn], *, shown: bool = False) -> LocatedQuote:
     """Find a quote in the named turn, or else in the least trusted turn that contains it.
 
-    If no turn contains it, the place is the named turn, or the last one.
+    If no turn contains it, the place is the named turn, or the last one. ``shown``: tool output is searched, too.
     """
+
+    def text(turn: Turn) -> str:
+        return f"{turn.quotable_text}\n{turn.shown}" if shown else turn.quotable_text
+
     named = _named(quoted, turns)
-    if named is not None and (said := quotes.find(quoted.quote, named.quotable_text)):
+    if named is not None and (said := quotes.find(quoted.quote, text(named))):
         return LocatedQuote(named, said)
-    places = [LocatedQuote(turn, said) for turn in turns if (said := quotes.find(quoted.quote, turn.quotable_text))]
+    places = [LocatedQuote(turn, said) for turn in turns if (said := quotes.find(quoted.quote, text(turn)))]
     return max(places, key=lambda place: place.turn.origin.distrust, default=LocatedQuote(named or turns[-1], ""))
 
 

@@ -7,7 +7,7 @@ others are kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -16,7 +16,10 @@ from subconscious.domain.kinds import KINDS
 MOST = 12
 """Candidates of one chunk, at most."""
 
-DOUBTED = 0.5
+WAITS_FROM = 0.5
+"""Score from which a candidate reaches the review threshold: the line that the prompt names."""
+
+DOUBTED = 0.4
 """The largest score of statements that only apply to the moment: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
@@ -102,11 +105,15 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 class Statement(BaseModel):
     """The statement of a candidate in a model's words.
 
-    ``directive`` is the part that the user typed, ``context`` the text that explains its references.
+    ``quote`` and ``also`` show that it is true, ``directive`` is the part that the user typed, ``context`` the text that
+    explains its references or shows what happened.
     """
+
+    waits_from: ClassVar[float] = WAITS_FROM
 
     turn: int = 0
     quote: Text = _words(400)
+    also: Quotes = []
     directive: Quotes = []
     context: Quotes = []
     kind: Annotated[Text, Field(json_schema_extra={"enum": list(CAPTURED_KINDS)})] = ""
@@ -172,6 +179,8 @@ class Proposal(Statement):
 class ScoredProposal(Statement):
     """One candidate with five scores, for users who selected that formula."""
 
+    waits_from: ClassVar[float] = 0.7
+
     relevance: Part
     actionability: Part
     novelty: Part
@@ -232,8 +241,10 @@ SCALES = {
         '- `standing`: "standing" if it will hold beyond this task, "once" if it was for this task or moment.'
         ' `confirmed_by`: what showed that it is true: "user" (said or agreed to it), "test" (a run showed it),'
         ' "commit" (it was committed), "nothing". `true_at_end`: whether it is still true at the end of the piece; what'
-        " was mended meanwhile is not. `keep`: from 0 to 1, how surely a later session will do something differently, and"
-        " better, for knowing it; use the whole scale, and .8 or more only for what you would bet on.",
+        " was mended meanwhile is not. `keep`: from 0 to 1. Below .5 it"
+        " is thrown away: give that to what you doubt, or better leave it out. From .5 on, a second reader checks it, and"
+        " what passes may be shown to a later session as unconfirmed: give .5 to .8 to what is true and will spare somebody"
+        " a search or an error. From .8 on, what the user said or approved is stored for good.",
     ),
     "five": Scale(
         ScoredProposals,

@@ -17,16 +17,20 @@ from typing import Any
 import aiosqlite
 
 from subconscious.capture.admission import Provenance, admit_memory, last_word
+from subconscious.capture.draft import PRACTISED
 from subconscious.capture.llm_extraction import recurrence, second_look
 from subconscious.capture.llm_extraction.quotes import overlap
 from subconscious.capture.llm_extraction.second_look import Look, Looks, Note
 from subconscious.capture.session_limits import hold_cap
-from subconscious.domain.model import Admission, Decision, Judged, Level, Link, Memory, Origin
+from subconscious.capture.unconfirmed import turn_of
+from subconscious.domain.model import MODELS, Admission, Decision, Judged, Level, Link, Memory, Origin
+from subconscious.failures.wording import OBSERVED
 from subconscious.links import opinions
 from subconscious.links.gate import status_for
 from subconscious.llm.providers import Request
 from subconscious.recall.engines import projects_of
 from subconscious.recall.recall_context import RecallContext
+from subconscious.redaction.cleaning import clean
 from subconscious.sessions import Handover, Sketch, Transcript
 from subconscious.sessions.story import Checked, Story, examined, record_of
 from subconscious.store import (
@@ -40,7 +44,7 @@ from subconscious.store import (
     takeovers,
     unconfirmed,
 )
-from subconscious.store.capture_rows import UNCONFIRMED, candidate_from
+from subconscious.store.capture_rows import candidate_from
 from subconscious.store.second_looks import WAITS, WaitingCapture
 from subconscious.supersession import confirmation
 from subconscious.text.terms import terms
@@ -62,6 +66,9 @@ SURE = 0.95
 """Confidence of a link that the second look found; the origins of both memories decide its status."""
 
 MENDABLE = ("review", "unconfirmed")
+
+COUNTED = (OBSERVED, PRACTISED)
+"""Extractors of captures that are counted from tool calls, and worded by us."""
 
 
 def held(judged: Judged) -> Judged:
@@ -95,7 +102,7 @@ class Session:
     """The captures of a session: those that wait for the second look, then those found without a model.
 
     ``sketch`` is the input of the session's story, as it was stored; "" if no story is wanted. ``unconfirmed`` are
-    memories that a note may repeat and thereby confirm.
+    memories that a note may repeat and thereby confirm. ``around`` is the text around the quotes of ``others``, by id.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -103,6 +110,7 @@ class Session:
     stored: dict[int, Memory]
     sketch: str = ""
     unconfirmed: dict[int, Memory] = field(default_factory=dict)
+    around: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> dict[int, Memory]:
@@ -118,7 +126,7 @@ class Session:
     def notes(self) -> list[Note]:
         """The notes in the order in which they are numbered."""
         looked = [_note(one.capture, one.before) for one in self.awaited]
-        return [*looked, *(_note(one) for one in self.others)][: second_look.MOST]
+        return [*looked, *(_note(one, self.around.get(one["id"], "")) for one in self.others)][: second_look.MOST]
 
     @property
     def standings(self) -> list[int]:
@@ -136,19 +144,45 @@ def _note(capture: Capture, before: str = "") -> Note:
     return Note(content, kind, quote, said_by, before)
 
 
+def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
+    """Whether the second look is shown a capture of the rules.
+
+    What was counted from tool calls can't be judged by a quote, and what a model has worded again is shown in its words.
+    """
+    if capture["status"] not in ("captured", *MENDABLE) or capture["extractor"].startswith(COUNTED):
+        return False
+    return capture["status"] == "captured" or not any(_one_quote(capture, one) for one in awaited)
+
+
+def _one_quote(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two captures rest on the same words of a turn."""
+    return one["turn_id"] == other["turn_id"] and overlap(one["evidence"], other["evidence"])
+
+
+def _said_around(found: Sequence[Capture]) -> dict[int, str]:
+    """Return the text around the quotes of captures, by id, as far as their transcripts can be read. Slow."""
+    told = {}
+    for capture in found:
+        candidate = candidate_from(capture)
+        turn = turn_of(candidate)
+        told[capture["id"]] = clean(second_look.around(turn.id, candidate.evidence.quote, [turn])) if turn else ""
+    return told
+
+
 async def gather(ctx: RecallContext, session_id: str, project_id: str) -> Session:
     """Collect a session's candidates, and the memories that they may repeat or replace."""
     async with ctx.database.write() as tx:
         awaited = await second_looks.waiting_captures(tx, session_id)
     known = await captures.listing(ctx.database, session_id=session_id, limit=10_000)
     mine = {one.capture["id"] for one in awaited}
-    others = [one for one in known if one["status"] in ("captured", *MENDABLE) and one["id"] not in mine]
-    stored = await _stored(ctx, [one.capture for one in awaited], project_id)
+    others = [one for one in known if one["id"] not in mine and _is_shown(one, [w.capture for w in awaited])]
+    stored = await _stored(ctx, [*(one.capture for one in awaited), *others], project_id)
+    said = await asyncio.to_thread(_said_around, others)
     bound = {one["memory_id"] for one in others}
     new = {number: one for number, one in stored.items() if number not in bound}
     sketch = await sessions.sketch_for_story(ctx.database, session_id) if _tells_stories(ctx) else ""
     guesses = await _unconfirmed(ctx, awaited, project_id, session_id)
-    return Session(tuple(awaited), tuple(others), new, sketch, guesses)
+    return Session(tuple(awaited), tuple(others), new, sketch, guesses, said)
 
 
 def _tells_stories(ctx: RecallContext) -> bool:
@@ -229,7 +263,7 @@ class _Applying:
         capture_id = one.capture["id"]
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, one, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
-        await _take_place(self.tx, capture_id, self.session.others)
+        await _take_place(self.tx, self.where.place.session_id or "", capture_id)
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
@@ -330,17 +364,16 @@ async def _replaced(
     return [memory.id]
 
 
-async def _take_place(tx: aiosqlite.Connection, capture_id: int, others: Iterable[Capture]) -> None:
-    """Retire the unconfirmed memory that the rules made of the same words of the user, which are stored now."""
+async def _take_place(tx: aiosqlite.Connection, session_id: str, capture_id: int) -> None:
+    """Retire the unconfirmed memories that the rules made of the same words, if a passed capture says it better."""
     capture = await captures.require(tx, capture_id)
-    if capture["origin"] != Origin.USER or capture["memory_id"] is None:
+    passed = capture["memory_id"] is not None or (capture["status"] == "review" and capture["reservation"] == "")
+    if not passed:
         return
-    for other in others:
-        same = other["turn_id"] == capture["turn_id"] and overlap(other["evidence"], capture["evidence"])
-        if same and other["status"] == UNCONFIRMED and other["memory_id"] is not None:
-            await confirmation.retire(
-                tx, [other["memory_id"]], f"memory {capture['memory_id']} states it with more confidence"
-            )
+    for other in await captures.of_session(tx, session_id):
+        waits = other["status"] == "review" and other["memory_id"] is not None and other["id"] != capture_id
+        if waits and not other["extractor"].startswith((MODELS, *COUNTED)) and _one_quote(other, capture):
+            await confirmation.retire(tx, [other["memory_id"]], f"capture {capture_id} says it better")
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +417,7 @@ async def _mend(
     fresh = await captures.require(tx, int(str(capture["id"])))
     if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
         return
-    if look.fate in second_look.FATES or look.entailed is False or look.instruction_like:
+    if look.fate in second_look.FATES or look.entailed is False or look.instruction_like or look.useless:
         why = second_look.refusal(look, fresh["content"])
         await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
     elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):

@@ -38,6 +38,7 @@ from subconscious.store.filters import Filter
 from subconscious.store.model_readings import ReadingPosition, Span
 from subconscious.supersession.merging import ECHO
 from subconscious.text.same_statement import same_statement
+from subconscious.text.wording import shorten
 from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
@@ -49,6 +50,9 @@ COMPARED = 40
 
 NEIGHBOURS = 5
 """Memories that a candidate is compared with."""
+
+LONGEST_KNOWN = 240
+"""Characters of a known memory that the model is shown."""
 
 LEADING_WORDS = 600
 """Characters of the user's last text in a chunk that are used to search for known memories."""
@@ -113,13 +117,14 @@ async def ask_of(ctx: RecallContext, chunk: Chunk, project_id: str) -> Request:
 
 
 async def _known(ctx: RecallContext, chunk: Chunk, project_id: str) -> list[str]:
-    """Return summaries of known memories: first those that match the chunk, then the latest."""
+    """Return known memories of other sessions, shortened: first those that match the chunk, then the latest."""
     most = ctx.settings.known_summaries
     said = " ".join(turn.text for turn in chunk.fresh if turn.origin is Origin.USER)[-LEADING_WORDS:]
     fitting = [hit.memory for hit in await recall(ctx, said, project_id, most)] if said else []
     latest = await memories.recent(ctx.database, project_id, most)
-    found = {memory.id: memory.summary for memory in (*fitting, *latest)}
-    return list(found.values())[:most]
+    session_id = chunk.turns[-1].session_id
+    found = {one.id: one.content for one in (*fitting, *latest) if one.session_id != session_id}
+    return [shorten(content, LONGEST_KNOWN) for content in list(found.values())[:most]]
 
 
 def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
@@ -169,11 +174,11 @@ class _Meanings:
 
 
 async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings: _Meanings) -> Capture | None:
-    key, turn = capture_key(candidate), candidate.evidence.turn_id
+    keys, turn = {capture_key(candidate), capture_key(replace(candidate, extractor=""))}, candidate.evidence.turn_id
     # There are many discarded captures; only those with the same evidence matter.
     near = [one for one in known if one["turn_id"] == turn or one["status"] != "discarded"]
     for capture in near:
-        if capture["capture_key"] == key or _says_same(candidate, capture, 0.0):
+        if capture["capture_key"] in keys or _says_same(candidate, capture, 0.0):
             return capture
     for capture in [one for one in near if one["kind"] == candidate.kind][-COMPARED:]:
         if _says_same(candidate, capture, await meanings.cosine(candidate.content, capture["content"])):
@@ -239,6 +244,7 @@ async def _take_in_held(
     candidate, admission = finding.judged
     taken = await _take_in(ctx, tx, replace(finding, judged=reconciliation.held(finding.judged)), where)
     before = around(candidate.evidence.turn_id, candidate.evidence.quote, turns)
+    before = "\n".join(filter(None, (before, candidate.support)))
     await reconciliation.expect(tx, [capture_id for capture_id, _ in taken], admission, before)
     return taken
 
@@ -250,16 +256,16 @@ async def _refine(
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
     origin = Origin(capture["origin"])
-    if capture["status"] == UNCONFIRMED and candidate.origin is Origin.USER is origin:
-        # The model may be more certain than the rules; the second look decides which of the two is kept.
-        return await keep(ctx, tx, [judged], where)
-    if capture["status"] not in OPEN:
+    if capture["status"] not in (*OPEN, UNCONFIRMED):
         return []
-    if candidate.origin.distrust < origin.distrust or admission.decision not in (Decision.AUTO, Decision.REVIEW):
-        # Said by somebody who is trusted more, it is a capture of its own and takes the other's place; refused, it is
-        # put with those that were.
+    if origin is Origin.USER is not candidate.origin and capture["status"] != "discarded":
+        return []  # the user's own statement is kept
+    refused = admission.decision not in (Decision.AUTO, Decision.REVIEW)
+    if refused or capture["status"] == UNCONFIRMED or candidate.origin is not origin:
+        # A capture of its own: the model may word it better than rules did, or know it from somebody whose words are
+        # trusted differently. If the second look passes it, it takes the other's place.
         return await keep(ctx, tx, [judged], where)
-    if candidate.origin is not origin or not _waits(capture):
+    if not _waits(capture):
         return []
     worded = replace(
         candidate_from(capture),

@@ -23,7 +23,7 @@ from subconscious.llm.providers import Request
 from subconscious.sessions.story import Story, read_text, read_texts
 
 PURPOSE = "review"
-VERSION = 3
+VERSION = 4
 
 MOST = 40
 """Notes of one request; further ones wait for a person."""
@@ -90,6 +90,7 @@ class Look(BaseModel):
     instruction_like: Annotated[bool | None, BeforeValidator(_flag)] = None
     known: Annotated[bool | None, BeforeValidator(_flag)] = None
     repeats: Annotated[int, BeforeValidator(_number)] = 0
+    useless: Annotated[bool | None, BeforeValidator(_flag)] = None
     fate: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
     by: Annotated[int, BeforeValidator(_number)] = 0
     replaces: Annotated[list[int], BeforeValidator(_numbers), Field(json_schema_extra={"maxItems": 5})] = []
@@ -176,7 +177,9 @@ def refusal(look: Look, content: str) -> str:
         return f"nothing in its session supports {', '.join(map(repr, foreign[:3]))}"
     if look.known:
         return "a memory says it already"
-    return _explained(FATES[look.fate], look.why) if look.fate in FATES else ""
+    if look.fate in FATES:
+        return _explained(FATES[look.fate], look.why)
+    return _explained("it is of no use to a later session", look.why) if look.useless else ""
 
 
 def vouches(look: Look) -> bool:
