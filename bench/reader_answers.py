@@ -19,6 +19,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,11 +82,20 @@ def plan(transcripts: Path, chosen: Sequence[str], folder: Path) -> History:
 
 
 def _planned(path: Path) -> dict[str, Any]:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = list(_read(path))
     times = sorted(line["timestamp"] for line in lines if line.get("timestamp"))
     spoken: dict[str, Any] = next((line for line in lines if line.get("cwd")), {})
     own = {"branch": spoken.get("gitBranch", "main"), "cwd": spoken.get("cwd", "/nowhere/stand-in")}
     return {"sid": path.stem, "start": times[0], "end": times[-1], **own}
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a transcript without torn lines."""
+    for line in path.read_bytes().split(b"\n"):
+        with suppress(ValueError):
+            record = json.loads(line)
+            if isinstance(record, dict):
+                yield record
 
 
 async def play(
