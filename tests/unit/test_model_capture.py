@@ -24,6 +24,7 @@ from subconscious.capture.llm_extraction.transcript_view import LONGEST_TURN, re
 from subconscious.domain.model import Act, Decision, Origin, Role, Scope, Turn
 from subconscious.redaction.cleaning import clean
 from subconscious.settings.settings import Settings
+from subconscious.store.capture_rows import capture_key
 from subconscious.text.same_statement import same_statement
 from tests.support.turns import turn
 
@@ -605,7 +606,6 @@ def test_tool_output_supports_a_finding_and_is_not_its_evidence() -> None:
         "The skill `commit` does not exist, so I ran git by hand.",
         role=Role.ASSISTANT,
         origin=Origin.ASSISTANT,
-        id="t2",
     )
     row = {"turn": 2, "quote": told.text, "kind": "learning", "content": told.text, "summary": told.text}
     row |= STANDING | {"context": [{"turn": 1, "quote": "Unknown skill: commit"}]}
@@ -628,3 +628,11 @@ def test_the_least_trusted_of_two_quotes_gives_the_origin() -> None:
 def test_a_lesson_that_nobody_stated_is_something_learned() -> None:
     found = turn("The import of `rows.py` failed on spaces, tabs worked.", role=Role.ASSISTANT, origin=Origin.ASSISTANT)
     assert weighed(found, kind="lesson", confirmed_by="test")[0].kind == "learning"
+
+
+def test_what_a_model_says_of_the_words_of_rules_is_another_capture() -> None:
+    found, _ = weighed(turn(CENTS))
+    again = replace(found, content="Amounts are integer cents.")
+    by_rules = replace(found, extractor="typed-1")
+    assert len({capture_key(one) for one in (found, again, by_rules)}) == 3
+    assert capture_key(by_rules) == capture_key(replace(by_rules, content="Amounts are integer cents."))
