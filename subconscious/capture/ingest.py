@@ -94,7 +94,7 @@ async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool
     async with ctx.database.write() as tx:
         kept = await keep(ctx, tx, found.judged, found.where, found.repeats)
         observed = await observing.keep(ctx, tx, found.seen, found.where, source.path)
-        await _store_effects(ctx, tx, source, batch, found, [memory for _, memory in kept])
+        await _store_effects(ctx, tx, source, batch, found, [memory for _, memory in kept if memory is not None])
         if kept and source.watched and ctx.settings.receipts:
             await receipts.insert(tx, [capture_id for capture_id, _ in kept], time())
         await _store_progress(ctx, tx, source, batch, place)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from subconscious.domain.model import EngineHit, Hit, Memory, Repute, Trust
 from subconscious.recall.engines import COMMON_SHARE, FEEDBACK_HITS, FEWEST_HITS, sharpened
 from subconscious.recall.fusion import Fused, credited
-from subconscious.recall.modes import ANY, NAMES, mode_of
+from subconscious.recall.modes import ANY, EXTENDED, mode_of
 from subconscious.recall.presets import PRESETS, Fusion
 from subconscious.recall.selection import (
     Selection,
@@ -115,7 +115,7 @@ def test_a_mode_is_read_off_the_question(text: str, mode: str) -> None:
 
 
 def test_the_modes_are_those_of_the_specification() -> None:
-    found = {name: mode_of(name, "", LEAST) for name in NAMES if name not in ("any", "auto")}
+    found = {name: mode_of(name, "", LEAST) for name in EXTENDED}
     assert {name: (mode.hits, mode.relevance, mode.tokens) for name, mode in found.items()} == {
         "execution": (5, 0.85, 5_000),
         "planning": (20, 0.65, 10_000),
