@@ -6,7 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from subconscious.decay import Facts, Terms, patience
+from subconscious.decay import Facts, patience
+from subconscious.memories.fading import terms_of
 from subconscious.page.site import site_of
 
 LISTED = 30
@@ -31,7 +32,7 @@ async def _list(request: Request) -> Response:
         curve=found["curve"],
         policy=found["policy"],
         below=found["below"],
-        patience=patience(Facts("decision", 0.0), Terms.of(site.app.recall_context().settings)),
+        patience=patience(Facts("decision", 0.0), terms_of(site.app.recall_context().settings)),
         gone=gone["memories"],
     )
 

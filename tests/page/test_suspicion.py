@@ -39,10 +39,10 @@ def test_each_decision_says_what_looks_poisoned(opened: Opened, served: Home, sh
     memory = done["captures"][0]["memory_id"]
     seen = set()
     for path in ("memories", f"memory/{memory}", "timeline", "review", "review?tab=quarantine", "memories?q=linter"):
-        seen |= decisions(opened.get(path).body, path)
+        seen |= decisions(opened.get(path).text, path)
     terminal.call(served, "archive", cwd=str(shop.root), ids=[memory])
     for path in ("memories?state=archived", f"memory/{memory}", "timeline", "fading/list"):
-        seen |= decisions(opened.get(path).body, path)
+        seen |= decisions(opened.get(path).text, path)
     assert {"memories", "timeline", "review", "review?tab=quarantine", "memories?state=archived"} <= seen
 
 
