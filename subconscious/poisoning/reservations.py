@@ -23,7 +23,7 @@ from subconscious.text.words import content_words, is_name
 KINDS = frozenset(("decision", "learning"))
 """Kinds that state facts. The others are about a person's wishes, or about work in progress."""
 
-REVIEWED_KINDS = KINDS | {"blocker", "dead_end", "pattern", "research"}
+REVIEWED_KINDS = KINDS | {"dead_end", "research"}
 """Kinds of a model's findings that state facts; the same checks of their words apply."""
 
 COPIED = 5

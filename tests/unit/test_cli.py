@@ -290,7 +290,7 @@ def test_show_tells_the_whole_provenance(daemon: StubDaemon, capsys: pytest.Capt
     _, out, _ = run(capsys, "show", "#12")
     for told in ("integer cents", "3 days ago", "944588c1", "turn-7", "bytes 120-260", "main", "0123456789ab"):
         assert told in out
-    for told in ("ledger.py", "approved by user: right", "start/startup", "offline-1", "because floats"):
+    for told in ("ledger.py", "by you (right)", "start/startup", "offline-1", "because floats"):
         assert told in out
 
 

@@ -30,7 +30,7 @@ async def test_pinned_first_then_lessons_then_what_fits(database: Database, proj
 
 
 async def test_lessons_leave_room_for_what_fits(database: Database, project: Project) -> None:
-    lessons = [await store(database, project, f"Lesson {number}.", kind="lesson") for number in range(9)]
+    lessons = [await store(database, project, f"Never skip step {number}.", kind="lesson") for number in range(9)]
     fits = await store(database, project, "The upload worker retries twice.")
     found = await given(make_mind(database, start_memories=4), project, hints="upload worker")
     assert found[:2] == lessons[:-3:-1]
