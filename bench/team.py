@@ -1,0 +1,329 @@
+"""Measure a team's store on PostgreSQL under many clients, with the local store beside it, and try faults and attacks.
+
+    python -m bench.team [--memories 100000] [--clients 50] [--projects 50] [--texts DIR ...] [--only PART ...]
+
+Starts a server in a temporary folder, loads shared memories (sentences of the transcripts below --texts, or generated
+ones; vectors that lie in topics, see bench/team_rows.py) in projects of unequal sizes, and prints: bytes, recall
+against an exact search, searches as the product makes them by one client and by all at once, writes, searches of a
+local daemon with as many memories, then what faults and a hostile client achieved. Parts: store, local, faults,
+hostile. Exits with 1 if a memory was lost or doubled, or an attack succeeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import recall, team_faults, team_hostile
+from bench.fill import Words, fill
+from bench.team_rows import MODEL, PEOPLE, Loaded, Topics, as_text, load, memories
+from subconscious import wire
+from subconscious.settings.home import Home
+from subconscious.store.team import queries
+from subconscious.store.team.address import parse
+from subconscious.store.team.connection import Server
+from subconscious.store.team.queries import NewVersion
+from subconscious.text.terms import terms
+from tests.support import postgres
+from tests.support.postgres import ADMIN, Postgres
+
+CONFIG = """
+shared_buffers = 1GB
+effective_cache_size = 4GB
+max_connections = 200
+max_wal_size = 8GB
+wal_level = replica
+log_min_messages = warning
+"""
+"""A server that keeps what it has acknowledged (fsync and synchronous_commit are on)."""
+
+PARTS = ("store", "local", "faults", "hostile")
+WAYS = ("words", "meaning", "both")
+ASKED = 20
+"""Results that the product asks for when 10 are shown."""
+
+CHECKED = 100
+"""Queries for recall."""
+
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query of one way: in which project, which words, which vector."""
+
+    project: int
+    words: str
+    vector: list[float] | None
+
+
+class Queries:
+    """Queries as the product sends them, about projects as often as they have memories."""
+
+    def __init__(self, loaded: Loaded, seed: int = 11) -> None:
+        self._loaded = loaded
+        self._rng = random.Random(seed)
+        self._numbers = list(loaded.projects)
+        self._weights = list(loaded.projects.values())
+
+    def make(self, way: str) -> Query:
+        """Return a query by words, by meaning, or by both."""
+        (project,) = self._rng.choices(self._numbers, self._weights)
+        said = " or ".join(terms(self._loaded.words.ask(self._rng))[:32]) if way != "meaning" else ""
+        vector = [float(value) for value in self._loaded.topics.make(1)[0]] if way != "words" else None
+        return Query(project, said, vector)
+
+
+def processor_seconds(server: Postgres) -> float:
+    """Return the processor time of a server with all its processes, also of those that ended."""
+    assert server.process is not None
+    first, total = server.process.pid, 0
+    for pid in (*team_faults.children(server), first):  # the first last: it adds up those that ended meanwhile
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            total += sum(map(int, fields[11 : 15 if pid == first else 13]))
+    return total / TICKS
+
+
+def milliseconds(values: Sequence[float]) -> str:
+    """Return the median and the 95th percentile."""
+    return f"{recall.p50(list(values)) * 1000:.1f} / {recall.p95(list(values)) * 1000:.1f} ms"
+
+
+async def _ask(server: Server, made: Sequence[Query]) -> list[float]:
+    taken = []
+    for one in made:
+        begun = time.perf_counter()
+        model = MODEL if one.vector else ""
+        await server.run(queries.search, one.project, one.words, one.vector, model, ASKED)
+        taken.append(time.perf_counter() - begun)
+    return taken
+
+
+async def _searches(server: Postgres, source: Queries, way: str, clients: int, each: int) -> tuple[list[float], float]:
+    """Return how long the searches of all clients took, each without a pause, and the seconds that passed."""
+    people = [Server(parse(server.url(PEOPLE[number % len(PEOPLE)])), "") for number in range(clients)]
+    try:
+        await asyncio.gather(*(_ask(one, [source.make(way)]) for one in people))  # connects
+        asked = [[source.make(way) for _ in range(each)] for _ in people]
+        begun = time.perf_counter()
+        taken = await asyncio.gather(*(_ask(one, some) for one, some in zip(people, asked, strict=True)))
+        return [one for some in taken for one in some], time.perf_counter() - begun
+    finally:
+        for one in people:
+            await one.close()
+
+
+def measure_searches(server: Postgres, loaded: Loaded, clients: int, each: int) -> None:
+    """Print how long searches take: of one client, then of all."""
+    source = Queries(loaded)
+    for way in WAYS:
+        for number in (1, clients):
+            many = each * 5 if number == 1 else each
+            before = processor_seconds(server)
+            taken, passed = asyncio.run(_searches(server, source, way, number, many))
+            worked = (processor_seconds(server) - before) / len(taken) * 1000
+            print(
+                f"search by {way}, {number} at once: {milliseconds(taken)}, {len(taken) / passed:.0f} a second,"
+                f" {worked:.1f} ms of the server's processors each",
+                flush=True,
+            )
+
+
+NEAREST = """\
+SELECT v.uid FROM subconscious.versions AS v WHERE v.project_id = %s AND v.live AND v.embedder = 'bench'
+ORDER BY v.embedding <=> %s::public.halfvec LIMIT 10"""
+
+
+def measure_recall(server: Postgres, loaded: Loaded) -> None:
+    """Print how many of the ten nearest a search returns, and the index alone where it is forced."""
+    import psycopg
+
+    source = Queries(loaded, 5)
+    with psycopg.connect(server.url(ADMIN), autocommit=True) as connection:
+        connection.execute("SET hnsw.iterative_scan = 'relaxed_order'; SET hnsw.ef_search = 100")
+        shares: dict[str, list[float]] = {"as the product searches": [], "by HNSW alone": []}
+        for _ in range(CHECKED):
+            query = source.make("meaning")
+            assert query.vector is not None
+            values = (query.project, as_text(query.vector))
+            connection.execute("SET enable_indexscan = off; SET enable_sort = on")
+            exact = {uid for (uid,) in connection.execute(NEAREST.encode(), values)}
+            connection.execute("SET enable_indexscan = on; SET enable_sort = off")
+            index = {uid for (uid,) in connection.execute(NEAREST.encode(), values)}
+            found = server.sql(
+                f"SELECT uid FROM subconscious.search({query.project}, '', '{values[1]}', '{MODEL}', 50)"
+                " ORDER BY cosine DESC LIMIT 10",
+                person=PEOPLE[0],
+            )
+            shares["as the product searches"].append(len(exact & {uid for (uid,) in found}) / len(exact))
+            shares["by HNSW alone"].append(len(exact & index) / len(exact))
+    for name, some in shares.items():
+        print(f"recall@10 {name}: {sum(some) / len(some):.3f} of {len(some)} queries", flush=True)
+
+
+SIZES = """\
+SELECT CASE WHEN c.relkind IN ('r', 't') THEN 'table' WHEN a.amname = 'hnsw' THEN 'vectors' WHEN a.amname = 'gin'
+    THEN 'words' ELSE 'other indexes' END, sum(pg_relation_size(c.oid))::bigint
+FROM pg_class AS c LEFT JOIN pg_am AS a ON a.oid = c.relam
+WHERE c.relkind IN ('r', 't', 'i') AND (c.relnamespace = 'subconscious'::regnamespace OR c.oid IN (
+    SELECT t.reltoastrelid FROM pg_class AS t WHERE t.relnamespace = 'subconscious'::regnamespace))
+GROUP BY 1 ORDER BY 1"""
+
+
+def measure_bytes(server: Postgres, count: int) -> None:
+    """Print the bytes on disk by what they are."""
+    found = dict(server.sql(SIZES))
+    parts = ", ".join(f"{name} {size / 2**20:.0f} MB ({size / count:.0f} a memory)" for name, size in found.items())
+    print(f"on disk: {sum(found.values()) / 2**20:.0f} MB: {parts}", flush=True)
+
+
+def measure_writes(server: Postgres, loaded: Loaded, clients: int, each: int) -> None:
+    """Print how many versions all clients store in a second, as the outbox sends them."""
+    project = next(iter(loaded.projects))
+    rows = list(memories(project, 1 << 40, clients * each, loaded.words, random.Random(1)))
+    new = [_new(one.uid, one.digest, one.version, loaded.topics) for one in rows]
+
+    async def write() -> float:
+        people = [Server(parse(server.url(PEOPLE[number % len(PEOPLE)])), "") for number in range(clients)]
+        await asyncio.gather(*(one.run(queries.hello) for one in people))
+        begun = time.perf_counter()
+        shares = [new[number * each : (number + 1) * each] for number in range(clients)]
+        refused = await asyncio.gather(
+            *(one.run(queries.insert, project, some) for one, some in zip(people, shares, strict=True))
+        )
+        passed = time.perf_counter() - begun
+        assert not any(refused), refused
+        for one in people:
+            await one.close()
+        return passed
+
+    before = processor_seconds(server)
+    passed = asyncio.run(write())
+    worked = (processor_seconds(server) - before) / len(new) * 1000
+    rate = len(new) / passed
+    print(
+        f"writes of {clients} at once: {rate:.0f} a second, {worked:.1f} ms of the server's processors each", flush=True
+    )
+
+
+def _new(uid: str, digest: str, version: str, topics: Topics) -> NewVersion:
+    import json
+
+    return NewVersion(uid, digest, json.loads(version), [float(value) for value in topics.make(1)[0]], MODEL)
+
+
+def measure_store(count: int, projects: int, clients: int, each: int, words: Words, *, hostile: bool) -> bool:
+    """Measure a loaded server; return whether it refused every attack."""
+    with postgres.server(config=CONFIG) as server:
+        before = processor_seconds(server)
+        loaded = load(server, count, projects, words)
+        print(
+            f"{count} memories in {projects} projects, the largest has {max(loaded.projects.values())}: copied in"
+            f" {loaded.copied:.0f} s, indexed in {loaded.indexed:.0f} s,"
+            f" {processor_seconds(server) - before:.0f} s of the server's processors",
+            flush=True,
+        )
+        measure_bytes(server, count)
+        measure_recall(server, loaded)
+        measure_searches(server, loaded, clients, each)
+        measure_writes(server, loaded, clients, each)
+        return not hostile or try_attacks(server, next(iter(loaded.projects)))
+
+
+def try_attacks(server: Postgres, other: int) -> bool:
+    """Print what a hostile client was refused; return whether that was everything."""
+    refused, unchanged = team_hostile.attack(server, other)
+    for sort, count in refused.items():
+        print(f"hostile client, {sort}: refused {count}", flush=True)
+    print(f"rows of others {'unchanged' if unchanged else 'CHANGED'}", flush=True)
+    return unchanged and all(one.split()[0] == one.split()[-1] for one in refused.values())
+
+
+def measure_local(count: int, projects: int, rounds: int, words: Words) -> None:
+    """Print how long a daemon's searches of a local store with as many memories take."""
+    folder = Path(tempfile.mkdtemp(prefix="team-"))
+    home = Home(folder / "home")
+    try:
+        filled = fill(home, count, synthetic=True, model=recall.MODEL.name, projects=projects, words=words)
+        wire.ensure_daemon(home)
+        wire.call(home, "drain", {"timeout": 600}, 610)
+        pid = recall.loaded(home)
+        asker, folders = recall.Asker(home, filled, random.Random(11)), list(filled.folders.values())
+        search: Callable[[Path], None] = asker.search
+        for place in folders:
+            search(place)
+        taken, before = [], recall.processor_ms(pid)
+        for number in range(rounds):
+            begun = time.perf_counter()
+            search(folders[number % len(folders)])
+            taken.append(time.perf_counter() - begun)
+        worked = (recall.processor_ms(pid) - before) / rounds
+        memory = recall.resident_mb(pid)
+        wire.call(home, "stop")
+        wire.await_absence(home, 60)
+        os.waitpid(pid, 0)
+        disk = sum(file.stat().st_size for file in home.root.glob("*.db*"))
+        print(
+            f"local store, one search at a time, query embedded: {milliseconds(taken)}, {worked:.1f} ms of the"
+            f" processor each; {disk / 2**20:.0f} MB on disk ({disk / count:.0f} a memory), {memory:.0f} MB in memory",
+            flush=True,
+        )
+    finally:
+        shutil.rmtree(folder)
+
+
+def try_faults() -> bool:
+    """Print what became of memories that were shared during faults; return whether each is there once."""
+    exact, folder = True, Path(tempfile.mkdtemp(prefix="team-"))
+    try:
+        for number, fault in enumerate(team_faults.FAULTS):
+            try:
+                counted = team_faults.try_fault(fault, folder / str(number))
+            except team_faults.NotHereError as error:
+                print(f"{fault}: not tried, {error}", flush=True)
+                continue
+            exact = exact and counted.exact
+            print(f"{fault}: {counted}", flush=True)
+    finally:
+        shutil.rmtree(folder)
+    return exact
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--projects", type=int, default=50)
+    parser.add_argument("--each", type=int, default=20, help="searches and writes of each client")
+    parser.add_argument("--texts", type=Path, nargs="*", default=[], help="folders of transcripts and conversations")
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS)
+    chosen = parser.parse_args()
+    if why := postgres.unavailable():
+        sys.exit(why)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # during faults, it warns of each attempt
+    words = Words.of(chosen.texts, recall.REAL_UP_TO)
+    good = True
+    if "store" in chosen.only:
+        sizes = (chosen.memories, chosen.projects, chosen.clients, chosen.each)
+        good = measure_store(*sizes, words, hostile="hostile" in chosen.only)
+    if "local" in chosen.only:
+        measure_local(chosen.memories, chosen.projects, 10 * chosen.each, words)
+    if "faults" in chosen.only:
+        good = try_faults() and good
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
