@@ -284,11 +284,11 @@ def measure_local(count: int, projects: int, rounds: int, words: Words) -> None:
         shutil.rmtree(folder)
 
 
-def try_faults() -> bool:
+def try_faults(named: Sequence[str]) -> bool:
     """Print what became of memories that were shared during faults; return whether each is there once."""
     exact, folder = True, Path(tempfile.mkdtemp(prefix="team-"))
     try:
-        for number, fault in enumerate(team_faults.FAULTS):
+        for number, fault in enumerate(one for one in team_faults.FAULTS if any(name in one for name in named)):
             try:
                 counted = team_faults.try_fault(fault, folder / str(number))
             except team_faults.NotHereError as error:
@@ -308,6 +308,7 @@ def main() -> int:
     parser.add_argument("--projects", type=int, default=50)
     parser.add_argument("--each", type=int, default=20, help="searches and writes of each client")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="folders of transcripts and conversations")
+    parser.add_argument("--faults", nargs="*", default=[""], help="words of the faults to try; all without any")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS)
     chosen = parser.parse_args()
     if why := postgres.unavailable():
@@ -321,7 +322,7 @@ def main() -> int:
     if "local" in chosen.only:
         measure_local(chosen.memories, chosen.projects, 10 * chosen.each, words)
     if "faults" in chosen.only:
-        good = try_faults() and good
+        good = try_faults(chosen.faults) and good
     return 0 if good else 1
 
 
