@@ -59,13 +59,15 @@ class Topics:
         self._centres = self._drawn(max(1, count // OF_TOPIC))
 
     def _drawn(self, count: int) -> Vectors:
-        return self._rng.standard_normal((count, DIMENSIONS), dtype="f4") * self._spread
+        found: Vectors = self._rng.standard_normal((count, DIMENSIONS), dtype="f4") * self._spread
+        return found
 
     def make(self, count: int) -> Vectors:
         """Return unit vectors, each of a topic of chance."""
         chosen = self._rng.integers(len(self._centres), size=count)
-        found = self._centres[chosen] + 0.6 * self._drawn(count)
-        return (found / numpy.linalg.norm(found, axis=1, keepdims=True)).astype("f4")
+        found: Vectors = self._centres[chosen] + numpy.float32(0.6) * self._drawn(count)
+        found /= numpy.linalg.norm(found, axis=1, keepdims=True)
+        return found
 
 
 def sizes(count: int, projects: int) -> list[int]:

@@ -14,7 +14,7 @@ from tests.support.postgres import ADMIN, CONFIG, Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-COUNT, PROJECTS = 20_000, 4
+COUNT, PROJECTS = 5000, 4
 QUERIES = 40
 NEAREST = """\
 SELECT v.uid FROM subconscious.versions AS v WHERE v.project_id = %s AND v.live AND v.embedder = 'bench'
