@@ -16,6 +16,7 @@ from subconscious.store.responses import Responses
 from subconscious.supersession.retirement import holding_hits
 from subconscious.surfacing.bound import is_repair
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
+from subconscious.text.vocabulary import IMPERATIVES
 
 _LASTS = re.compile(
     r"\b(?:always|never|every ?time|whenever|wherever|from now on|in future|must|no longer|prefer|convention"
@@ -79,10 +80,13 @@ def is_for_one_task(memory: Memory) -> bool:
 def is_standing(memory: Memory) -> bool:
     """Whether a rule of a user is for all work: a correction of how one thing is helps only work on that thing.
 
-    A preference always is. A lesson is if it says so, if it was repeated, or if a person confirmed it.
+    A preference always is. A lesson is if it tells what to do or says so, if it was repeated, or if a person confirmed
+    it.
     """
     settled = memory.pinned or memory.verified or memory.recurrence > 1
-    return memory.kind != "lesson" or settled or bool(_LASTS.search(memory.content))
+    first = _WORD.search(memory.content.casefold())
+    instructs = first is not None and first[0] in IMPERATIVES
+    return memory.kind != "lesson" or settled or instructs or bool(_LASTS.search(memory.content))
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:

@@ -265,6 +265,9 @@ NO_LIST = {
     **dict.fromkeys(("accept_settings", "provider", "stats", "setup_plan", "setup_accept", "trust", "attach"), COUNTS),
     **dict.fromkeys(("import_plan", "import_file", "import_read", "given", "purge_plan", "purge"), COUNTS),
     **dict.fromkeys(("scan", "redactions", "redact_stored", "allow_finding", "disallow_finding"), COUNTS),
+    **dict.fromkeys(
+        ("team", "team_join", "team_leave", "team_sync", "team_confirm", "team_member", "team_setup"), COUNTS
+    ),
     **dict.fromkeys(("ui", "ui_close", "projects", "latest"), COUNTS),
     **dict.fromkeys(("drain", "embed", "stop", "yield", "backup", "mend", "pull", "consolidate"), COUNTS),
     **dict.fromkeys(("fade", "reset_decay", "maintenance_log", "maintenance_run", "maintenance_status"), COUNTS),
