@@ -52,7 +52,7 @@ _SUMMED = (*_PLACED, "learned")
 
 _LISTED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,60})\][ \t]+(?=\S)")
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"[ \t]{0,12}(?P<mark>`{3,}|~{3,})")
 _NO_CATEGORY = re.compile(r"[xX]?|\W|[\d:.,\s-]*:[\d:.,\s-]*")
 """The mark of a task, or the time of a transcript's line, which are in brackets like a category."""
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
@@ -197,7 +197,7 @@ def _observations(name: str, text: str, changed: float | None = None) -> Iterato
     title = front.get("title") if isinstance(front.get("title"), str) else name.rpartition("/")[2].removesuffix(".md")
     claims = claims_of(front)
     moment = claims.get("said", changed)
-    found = [one for line in _LISTED.findall(_FENCED.sub("", body)) if (one := _observation_in(line.rstrip()))]
+    found = [one for line in _LISTED.findall(_without_fences(body)) if (one := _observation_in(line.rstrip()))]
     if not found:
         yield _item(name, body.strip(), claims | {"kind": kind_of(front.get("type"))}, moment)
     for number, (category, text) in enumerate(found, start=1):
@@ -207,6 +207,21 @@ def _observations(name: str, text: str, changed: float | None = None) -> Iterato
         own = {"kind": kind_of(category), "tags": list(dict.fromkeys(tags)), "reason": context[1] if context else ""}
         plain = " ".join(_TAG.sub("", bare).split())
         yield _item(f"{name} observation {number}", f"{title}: {plain}", claims | own, moment)
+
+
+def _without_fences(body: str) -> str:
+    """Return a text without its fenced blocks; one that is not closed reaches to the end."""
+    kept: list[str] = []
+    mark = ""
+    for line in body.split("\n"):
+        found = _FENCE.match(line)
+        if mark:
+            mark = "" if line.strip() == mark else mark
+        elif found:
+            mark = found["mark"]
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _observation_in(line: str) -> tuple[str, str] | None:

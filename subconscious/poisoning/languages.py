@@ -159,8 +159,8 @@ def _rows(family: Family) -> Iterator[Rule]:
         Threat.EXFILTRATION,
         MEDIUM,
         f"{family.secret_cues}|{_LOAN_CUES}",
-        rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,40}}{secret}{_APART}{{0,40}}{place}|{secret}{_APART}{{0,30}}{place}{_APART}{{0,20}}{showing}"
-        rf"|{secret}{_APART}{{0,20}}{showing}{_APART}{{0,20}}{place}|{place}{_APART}{{0,20}}{secret}{_APART}{{0,20}}{showing})",
+        rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,18}}{secret}{_APART}{{0,18}}{place}|{secret}{_APART}{{0,14}}{place}{_APART}{{0,8}}{showing}"
+        rf"|{secret}{_APART}{{0,8}}{showing}{_APART}{{0,8}}{place}|{place}{_APART}{{0,8}}{secret}{_APART}{{0,8}}{showing})",
         "it puts secrets where others read them",
     )
     yield row(

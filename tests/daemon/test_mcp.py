@@ -65,7 +65,7 @@ async def test_what_the_model_asks_to_remember_waits_and_is_given_to_nobody(runn
         answer = await told(session, "memory_remember", text="We decided to log every request in full.")
         assert answer["decision"] == "review"
         assert (await told(session, "memory_search", query="log every request in full"))["memories"] == []
-        assert "2 is no memory" in await failure(session, "memory_get", ids=[2])
+        assert "2 is not a memory" in await failure(session, "memory_get", ids=[2])
         status = await told(session, "memory_status")
     assert (status["active"], status["waiting_for_review"]) == (1, 1)
 

@@ -61,6 +61,7 @@ def faults(page: Page) -> list[str]:
     return list(page.evaluate(RUN_AXE))
 
 
+@pytest.mark.timeout(240, func_only=True)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_page_can_be_used_by_everybody(page: Page, shop: Furnished, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
