@@ -145,6 +145,7 @@ _APART = r"(?:[^.。\n]|\.(?=\S))"
 
 def _rows(family: Family) -> Iterator[Rule]:
     secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_PLACES}|{_ADDRESS})"
+    gap = 4 if family.name == "chinese-japanese" else 14  # signs between the parts: these scripts are dense
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
     yield row(
         f"send-secrets-{family.name}",
@@ -159,8 +160,8 @@ def _rows(family: Family) -> Iterator[Rule]:
         Threat.EXFILTRATION,
         MEDIUM,
         f"{family.secret_cues}|{_LOAN_CUES}",
-        rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,18}}{secret}{_APART}{{0,18}}{place}|{secret}{_APART}{{0,14}}{place}{_APART}{{0,8}}{showing}"
-        rf"|{secret}{_APART}{{0,8}}{showing}{_APART}{{0,8}}{place}|{place}{_APART}{{0,8}}{secret}{_APART}{{0,8}}{showing})",
+        rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,{gap}}}{secret}{_APART}{{0,{gap}}}{place}|{secret}{_APART}{{0,{gap}}}{place}{_APART}{{0,{gap // 2}}}{showing}"
+        rf"|{secret}{_APART}{{0,{gap // 2}}}{showing}{_APART}{{0,{gap}}}{place}|{place}{_APART}{{0,{gap}}}{secret}{_APART}{{0,{gap // 2}}}{showing})",
         "it puts secrets where others read them",
     )
     yield row(
