@@ -73,9 +73,12 @@ RULES: tuple[Rule, ...] = (
         rf"|{_NOT}\badd\b{_NEAR}{{0,40}}\bas (?:an? )?(?:admin\w{{0,9}}|owner|collaborator)\b{_NEAR}{{0,60}}\b(?:whenever|every|each|all|always|new)\b",
         "it opens a door for others"),
     row("strange-source", Threat.CODE, MEDIUM, "registry|index-url|index|trusted-host|mirror|simple|instead of",
-        r"\b(?:registry|index-url|--index|--extra-index-url|-i|goproxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}[ =\"'`]http://(?!localhost|127\.|\[::1|0\.0\.0\.0|host\.docker|\w+[:/ ])[^\s]{3,}"
-        r"|\bonly from `?http://(?!localhost|127\.)\S{3,}|\bhttps?://\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?/simple\b[^.\n]{0,40}--trusted-host"
-        r"|\b(?:recommend|suggest|prefer|use|install)\b[^.\n]{0,40}\bpackage\b[^\n]{0,60}\bfrom `?https?://(?!(?:www\.)?(?:pypi\.org|npmjs|registry\.npmjs|github\.com|gitlab\.com|crates\.io))[^\n]{3,80}\binstead of\b".replace("\\S{3,}", "\\S{3,100}").replace("[^\\s]{3,}", "[^\\s]{3,100}").replace("\\d+)?/simple", "\\d{1,5})?/simple").replace("\\w+[:/ ]", "\\w{1,40}[:/ ]"),
+        r"\b(?:registry|index-url|--index|--extra-index-url|-i|goproxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
+        r"[ =\"'`]http://(?!localhost|127\.|\[::1|0\.0\.0\.0|host\.docker|\w{1,40}[:/ ])\S{3,100}"
+        r"|\bonly from `?http://(?!localhost|127\.)\S{3,100}"
+        r"|\bhttps?://\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,60})?[^.\n]{0,40}--trusted-host"
+        r"|\b(?:recommend|suggest|prefer|use|install)\b[^.\n]{0,40}\bpackage\b[^\n]{0,60}\bfrom `?https?://"
+        r"(?!(?:www\.)?(?:pypi\.org|npmjs|registry\.npmjs|github\.com|gitlab\.com|crates\.io))[^\n]{3,80}\binstead of\b",
         "it installs from a source without protection"),
     row("without-mention", Threat.SOCIAL, MEDIUM, "mention|rais|bring|discuss",
         r"\b(?:without (?:ever )?mentioning (?:it|this|that)|(?:and|but) (?:do |should |must )?(?:not|never|don't) mention (?:it|this|that))\b(?! in (?:the )?(?:release|change|docs|readme|commit))"

@@ -195,7 +195,7 @@ def test_the_maker_keeps_its_lock_while_its_steps_run(hooks: Hooks) -> None:
     with socket.create_server(("127.0.0.1", 0)) as index:
         # An index that does not answer: the step that asks it lives as long as this test wants.
         index.settimeout(120)
-        first = start_maker(hooks, PIP_INDEX_URL=f"http://127.0.0.1:{index.getsockname()[1]}/simple")
+        first = start_maker(hooks, PIP_INDEX_URL=f"http://127.0.0.1:{index.getsockname()[1]}/")
         asked, _ = index.accept()
         with asked:
             first.kill()
