@@ -196,7 +196,7 @@ def onto_small_disk(server: Postgres) -> None:
 
 
 async def _write(scene: Scene, person: Person, fault: str) -> None:
-    """Share one memory after the other and send each, whatever the server does."""
+    """Share memories one by one and send each; failures of the server are repeated later."""
     for number in range(SHARED):
         await person.share(f"{person.name.title()}'s service {number} listens on port {4000 + number} during {fault}.")
         try:

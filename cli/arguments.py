@@ -196,6 +196,11 @@ def _add_running(commands: Subparsers) -> None:
     )
     command.add_argument("--fix", action="store_true", help="first repair the indexes and retry failed embeddings")
     add_command(commands, "demo", "demo:demo", "watch a recorded session; your data is not touched")
+    _add_installing(commands)
+    _add_daemon(commands)
+
+
+def _add_installing(commands: Subparsers) -> None:
     command = add_command(commands, "mcp", "mcp:serve", "serve Claude's tools to an MCP client on stdin and stdout")
     command.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
     command = add_command(
@@ -226,6 +231,9 @@ def _add_running(commands: Subparsers) -> None:
     which = command.add_mutually_exclusive_group()
     which.add_argument("--keep-memories", action="store_true", help="keep memories, settings and backups")
     which.add_argument("--all", action="store_true", help="delete the memories, too; no undo")
+
+
+def _add_daemon(commands: Subparsers) -> None:
     daemon = commands.add_parser("daemon", help="run, start, stop or drain the daemon, or show its status")
     actions = daemon.add_subparsers(metavar="ACTION", required=True)
     add_command(actions, "run", "running:run", "run it in this terminal")

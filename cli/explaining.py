@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 600.0
 """Seconds to wait for an answer: a transcript can contain a month of work."""
 
 SPEAKERS = {"user": "You", "assistant": "Claude", "teammate": "A teammate", "tool": "A tool"}
-STYLES = {"stored": "green", "said again": "green", "waiting": "yellow", "quarantined": "yellow"}
+STYLES = {"stored": "green", "repeated": "green", "waiting": "yellow", "quarantined": "yellow"}
 
 INDENT = 8
 

@@ -254,7 +254,7 @@ def _merges(answer: ShowResult) -> list[tuple[str, str]]:
     """Return the memory that this one was merged into, and those merged into it; an older daemon sends neither."""
     now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
     return [
-        ("merged", f"into memory {now}, which says the same; `subconscious unarchive` separates them" if now else ""),
+        ("merged", f"into memory {now}, its duplicate; `subconscious unarchive` separates them" if now else ""),
         ("merged in", f"memory {before}" if before else ""),
     ]
 
@@ -290,7 +290,7 @@ def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (
-                "said again",
+                "repeated",
                 screen.counted(memory["recurrence"] - 1, "time") if memory["recurrence"] > 1 else "",
             ),
             ("used", _uses(memory)),

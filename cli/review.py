@@ -258,7 +258,7 @@ def decided(capture: ReviewedCapture) -> str:
     number, memory = capture["id"], capture["memory_id"]
     if memory in (None, number):
         return f"{number} is {state}{f', memory {number}' if memory else ''}"
-    return f"{number} is {state}; memory {memory} says the same"
+    return f"{number} is {state}; it repeats memory {memory}"
 
 
 def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> None:

@@ -53,7 +53,7 @@ def _preview(found: RollbackResult) -> None:
         print(screen.wrapped(f"memory {memory['id']}: {screen.line(memory['summary'])}", 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found["repeated"]:
-        text = f"memory {memory['id']} said again (the memory stays): {screen.line(memory['summary'])}"
+        text = f"memory {memory['id']} repeated (the memory stays): {screen.line(memory['summary'])}"
         print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found.get("revived", ()):  # an older daemon does not send it

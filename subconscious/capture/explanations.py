@@ -200,9 +200,9 @@ def _stored(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
     if memory is None:
         return "gone", "stored, and gone since", None
     if memory.id in known.into:
-        return "said again", f"stored as memory {memory.id}, now part of memory {known.into[memory.id]}", memory.id
+        return "repeated", f"stored as memory {memory.id}, now part of memory {known.into[memory.id]}", memory.id
     if memory.turn_id != capture["turn_id"]:
-        return "said again", f"said again: memory {memory.id} says it", memory.id
+        return "repeated", f"repeats memory {memory.id}", memory.id
     by_whom = "approved by you, " if capture["status"] == "approved" else ""
     archived = "; archived since" if memory.archived_at is not None else ""
     question = known.questions.get(memory.id)
@@ -214,8 +214,8 @@ def _discarded(reason: str) -> tuple[str, str, int | None]:
     again = SAYS.match(reason)
     if again is None:
         return "discarded", f"discarded: {reason}", None
-    what = f"memory {again['number']} says it" if again["what"] == "memory" else f"{again['number']} waits and says it"
-    return "said again", f"said again: {what}", int(again["number"])
+    what = "memory {}" if again["what"] == "memory" else "capture {}, which waits"
+    return "repeated", f"repeats {what.format(again['number'])}", int(again["number"])
 
 
 def _never(one: Seen) -> Explained:

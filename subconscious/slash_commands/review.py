@@ -281,4 +281,4 @@ def _state(capture: Capture) -> str:
     number, memory = capture["id"], capture["memory_id"]
     if memory == number:
         return f"capture {number} {waiting}, stored as memory {number}"
-    return f"capture {number} {waiting}" + (f"; memory {memory} says the same" if memory else "")
+    return f"capture {number} {waiting}" + (f"; it repeats memory {memory}" if memory else "")

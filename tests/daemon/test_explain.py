@@ -83,8 +83,8 @@ def test_what_is_said_again_names_the_memory(running: Home, speaker: Speaker) ->
     later = new_session(running, speaker.project)
     speak(running, later, DECISION)
     found = fates(explain(running, session_id=later.id))[DECISION]
-    assert (found["fate"], found["number"]) == ("said again", stored["memory_id"])
-    assert found["told"] == f"said again: memory {stored['memory_id']} says it"
+    assert (found["fate"], found["number"]) == ("repeated", stored["memory_id"])
+    assert found["told"] == f"repeats memory {stored['memory_id']}"
 
 
 def test_without_an_argument_the_last_session_of_the_project_is_explained(running: Home, speaker: Speaker) -> None:
@@ -131,7 +131,7 @@ def test_a_sentence_is_judged_as_if_it_was_typed_now_and_nothing_is_stored(runni
     speak(running, speaker, DECISION)
     (stored,) = listed(running, speaker, "captured")
     (again,) = explain(running, cwd=here, text=DECISION)["sentences"]
-    assert (again["fate"], again["number"]) == ("said again", stored["memory_id"])
+    assert (again["fate"], again["number"]) == ("repeated", stored["memory_id"])
 
 
 def test_what_looks_suspicious_is_said_to_be_lowered(running: Home, speaker: Speaker) -> None:

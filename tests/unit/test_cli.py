@@ -733,7 +733,7 @@ def test_the_open_question_is_shown_with_its_answers(
 def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rollback", "9445")
     assert "memory 12" in out
-    assert "memory 13 said again (the memory stays)" in " ".join(out.split())
+    assert "memory 13 repeated (the memory stays)" in " ".join(out.split())
     assert "a replacement of memory 14 (which comes back)" in " ".join(out.split())
     assert "Nothing was changed" in out
     assert daemon.requests[-1].args["preview"] is True
