@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from subconscious.failures import hazards
 from subconscious.failures.commands import parse
 from subconscious.failures.observation import digest
-
-FEW_LINES = 4
-"""Lines up to which an output is nothing but the error, although a pipe hid the exit code."""
+from subconscious.failures.variants import SHORT_OUTPUT
 
 _STATUS = r"(?:Exit code \d+\s+)?"
 _NO_MATCH = re.compile(rf"{_STATUS}(?:\(eval\):\d+:|zsh(?::\d+)?:)\s*no matches found: ")
@@ -39,7 +37,7 @@ class ShellError:
 def shell_error(tool: str, given: Mapping[str, object], output: str, *, failed: bool = True) -> ShellError | None:
     """Return the failure that an output names; None for another one. ``failed`` is whether the call failed."""
     command = given.get("command")
-    if tool != "Bash" or not isinstance(command, str) or not (failed or output.strip().count("\n") < FEW_LINES):
+    if tool != "Bash" or not isinstance(command, str) or not (failed or output.strip().count("\n") < SHORT_OUTPUT):
         return None
     if _NO_MATCH.match(output):
         return ShellError("glob")

@@ -23,7 +23,7 @@ _LOOKING = frozenset(
 """Programs that change nothing: they may run between a failure and its way out, and may replace each other."""
 _GIT_LOOKING = frozenset("add diff log ls-files rev-parse show status".split())
 _SAME_NAME = 0.75
-_SHORT_OUTPUT = 4
+SHORT_OUTPUT = 4
 """Lines up to which an output may be nothing but an error."""
 
 
@@ -33,7 +33,7 @@ def failed(run: Run) -> bool:
         return run.failed
     command = only(run.command)
     hidden = command is not None and command.masked
-    return hidden and run.error.strip().count("\n") < _SHORT_OUTPUT and of_the_call(run.error)
+    return hidden and run.error.strip().count("\n") < SHORT_OUTPUT and of_the_call(run.error)
 
 
 def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
