@@ -20,8 +20,8 @@ from subconscious.settings.home import Home
 HANDOVER_SECONDS = 30.0
 """Seconds that an older daemon gets to finish its jobs after it was asked to yield."""
 
-SETTLING_SECONDS = 3.0
-"""Seconds that a process holding the lock without listening gets: it is starting or stopping."""
+SETTLING_SECONDS = 15.0
+"""Seconds that a process holding the lock without listening gets: it is starting or stopping, on a busy machine."""
 
 
 class Lock:
