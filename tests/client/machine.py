@@ -214,7 +214,8 @@ class Machine:
         assert session.client.returncode == 0, session.stderr
         assert "hook" not in session.stderr.lower()
         shown = [event for event in session.events if event.get("subtype") == "hook_response"]
-        assert [event for event in shown if event["outcome"] != "success" or event["stderr"]] == []
+        troubled = [event for event in shown if event["outcome"] != "success" or event["stderr"]]
+        assert troubled == [], troubled
         assert [event["plugin_errors"] for event in session.events if event.get("plugin_errors")] == []
         assert [line for line in self.transcript_lines() if _is_trouble(line)] == []
 

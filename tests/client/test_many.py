@@ -34,7 +34,7 @@ CHOICES = {
 
 def test_twenty_first_sessions_share_one_daemon(machine: Machine) -> None:
     with ThreadPoolExecutor(len(CHOICES)) as pool:
-        list(pool.map(lambda subject: machine.talk(_decision(subject)), CHOICES))
+        list(pool.map(lambda subject: _talk(machine, _decision(subject)), CHOICES))
     machine.drain()
     rows = machine.rows("implicit_captures")
     statuses = {choice: [row["status"] for row in rows if choice in row["content"]] for choice in CHOICES.values()}
@@ -45,6 +45,17 @@ def test_twenty_first_sessions_share_one_daemon(machine: Machine) -> None:
     assert [choice for choice in stored if len(machine.remembered(choice)) != 1] == []
     assert machine.spool() == []
     assert list(machine.processes()) == [machine.daemon_pid]
+
+
+def _talk(machine: Machine, prompt: str) -> None:
+    """Hold a session that ends well.
+
+    With twenty clients on two cores a hook may need longer than the client allows it, so that is no failure here.
+    """
+    with machine.session() as session:
+        session.say(prompt)
+        session.end()
+    assert session.client.returncode == 0, session.stderr
 
 
 def _decision(subject: str) -> str:
