@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from bench.page_store import SESSIONS, furnish
+from bench.page_store import SESSIONS, Furnished, furnish
 from subconscious import wire
 from subconscious.settings.home import Home
 from tests.support import terminal
@@ -23,18 +23,20 @@ from tests.support.browser import launched
 WIDTHS = {"wide": (1280, 860), "narrow": (390, 844)}
 PLACES = {
     "timeline": "timeline",
+    "changed": "timeline?show=changed",
     "memories": "memories",
-    "memory": "memory/2",
+    "archived": "memories?state=archived",
+    "memory": "memory/{postgres}",
     "review": "review",
     "session": f"session/{SESSIONS[2][0]}",
-    "graph": "graph?id=2",
+    "graph": "graph?id={postgres}",
     "fading": "fading",
     "health": "health",
 }
 WAIT_FOR = {"graph": "[data-drawn]", "health": ".findings", "fading": ".chart canvas", "memory": ".chart canvas"}
 
 
-def take(browser: Browser, link: str, target: Path) -> None:
+def take(browser: Browser, link: str, target: Path, shop: Furnished) -> None:
     """Take all pictures; one context, because the link works once."""
     context = browser.new_context()
     page = context.new_page()
@@ -46,7 +48,12 @@ def take(browser: Browser, link: str, target: Path) -> None:
         for width, (across, down) in WIDTHS.items():
             page.set_viewport_size({"width": across, "height": down})
             for name, place in PLACES.items():
-                _take_one(page, f"{base}{place}", name, target / f"page-{name}-{width}-{scheme}.webp")
+                _take_one(
+                    page,
+                    base + place.format(postgres=shop.postgres),
+                    name,
+                    target / f"page-{name}-{width}-{scheme}.webp",
+                )
     context.close()
 
 
@@ -75,7 +82,7 @@ def main() -> None:
             link = terminal.call(home, "ui", cwd=str(shop.root))["url"]
             Path(folder, "chromium").mkdir()
             with launched(Path(folder, "chromium")) as browser:
-                take(browser, link, target)
+                take(browser, link, target, shop)
         finally:
             wire.call(home, "stop")
             wire.await_absence(home, 20)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
@@ -21,7 +24,7 @@ from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, find_or_create
 from subconscious.system.projects import Identity
 
-HOUR, DAY = 3600.0, 86_400.0
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 REDIS = "We keep sessions in Redis, because the web servers must stay stateless."
 POSTGRES = "We moved sessions from Redis to Postgres: one store less to run, and backups cover them."
 ARCHIVED = "The nightly import runs at two o'clock."
@@ -30,18 +33,31 @@ WAITING = "Deploys are frozen on Fridays after noon."
 
 SAID = (
     (0, "decision", REDIS),
-    (1, "decision", POSTGRES),
     (0, "preference", "Use pnpm, never npm: the lock file is pnpm's."),
     (0, "decision", "All amounts are integer cents, because floats lost a cent in the monthly report."),
+    (0, "learning", HOSTILE),
+    (1, "decision", POSTGRES),
     (1, "lesson", "Don't divide in receipts.py: use the formatted text from money.py instead."),
     (1, "dead_end", "Chunked uploads over the proxy fail after 60 seconds, whatever the client's time-out is."),
     (1, "learning", "The upload worker retries twice and then parks the chunk."),
+    (1, "progress", ARCHIVED),
     (2, "preference", "Write the reason for a change into its commit message."),
     (2, "blocker", "Staging has no access to the payment sandbox until the certificate is renewed."),
-    (0, "learning", HOSTILE),
-    (2, "progress", ARCHIVED),
 )
-"""Session, kind and words of each memory, from number 1 on."""
+"""Session, kind and words of each memory, from number 1 on: in the order of time, as a store has them."""
+
+LINKED = ((4, "SUPERSEDES", 0), (6, "SUPPORTS", 7), (7, "EXTENDS", 4), (2, "CAUSED", 5))
+"""The newer store replaces the older one, and a few findings belong together."""
+
+GIVEN = (
+    (4, "a decision that fits the branch and the latest prompts: shares sessions and Postgres"),
+    (1, "a standing preference of the user"),
+    (2, "a decision made on the branch main"),
+)
+"""What the last session was given at its start, and why."""
+
+PROMPTED = (6, "fits the prompt: shares uploads, proxy and fail")
+"""What it was given with a prompt, later."""
 
 SESSIONS = (
     ("5f0c2d1e-0001-4000-8000-000000000001", "Move amounts to integer cents", 9 * DAY),
@@ -86,17 +102,33 @@ async def _store(database: Database, root: Path) -> Furnished:
     async with database.write() as tx:
         for session_id, title, age in SESSIONS:
             await _add_session(tx, project, session_id, title, now - age)
-    made = []
-    for number in range(len(SAID)):
-        async with database.write() as tx:  # one each: what one transaction stores is one act
-            made.append(await _add(tx, project, number, now))
+    made: list[Memory] = []
+    waiting = 0
+    for session, (_, _, age) in enumerate(SESSIONS):
+        for number in [number for number, said in enumerate(SAID) if said[0] == session]:
+            at = now - age + MINUTE * number
+            async with _dated(database, at) as tx:  # one each: what one transaction stores is one act
+                made.append(await _add(tx, project, number, at))
+            for source, kind, target in [one for one in LINKED if number == max(one[0], one[2])]:
+                async with _dated(database, at + 1) as tx:
+                    await _link(tx, made[source], kind, made[target])
+        if session == 1:
+            async with _dated(database, now - DAY) as tx:
+                await _archive(tx, made[-1], now - DAY)
     async with database.write() as tx:
-        await _link(tx, made)
         await _give(tx, project, made, now)
+    async with _dated(database, now - HOUR) as tx:
         waiting = await _add_waiting(tx, project, now)
+    return Furnished(root, made[0].id, made[4].id, made[3].id, made[8].id, waiting)
+
+
+@asynccontextmanager
+async def _dated(database: Database, at: float) -> AsyncIterator[aiosqlite.Connection]:
+    """A transaction with events of another time."""
     async with database.write() as tx:
-        await memories.archive(tx, made[-1], "user", "it runs by cron now")
-    return Furnished(root, made[0].id, made[1].id, made[9].id, made[-1].id, waiting)
+        last = next(iter(await tx.execute_fetchall("SELECT coalesce(max(id), 0) FROM events")))[0]
+        yield tx
+        await tx.execute("UPDATE events SET at = ? WHERE id > ?", (at, last))
 
 
 async def _add_session(tx: aiosqlite.Connection, project: Project, session_id: str, title: str, at: float) -> None:
@@ -113,34 +145,40 @@ async def _add_session(tx: aiosqlite.Connection, project: Project, session_id: s
     )
 
 
-async def _add(tx: aiosqlite.Connection, project: Project, number: int, now: float) -> Memory:
+async def _add(tx: aiosqlite.Connection, project: Project, number: int, at: float) -> Memory:
     session, kind, words = SAID[number]
-    session_id, _, age = SESSIONS[session]
-    at = now - age + 60.0 * number
+    session_id = SESSIONS[session][0]
     memory = memory_of(project.id, words, at, kind, session_id=session_id, evidence=words, branch="main")
-    stored = await memories.insert(tx, replace(memory, summary=words[:120]), actor="daemon")
-    await tx.execute("UPDATE events SET at = ? WHERE subject = 'memory' AND subject_id = ?", (at, str(stored.id)))
-    return stored
+    return await memories.insert(tx, replace(memory, summary=words[:120]), actor="daemon")
 
 
-async def _link(tx: aiosqlite.Connection, made: list[Memory]) -> None:
-    """Link a few: the newer store replaces the older one, and two findings support each other."""
-    for source, kind, target in ((1, "SUPERSEDES", 0), (5, "SUPPORTS", 6), (6, "EXTENDS", 1), (3, "CAUSED", 4)):
-        link = Link(0, made[source].id, made[target].id, kind, "active", 0.92, "rules", "", made[source].said_at)
-        await links.add(tx, link, "daemon")
+async def _link(tx: aiosqlite.Connection, source: Memory, kind: str, target: Memory) -> None:
+    link = Link(0, source.id, target.id, kind, "active", 0.92, "rules", "", source.said_at)
+    await links.add(tx, link, "daemon", session_id=source.session_id)
+
+
+async def _archive(tx: aiosqlite.Connection, memory: Memory, at: float) -> None:
+    """Archive a memory at another time."""
+    await memories.archive(tx, memory, "user", "it runs by cron now")
+    await tx.execute("UPDATE memories SET archived_at = ? WHERE id = ?", (at, memory.id))
+    after = json.dumps({"archived_at": at})
+    await tx.execute("UPDATE events SET after = ? WHERE id = (SELECT max(id) FROM events)", (after,))
 
 
 async def _give(tx: aiosqlite.Connection, project: Project, made: list[Memory], now: float) -> None:
-    """Give the last session some memories; one was used."""
+    """Give the last session some memories at its start, and one with a prompt; one was used, another one was not."""
     session_id, _, age = SESSIONS[2]
-    given = ((1, "a decision of the last week"), (2, "a preference"), (3, "a decision"))
-    rows = [
-        Surfaced(session_id, "start/startup", now - age, made[at].id, made[at].content_hash, place, reason, 0.8, 0.9)
-        for place, (at, reason) in enumerate(given)
-    ]
+
+    def given(event: str, at: float, place: int, index: int, reason: str, relevance: float) -> Surfaced:
+        memory = made[index]
+        return Surfaced(session_id, event, at, memory.id, memory.content_hash, place, reason, relevance, 0.9)
+
+    rows = [given("start/startup", now - age, place, *one, 0.4) for place, one in enumerate(GIVEN, 1)]
+    rows.append(given("prompt", now - age + 20 * MINUTE, 1, *PROMPTED, 0.83))
     await surfaces.record(tx, project.id, rows)
-    for surface in (await _unjudged(tx, session_id))[:2]:
-        await surfaces.judge(tx, surface, session_id, surface.memory_id == made[2].id, "it ran `pnpm test`", "bench")
+    judged = {made[1].id: True, made[2].id: False}
+    for surface in [one for one in await _unjudged(tx, session_id) if one.memory_id in judged]:
+        await surfaces.judge(tx, surface, session_id, judged[surface.memory_id], "3 of its 5 own words", "bench")
 
 
 async def _unjudged(tx: aiosqlite.Connection, session_id: str) -> list[surfaces.Unjudged]:

@@ -86,9 +86,6 @@ TOLD_REJUDGED = "told-rejudged"
 
 CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
-FIT = "fits the branch and the latest words"
-"""Why search results are given at a start."""
-
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -167,7 +164,6 @@ class Answers:
             project_id=project.id,
             event=f"start/{source}",
             branch=branch,
-            asked=FIT,
             hints=_hints(branch, before),
             extra=_broken_off(before) if source in ("startup", "late") else (),
             late=late,

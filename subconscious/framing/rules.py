@@ -78,8 +78,8 @@ class Handed:
 class Context:
     """A framed text and its hits; nothing is given if the text is empty. ``held`` are suppressed memories.
 
-    ``sizes`` are the characters of each rendered hit, ``groups`` the groups that they were chosen from. ``handed`` are
-    the earlier sessions in the text.
+    ``sizes`` are the characters of each rendered hit, ``groups`` the groups that they were chosen from, ``reasons`` why
+    each was. ``handed`` are the earlier sessions in the text.
     """
 
     text: str
@@ -87,6 +87,7 @@ class Context:
     held: tuple[Held, ...] = ()
     sizes: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     handed: tuple[Handed, ...] = ()
 
 

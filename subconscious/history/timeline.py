@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, cast
 
 from subconscious.app import App
+from subconscious.domain.model import Memory
+from subconscious.history.act_details import effect_of, linked, linked_pairs, still_holds
 from subconscious.history.undoing import speaker_of
 from subconscious.poisoning.suspicions import noted, of_events
 from subconscious.store import events, memories, responses, reversal, sessions, subjects, surfaces
@@ -20,6 +22,9 @@ NEWEST = 2**53
 PAGE = 200
 MOST_PAGES = 10
 """Pages of events that one request reads, so that a project without changes in a busy store does not read all of it."""
+
+MOST_LINKS = 3
+"""Links of one act that are listed."""
 
 LEFT_OUT = ("surface_outcome", "reading", "question", "prompt", "typed", "failure")
 """Subjects whose events are a session's bookkeeping."""
@@ -73,7 +78,27 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> li
     heads = [_head(act) for act in acts]
     known = await subjects.titles(app.database, heads)
     suspected = await of_events(app.database, heads)
-    return [_act_row(act, head, known, suspected) for act, head in zip(acts, heads, strict=True)]
+    involved = await _involved(app, acts, heads)
+    return [
+        _act_row(act, head, known, suspected) | _details(act, head, involved)
+        for act, head in zip(acts, heads, strict=True)
+    ]
+
+
+async def _involved(app: App, acts: Sequence[Sequence[Event]], heads: Sequence[Event]) -> Mapping[int, Memory]:
+    """Return the memories that acts are named after or linked."""
+    ids = {int(head["subject_id"]) for head in heads if head["subject"] == "memory"}
+    ids.update(*(pair[1:] for pair in chain.from_iterable(map(linked_pairs, acts))))
+    return await memories.get_many(app.database, sorted(ids))
+
+
+def _details(act: Sequence[Event], head: Event, known: Mapping[int, Memory]) -> dict[str, Any]:
+    memory = known.get(int(head["subject_id"])) if head["subject"] == "memory" else None
+    return {
+        "effect": effect_of(head),
+        "holds": still_holds(head, memory),
+        "linked": linked(linked_pairs(act)[:MOST_LINKS], known),
+    }
 
 
 def _is_shown(event: Event) -> bool:
@@ -134,11 +159,13 @@ def _given_row(
         "at": first.at,
         "session_id": first.session_id,
         "event": first.event,
+        "about": first.about,
         "memories": [
             {
                 "id": row.surface.memory_id,
                 "summary": summaries.get(row.surface.memory_id, ""),
                 "reason": row.surface.reason,
+                "relevance": row.surface.relevance,
                 "response": response[row.id],
             }
             for row in sorted(group, key=lambda row: row.surface.position)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,8 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from subconscious.page.changes import effect
 from subconscious.page.site import Notice, Site, form_of, is_part, site_of
 from subconscious.page.wording import counted
+from subconscious.store import events, links
 
 PAGE = 50
 SURFACES_SHOWN = 20
@@ -20,22 +24,36 @@ LIKELY = 0.2
 STATES = {"active": "In use", "archived": "Archived", "unconfirmed": "Not confirmed"}
 SPANS = {"": "Any time", "yesterday": "Since yesterday", "7d": "Last 7 days", "30d": "Last 30 days"}
 
-CHANGES: Mapping[str, tuple[str, dict[str, Any], str]] = {
-    "archive": ("archive", {}, "archived"),
-    "unarchive": ("unarchive", {}, "in use again"),
-    "pin": ("pin", {}, "pinned"),
-    "unpin": ("unpin", {}, "unpinned"),
-    "useful": ("feedback", {"outcome": "accepted"}, "marked as useful"),
-    "wrong": ("feedback", {"outcome": "rejected"}, "marked as wrong"),
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A button: the request with its arguments, what was done, and the button that takes it back."""
+
+    cmd: str
+    done: str
+    undo: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+CHANGES: Mapping[str, Change] = {
+    "archive": Change("archive", "Archived", "Bring back"),
+    "unarchive": Change("unarchive", "Brought back", "Archive again"),
+    "pin": Change("pin", "Pinned", "Unpin"),
+    "unpin": Change("unpin", "Unpinned", "Pin again"),
+    "useful": Change("feedback", "Marked as useful", "Take the rating back", {"outcome": "accepted"}),
+    "wrong": Change("feedback", "Marked as wrong", "Take the rating back", {"outcome": "rejected"}),
 }
-"""The buttons: the request with its arguments, and what was done."""
 
 
 async def _memories(request: Request) -> Response:
     site = site_of(request)
     chosen = _chosen(request)
-    values = await _found(site, chosen)
+    found = await asyncio.gather(*(_found(site, {**chosen, "state": state}) for state in STATES))
+    by_state = dict(zip(STATES, found, strict=True))
+    values = by_state[chosen["state"]] | {"counts": {state: one["count"] for state, one in by_state.items()}}
+    values |= await _details(site, values["memories"], chosen["state"])
     values |= {"chosen": chosen, "states": STATES, "spans": SPANS, "query": urlencode(_kept(chosen))}
+    values["tabs"] = {state: urlencode(_kept({**chosen, "state": state, "page": 1})) for state in STATES}
     if is_part(request):
         return site.part("memories_part.html", **values)
     return await site.page("memories.html", **values)
@@ -70,21 +88,25 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
     if chosen["q"]:
         hits = (await site.ask_here("search", query=chosen["q"], limit=PAGE, **which))["hits"]
-        found = [_of_hit(hit) for hit in hits]
-        return {
-            "memories": found,
-            "names": await _names(site, found),
-            "likely": likely(hits),
-            "total": None,
-            "pages": 1,
-        }
+        return {"memories": [_of_hit(hit) for hit in hits], "likely": likely(hits), "count": likely(hits), "pages": 1}
     found = await site.ask_here("list", limit=PAGE, offset=PAGE * (chosen["page"] - 1), **which)
+    total = found["total"]
+    return {"memories": found["memories"], "likely": len(found["memories"]), "count": total, "pages": -(-total // PAGE)}
+
+
+async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -> dict[str, Any]:
+    """Return what a list says beside its memories: what they replaced, when and why they were archived, and names."""
+    ids = [int(memory["id"]) for memory in found]
+    database = site.app.database.interactive
+    linked = await links.of(database, ids, types=("SUPERSEDES",), replaced=True)
+    replaces: dict[int, list[int]] = {}
+    for link in linked:
+        replaces.setdefault(link.source_id, []).append(link.target_id)
+    wanted = [number for memory in found for number in (*_named(memory), *replaces.get(memory["id"], ()))]
     return {
-        "memories": found["memories"],
-        "names": await _names(site, found["memories"]),
-        "likely": 0,
-        "total": found["total"],
-        "pages": -(-found["total"] // PAGE),
+        "replaces": replaces,
+        "names": await site.names(wanted),
+        "archivals": await events.archivals(database, ids) if state == "archived" else {},
     }
 
 
@@ -97,10 +119,6 @@ def likely(hits: Sequence[Mapping[str, Any]]) -> int:
 
 def _has_words(hit: Mapping[str, Any]) -> bool:
     return any(one["engine"] == "text" for one in hit["engines"])
-
-
-async def _names(site: Site, found: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    return await site.names(number for memory in found for number in _named(memory))
 
 
 def _named(memory: Mapping[str, Any]) -> list[int]:
@@ -125,7 +143,7 @@ async def _memory(request: Request) -> Response:
         titles=await site.titles([shown["memory"]["session_id"], *(one["session_id"] for one in given["surfaces"])]),
         names=await site.names([*_named(shown["memory"]), *shown["merged"], shown["merged_into"] or 0]),
         marks=shown["marks"],
-        history=shown["history"][::-1],
+        history=[_held(event, shown["memory"]) for event in shown["history"][::-1]],
         merged=shown["merged"],
         merged_into=shown["merged_into"],
         surfaces=given["surfaces"],
@@ -134,7 +152,15 @@ async def _memory(request: Request) -> Response:
         links=[link for link in found["links"] if link not in replaced],
         replaced=replaced,
         is_replaced=any(link["name"] != "SUPERSEDES" and link["status"] == "active" for link in replaced),
+        archival=next((one for one in shown["history"][::-1] if effect(one) == "archived"), None),
     )
+
+
+def _held(event: Mapping[str, Any], memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event with whether the memory is still as it left it."""
+    concerned = bool(effect(event)) or event["action"] == "create"
+    holds = not concerned or (event["after"] or {}).get("archived_at") == memory["archived_at"]
+    return {**event, "holds": holds}
 
 
 async def _edit(request: Request) -> Response:
@@ -143,18 +169,22 @@ async def _edit(request: Request) -> Response:
     done, event = await site.change("correct", id=number, way="refined", text=form.first("text").strip())
     if done["replacement"]:
         form["back"] = [f"memory/{done['replacement']['id']}"]
-    return site.done(Notice("The new words are stored; the old ones stay in the history.", event), form)
+    text = "The new words are stored; the old ones stay in the history."
+    return site.done(Notice(text, event, undo="Put the earlier words back"), form)
 
 
 async def _change(request: Request) -> Response:
     site, form = site_of(request), await form_of(request)
-    ids = list(dict.fromkeys(form.numbers("id")))
-    if form.first("do") not in CHANGES or not ids:
+    # A row's own button names its memory; then what is selected elsewhere is left alone.
+    ids = list(dict.fromkeys(form.numbers("only") or form.numbers("id")))
+    change = CHANGES.get("unarchive" if form.numbers("only") else form.first("do"))
+    if change is None or not ids:
         return site.done(Notice("Nothing was chosen.", problem=True), form)
-    cmd, args, words = CHANGES[form.first("do")]
-    _, event = await site.change(cmd, ids=ids, **args)
-    what = counted(len(ids), "memory", "memories")
-    return site.done(Notice(f"{what} {words}." if event else "Nothing had to be changed.", event), form)
+    _, event = await site.change(change.cmd, ids=ids, **change.args)
+    if not event:
+        return site.done(Notice("Nothing had to be changed."), form)
+    what = "" if len(ids) == 1 else f" {counted(len(ids), 'memory', 'memories')}"
+    return site.done(Notice(f"{change.done}{what}:", event, about=tuple(ids), undo=change.undo), form)
 
 
 ROUTES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import groupby
 
 from starlette.requests import Request
@@ -9,8 +10,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from subconscious.domain.errors import NotFoundError
-from subconscious.page.site import site_of
+from subconscious.domain.model import Memory
+from subconscious.page.site import Site, site_of
 from subconscious.page.wording import day
+from subconscious.store import memories
+from subconscious.store.filters import Filter
 
 PAGE = 50
 MOST = 200
@@ -45,8 +49,17 @@ async def _session(request: Request) -> Response:
         names=await site.names(one["memory_id"] for one in given["held"]),
         titles=await site.titles(one["from_id"] for one in given["handovers"]),
         captures=[one for one in captures if one["status"] != "discarded"],
+        learned=await _learned(site, session_id, {one["memory_id"] for one in captures}),
         discarded=sum(one["status"] == "discarded" for one in captures),
     )
+
+
+async def _learned(site: Site, session_id: str, known: Collection[int | None]) -> list[Memory]:
+    """Return the memories of a session that no capture led to: what was corrected, told directly, or carried over."""
+    database, found = site.app.database.interactive, list[Memory]()
+    for archived in (False, True):
+        found += await memories.latest(database, Filter(session_id=session_id, archived=archived), MOST)
+    return sorted((one for one in found if one.id not in known), key=lambda one: one.id)
 
 
 ROUTES = [Route("/sessions", _sessions), Route("/session/{id:str}", _session)]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from subconscious.page.changes import memories_of, takes_back, undone
 from subconscious.page.site import MOST_PROJECTS, Notice, Site, form_of, site_of
-from subconscious.page.wording import action, counted
 
 LOOK_SECONDS = 1.0
 """Pause between two checks for changes: two queries of an index."""
@@ -38,15 +37,11 @@ async def _undo(request: Request) -> Response:
     site, form = site_of(request), await form_of(request)
     done = await site.ask("undo_acts", ids=form.numbers("event"))
     changed = [step for act in done["acts"] for step in act["steps"]]
-    event = max((event["id"] for event in (await site.ask("history", limit=1, everywhere=True))["events"]), default=0)
-    return site.done(Notice(_undone(changed), event if changed else 0), form)
-
-
-def _undone(changed: Sequence[Mapping[str, Any]]) -> str:
-    """Return what was undone: the one change in words, or the number of several."""
-    if len(changed) != 1:
-        return f"Undone: {counted(len(changed), 'change')}."
-    return f'Undone: {action(changed[0]).lower()} "{changed[0]["about"]}"'
+    if not changed:
+        return site.done(Notice("Nothing had to be changed."), form)
+    latest = (await site.ask("history", limit=1, everywhere=True))["events"][0]
+    label = takes_back(latest)
+    return site.done(Notice(undone(changed), latest["id"], about=memories_of(changed), undo=label), form)
 
 
 async def _close(request: Request) -> Response:

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from subconscious.app import App
 from subconscious.domain.errors import NotFoundError, SubconsciousError
 from subconscious.domain.kinds import KINDS
-from subconscious.page import markup, wording
+from subconscious.page import changes, given, markup, wording
 from subconscious.store import memories
 from subconscious.text.quoting import visible
 
@@ -38,15 +38,22 @@ BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?
 
 MOST_PROJECTS = 50
 LATEST_EVENTS = 20
+NAMED = 3
+"""Memories that the line about the last change names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The last change, and the event with which its undo begins (0: it can't be undone)."""
+    """The last change, the memories that it was about, and the button that takes it back.
+
+    ``event`` is the one that the undo begins with (0: it can't be undone), ``undo`` the label of the button.
+    """
 
     text: str
     event: int = 0
     problem: bool = False
+    about: tuple[int, ...] = ()
+    undo: str = "Undo"
 
 
 class Form(dict[str, list[str]]):
@@ -96,11 +103,13 @@ class Site:
         """Return a whole page, with what was just done."""
         known = await self.ask("projects", cwd=self.folder, limit=MOST_PROJECTS)
         notice, self._notice = self._notice, None
+        about = notice.about if notice else ()
         shown = {
             "projects": known["projects"],
             "folder": self.folder,
             "waiting": known["review"],
             "notice": notice,
+            "notice_names": await self.names(about[:NAMED]),
         }
         return HTMLResponse(self._render(template, shown | values))
 
@@ -170,7 +179,9 @@ def application(site: Site) -> Starlette:
 async def _failed(request: Request, error: Exception) -> Response:
     """Return an error of a request as a page, or as a line for a script."""
     if isinstance(error, SubconsciousError):
-        return await _problem(request, error.message, error.remedy, 404 if isinstance(error, NotFoundError) else 409)
+        return await _problem(
+            request, changes.plainly(error.message), error.remedy, 404 if isinstance(error, NotFoundError) else 409
+        )
     log.warning("a request of the page could not be read: %s", error)
     return await _problem(request, "that can't be read", "go back and try again", 400)
 
@@ -205,6 +216,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(wording.FILTERS)
+    made.filters.update(changes.FILTERS)
+    made.filters.update(given.FILTERS)
     made.filters.update(markup.FILTERS)
     return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -11,17 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from subconscious.page.changes import EVENT, UNDOING, replaced
 from subconscious.page.site import is_part, site_of
 from subconscious.page.wording import day
 
 PAGE = 40
 MOST_READ = 5
 """Pages that are read to fill one that shows only a part."""
-
-UNDOING = ("undo", "undone")
-"""The actions of an undo; its reason names the events that it reverts."""
-
-EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
 
 SHOWN = {"all": "Everything", "remembered": "Remembered", "given": "Given", "changed": "Changed"}
 
@@ -44,7 +39,7 @@ async def _page(request: Request, shown: str) -> dict[str, Any]:
     for _ in range(MOST_READ):
         before = {f"before_{name}": number for name, number in start.items()}
         found = await site.ask_here("timeline", limit=PAGE, **before)
-        items += [item for item in found["items"] if shown in ("all", _sort(item))]
+        items += [item for item in found["items"] if shown == "all" or shown in _sorts(item)]
         titles |= found["sessions"]
         start = found["next"]
         if start is None or len(items) >= PAGE:
@@ -71,10 +66,12 @@ def undone_changes(items: Sequence[dict[str, Any]]) -> set[int]:
     return undone
 
 
-def _sort(item: dict[str, Any]) -> str:
+def _sorts(item: dict[str, Any]) -> set[str]:
+    """Return the filters that show an item: a new memory that replaced another one is a change, too."""
     if item["sort"] == "given":
-        return "given"
-    return "remembered" if (item["subject"], item["action"]) == ("memory", "create") else "changed"
+        return {"given"}
+    is_new = (item["subject"], item["action"]) == ("memory", "create")
+    return {"remembered" if is_new else "changed", *(["changed"] if replaced(item) else [])}
 
 
 def _by_day(items: Sequence[dict[str, Any]]) -> list[tuple[str, list[tuple[str, list[dict[str, Any]]]]]]:

@@ -17,7 +17,7 @@ ACTORS = {"user": "you", "assistant": "Claude", "daemon": "Subconscious"}
 ACTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "Remembered",
     ("memory", "archive"): "Archived",
-    ("memory", "unarchive"): "Restored",
+    ("memory", "unarchive"): "Brought back",
     ("memory", "correct"): "Corrected",
     ("memory", "relabel"): "Changed kind or tags of",
     ("memory", "recur"): "Said again",
@@ -26,17 +26,20 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "unpin"): "Unpinned",
     ("memory", "vouched"): "Confirmed",
     ("memory", "unconfirmed"): "Noted, not confirmed yet",
-    ("memory", "undo"): "Undid a change of",
+    ("memory", "undo"): "Took back a change of",
     ("capture", "create"): "Found, waits for review",
     ("capture", "approved"): "Approved",
     ("capture", "edited"): "Approved in other words",
     ("capture", "rejected"): "Rejected",
     ("capture", "released"): "Released from quarantine",
     ("capture", "expired"): "Not decided in time",
-    ("capture", "undone"): "Undid a decision on",
+    ("capture", "undone"): "Took back a decision on",
+    ("capture", "undo"): "Took back a decision on",
     ("capture", "displace"): "Left out of a full review",
     ("link", "link"): "Linked",
+    ("link", "undo"): "Took back a link of",
     ("feedback", "feedback"): "Rated",
+    ("feedback", "undo"): "Took back a rating of",
     ("settings", "accept"): "Accepted settings",
     ("store", "purge"): "Purged",
     ("session", "rollback"): "Rolled back a session",
@@ -74,21 +77,9 @@ STATUSES = {
 }
 
 
-def action(event: Mapping[str, Any]) -> str:
-    """Return what an event did, such as ``Archived``."""
-    named = (str(event["subject"]), str(event["action"]))
-    plain = f"{named[1]} {'' if named[0] == 'memory' else named[0]}".strip().replace("_", " ")
-    return ACTIONS.get(named, plain.capitalize())
-
-
 def tone(event: Mapping[str, Any]) -> str:
     """Return what sort of change an event is, for its colour: something new, something gone, or something else."""
     return "new" if event["action"] in NEW else "gone" if event["action"] in GONE else "other"
-
-
-def undo_label(event: Mapping[str, Any]) -> str:
-    """Return the label of the button that undoes an event: undoing a new memory means to forget it."""
-    return "Forget" if (event["subject"], event["action"]) == ("memory", "create") else "Undo"
 
 
 def actor(event: Mapping[str, Any]) -> str:
@@ -151,6 +142,12 @@ def day(moment: float) -> str:
     return name or f"{at:%A}, {date(moment)}"
 
 
+def when(moment: float) -> str:
+    """Return a moment in a sentence: ``yesterday at 14:03``, ``on 24 November 2026 at 14:03``."""
+    name = day(moment)
+    return f"{name.lower() if ',' not in name else f'on {date(moment)}'} at {clock(moment)}"
+
+
 def clock(moment: float) -> str:
     """Return a time of day as ``14:03``."""
     return f"{_local(moment):%H:%M}"
@@ -177,7 +174,6 @@ def _local(moment: float) -> datetime:
 
 
 FILTERS = {
-    "action": action,
     "actor": actor,
     "ago": ago,
     "clock": clock,
@@ -192,6 +188,6 @@ FILTERS = {
     "stamp": stamp,
     "status": status,
     "tone": tone,
-    "undo_label": undo_label,
+    "when": when,
 }
 """The filters of the templates, by name."""

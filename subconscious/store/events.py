@@ -60,6 +60,17 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
     return [_opened(row) for row in rows]
 
 
+async def archivals(database: Database, ids: Sequence[int]) -> dict[int, Event]:
+    """Return the last event that archived each of these memories, by the memory's id."""
+    rows = await database.rows(
+        "SELECT * FROM events WHERE id IN (SELECT max(id) FROM events WHERE subject = 'memory'"  # noqa: S608
+        f" AND subject_id IN ({qmarks(ids)}) AND before IS NOT NULL AND after LIKE '%\"archived_at\": %'"
+        " AND after NOT LIKE '%\"archived_at\": null%' GROUP BY subject_id)",
+        [str(number) for number in ids],
+    )
+    return {int(event["subject_id"]): event for event in map(_opened, rows)}
+
+
 async def subjects_by_reason(
     database: Database, action: str, subject: str, reasons: Sequence[str]
 ) -> dict[str, set[str]]:

@@ -40,10 +40,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One chosen hit, and its group."""
+    """One chosen hit, its group, and why it is given."""
 
     hit: Hit
     group: str
+    reason: str = ""
 
 
 def is_rule(memory: Memory) -> bool:

@@ -20,6 +20,7 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES
 from subconscious.store import corrections, memories, responses
 from subconscious.store.responses import NONE, Responses
+from subconscious.surfacing import reasons
 from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.eligibility import (
     fit_to_start,
@@ -84,7 +85,9 @@ async def chosen(ctx: RecallContext, work: Work, due: Sequence[Hit] = ()) -> lis
     most = ctx.settings.start_memories
     groups = [Group("due", due, most, free=True), *_groups(ctx, work, weighed, most)]
     vectors = await _vectors(ctx, [hit.memory.id for group in groups for hit in group.hits])
-    return await asyncio.to_thread(choose, groups, most, _Alike(vectors))
+    picks = await asyncio.to_thread(choose, groups, most, _Alike(vectors))
+    known = reasons.Known(work.hints, work.branch, work.files)
+    return [replace(pick, reason=reasons.at_start(pick.hit, pick.group, known)) for pick in picks]
 
 
 async def _weigh(ctx: RecallContext, work: Work, due: Collection[int]) -> _Weighed:

@@ -29,6 +29,7 @@ from subconscious.sessions.previous_session import Left, StartingPoint, answer_l
 from subconscious.store import corrections, full_text, handovers, memories, responses, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.supersession.retirement import holding_hits
+from subconscious.surfacing import reasons
 from subconscious.surfacing.bound_candidates import bindable, fitting_file, fitting_prompt
 from subconscious.surfacing.eligibility import is_finding, is_stated_in, told_elsewhere, unasked
 from subconscious.surfacing.errors import Fault, fault_of, likeness
@@ -41,8 +42,6 @@ from subconscious.text.terms import terms
 
 PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
 """Events of proactive surfacing."""
-
-FITS = "fits the prompt"
 
 CANDIDATES = 100
 """Memories that are compared with a file or an error."""
@@ -115,7 +114,9 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
         return rules.SILENCE
     handed = {left.session.id} if left is not None else set[str]()
     story = await worked_on(ctx, prompt.session_id, prompt.project_id, prompt.text, handed) if asks else None
-    occasion = SurfacingEvent(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
+    occasion = SurfacingEvent(
+        prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=reasons.FITS, due=due
+    )
     found = await recall(ctx, unasked(prompt.text), prompt.project_id, 2 * rules.MOST) if asks else []
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * branch_factor(hit.memory, prompt.branch, ctx.worktree_state))
@@ -124,6 +125,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
     hits = [hit for hit in (*fits, *guess) if not is_stated_in(prompt.text, hit.memory)]
     hits = [*await due_hits(ctx, due), *hits]
     beside = Beside(await _ranked(ctx, occasion, BOUND, bound), left, story, known)
+    occasion = replace(occasion, reasons=reasons.of_prompt(prompt.text, hits, beside.bound))
     return await _give(ctx, occasion, hits, seen, beside)
 
 
@@ -145,8 +147,10 @@ async def surface_file(ctx: RecallContext, occasion: SurfacingEvent, touched: To
     hits = await _about_file(ctx, occasion, touched) if room(limits(ctx, TOUCHED), seen.ordinary, touched.path) else []
     if not hits and not of_type:
         return rules.SILENCE
-    occasion = replace(occasion, about=touched.path, asked="bound to the file")
-    return await _give(ctx, occasion, hits, seen, Beside(await _ranked(ctx, occasion, BOUND, of_type)))
+    beside = Beside(await _ranked(ctx, occasion, BOUND, of_type))
+    of_its_type = {hit.memory.id: reasons.OF_TYPE for hit in beside.bound}
+    occasion = replace(occasion, about=touched.path, asked="names the file", reasons=of_its_type)
+    return await _give(ctx, occasion, hits, seen, beside)
 
 
 async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Touched) -> list[Hit]:
@@ -211,9 +215,9 @@ async def surface_error(ctx: RecallContext, occasion: SurfacingEvent, call: Fail
     alike = await _alike(ctx, occasion.project_id, fault)
     hits = await _ranked(ctx, occasion, "error", [(memory, sure) for memory, (sure, _) in alike])
     guess = await _findings_in_folder(ctx, occasion, fault)
-    reasons = {memory.id: f"shares {', '.join(shared)} with the error" for memory, (_, shared) in alike}
-    reasons |= {hit.memory.id: f"names {fault.folder_named(hit.memory.content)} as the error does" for hit in guess}
-    return await _give(ctx, replace(occasion, reasons=reasons), [*hits, *guess], seen)
+    why = {memory.id: f"shares {', '.join(shared)} with the error" for memory, (_, shared) in alike}
+    why |= {hit.memory.id: f"names {fault.folder_named(hit.memory.content)} as the error does" for hit in guess}
+    return await _give(ctx, replace(occasion, reasons=why), [*hits, *guess], seen)
 
 
 async def _alike(

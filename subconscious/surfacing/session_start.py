@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from time import time
-from types import MappingProxyType
 
 from subconscious.domain.model import Hit, Memory, Surface
 from subconscious.framing import rules
@@ -36,15 +35,6 @@ GREETING = "start/"
 
 LONGEST_AT_START = 400
 """Characters of one memory that are given at a start."""
-
-REASONS = MappingProxyType(
-    {
-        "pinned": "pinned",
-        "rule": "a standing rule of the user, or project knowledge",
-        "way out": "a way out of a failure that recurs in this project",
-    }
-)
-"""Why the memories of these groups are given; for the others, search engines give the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +91,11 @@ async def compose_start(ctx: RecallContext, start: Start, without: Collection[in
     extra = start.lasting if handed else (*start.lasting, *start.extra)
     budget = rules.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = rules.compose(hits, budget, start.branch, extra, marks_for(ctx, start), tell=brief, closing=handed)
-    groups = {pick.hit.memory.id: pick.group for pick in picks}
+    chosen_as = {pick.hit.memory.id: pick for pick in picks}
     return replace(
         context,
-        groups=tuple(groups[hit.memory.id] for hit in context.hits),
+        groups=tuple(chosen_as[hit.memory.id].group for hit in context.hits),
+        reasons=tuple(chosen_as[hit.memory.id].reason for hit in context.hits),
         handed=(rules.Handed(left.session),) if left is not None and handed and handed in context.text else (),
     )
 
@@ -157,7 +148,7 @@ async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -
 
     Being given does not count as use. Only requested memories do at once, others when an answer uses them.
     """
-    now, groups = time(), context.groups or ("",) * len(context.hits)
+    now, reasons = time(), context.reasons or ("",) * len(context.hits)
     rows = [
         Surface(
             session_id=start.session_id,
@@ -166,7 +157,7 @@ async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -
             memory_id=hit.memory.id,
             content_hash=hit.memory.content_hash,
             position=position,
-            reason=_why(hit, start, group),
+            reason=_why(hit, start, reason),
             relevance=hit.relevance,
             decay=hit.decay,
             engines=hit.engines,
@@ -176,7 +167,7 @@ async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -
             trigger_id=start.due[hit.memory.id].id if hit.memory.id in start.due else None,
             characters=size,
         )
-        for position, (hit, group, size) in enumerate(zip(context.hits, groups, context.sizes, strict=True), start=1)
+        for position, (hit, reason, size) in enumerate(zip(context.hits, reasons, context.sizes, strict=True), start=1)
     ]
     async with ctx.database.write() as tx:
         await surfaces.record(tx, start.project_id, rows)
@@ -196,14 +187,8 @@ async def due_hits(ctx: RecallContext, due: Mapping[int, Due]) -> list[Hit]:
     return [Hit(known[number], 1.0, decay_factor(ctx, known[number], now)) for number in due if number in known]
 
 
-def _why(hit: Hit, start: Start, group: str) -> str:
-    """Return why a memory was given, for `why-surfaced`."""
-    asked = start.reasons.get(hit.memory.id, start.asked)
+def _why(hit: Hit, start: Start, reason: str) -> str:
+    """Return why a memory was given, for `why-surfaced`; ``reason`` is that of a start."""
     if hit.memory.id in start.due:
         return rules.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
-    if group in REASONS:
-        return REASONS[group]
-    if hit.engines:
-        ranks = ", ".join(f"{engine.engine} rank {engine.rank}" for engine in hit.engines)
-        return f"{asked}: {ranks}"
-    return "recent in this project"
+    return reason or start.reasons.get(hit.memory.id, start.asked)

@@ -40,8 +40,21 @@ class LatestResult(TypedDict):
     surface: int
 
 
+class Linked(TypedDict):
+    """A link that an act made, and what its memories say; it starts from the memory ``id``."""
+
+    type: str
+    id: int
+    summary: str
+    other: int
+    other_summary: str
+
+
 class ActItem(TypedDict):
-    """An act, named after its most important event. ``number``: how many things that event's action was done to."""
+    """An act, named after its most important event. ``number``: how many things that event's action was done to.
+
+    ``effect``: whether it archived or restored a memory, and ``holds``: whether that memory is still as it left it.
+    """
 
     sort: Literal["change"]
     id: int
@@ -56,6 +69,9 @@ class ActItem(TypedDict):
     number: int
     speaker: str
     change: bool
+    effect: Literal["archived", "restored", ""]
+    holds: bool
+    linked: list[Linked]
     suspicion: NotRequired[str]
 
 
@@ -65,6 +81,7 @@ class GivenMemory(TypedDict):
     id: int
     summary: str
     reason: str
+    relevance: float
     response: str
 
 
@@ -75,6 +92,7 @@ class GivenItem(TypedDict):
     at: float
     session_id: str
     event: str
+    about: str
     memories: list[GivenMemory]
 
 

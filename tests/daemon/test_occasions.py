@@ -53,7 +53,7 @@ def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speake
     assert touch(talker, "src/upload/worker.py") == ""
     (surface,) = why(running, talker)["surfaces"]
     assert (surface["event"], surface["about"]) == ("file", "src/upload/worker.py")
-    assert surface["reason"].startswith("bound to the file")
+    assert surface["reason"].startswith("names the file")
     assert surface["limits"]["file"] == "0 of 2"
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bench.page_store import SESSIONS, Furnished
+from bench.page_store import REDIS, SESSIONS, Furnished
 from subconscious import wire
 from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home
@@ -33,10 +33,30 @@ def test_the_timeline_has_everything_once_whatever_the_size_of_a_page(served: Ho
 
 def test_the_timeline_says_what_was_given_and_used(served: Home, shop: Furnished) -> None:
     items = terminal.call(served, "timeline", everywhere=True, limit=100)["items"]
-    (given,) = [item for item in items if item["sort"] == "given"]
-    assert [memory["response"] for memory in given["memories"]] == ["", "used: it ran `pnpm test`", "not used"]
+    prompted, began = [item for item in items if item["sort"] == "given"]
+    assert [memory["response"] for memory in began["memories"]] == ["", "used: 3 of its 5 own words", "not used"]
+    assert [memory["relevance"] for memory in prompted["memories"]] == [0.83]
     archived = next(item for item in items if (item["sort"], item.get("action")) == ("change", "archive"))
     assert (archived["actor"], archived["change"], archived["number"]) == ("user", True, 1)
+
+
+def test_the_timeline_says_whether_a_change_still_holds(served: Home, shop: Furnished) -> None:
+    def effects() -> dict[str, tuple[str, bool]]:
+        items = terminal.call(served, "timeline", cwd=str(shop.root), limit=100)["items"]
+        own = [item for item in items if item.get("subject_id") == str(shop.archived) and item["subject"] == "memory"]
+        return {item["action"]: (item["effect"], item["holds"]) for item in own}
+
+    assert effects() == {"archive": ("archived", True), "create": ("", False)}
+    terminal.call(served, "unarchive", ids=[shop.archived])
+    assert effects() == {"unarchive": ("restored", True), "archive": ("archived", False), "create": ("", True)}
+
+
+def test_the_timeline_names_what_was_replaced_and_by_what(served: Home, shop: Furnished) -> None:
+    items = terminal.call(served, "timeline", cwd=str(shop.root), limit=100)["items"]
+    linked = [link for item in items if item["sort"] == "change" for link in item["linked"]]
+    (replaced,) = [link for link in linked if link["type"] == "SUPERSEDES"]
+    assert (replaced["id"], replaced["other"]) == (shop.postgres, shop.redis)
+    assert replaced["other_summary"] == REDIS
 
 
 def test_another_project_s_timeline_has_nothing_of_this_one(served: Home, shop: Furnished) -> None:

@@ -56,11 +56,11 @@ async def test_a_late_start_leaves_out_what_the_session_itself_brought(database:
 
 async def test_to_be_given_is_no_use_and_its_reason_is_kept(database: Database, project: Project) -> None:
     memory = await store(database, project, "The upload worker retries twice.")
-    await given(make_mind(database), project, hints="upload", asked="fits the branch")
+    await given(make_mind(database), project, hints="upload")
     kept = await memories.get(database, memory)
     assert (kept.uses, kept.last_used_at) == (0, None)
     (surface,) = await surfaces.listing(database, memory_id=memory)
-    assert surface.reason == "fits the branch: text rank 1"
+    assert surface.reason == "a decision that fits the branch and the latest prompts: shares upload"
 
 
 async def test_recall_keeps_to_its_project(database: Database, project: Project) -> None:
@@ -97,7 +97,7 @@ async def test_a_prompt_is_given_what_it_is_about_once(database: Database, proje
     assert await fitting(ctx, project, session="another") == [memory]
     (surface, _) = await surfaces.listing(database, memory_id=memory)
     assert surface.event == "prompt"
-    assert surface.reason.startswith("fits the prompt: text rank 1")
+    assert surface.reason.startswith("fits the prompt: shares ")
 
 
 @pytest.mark.parametrize("text", ["thanks, go on", "fix it", "", "the of and", "commit and push please"])

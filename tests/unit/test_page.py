@@ -9,7 +9,6 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import Any
 
 import pytest
 
@@ -18,8 +17,6 @@ from subconscious.context.signals import KEPT, AnswerTimes
 from subconscious.page import access, server, wording
 from subconscious.page.access import Keys, refusal
 from subconscious.page.site import BACK, _templates
-from subconscious.page.timeline import undone_changes
-from subconscious.page.wording import undo_label
 
 ROOT = Path(__file__).resolve().parents[2]
 BUSY = """
@@ -186,8 +183,6 @@ def test_times_are_worded(ago: float, words: str) -> None:
 
 
 def test_unknown_words_of_the_program_are_shown_as_they_are() -> None:
-    assert wording.action({"subject": "memory", "action": "archive"}) == "Archived"
-    assert wording.action({"subject": "lesson", "action": "learned"}) == "Learned lesson"
     assert wording.occasion("start/startup") == "given when it started"
     assert wording.actor({"actor": "daemon", "speaker": "user"}) == "from what you said"
     assert wording.stamp(1e300), "a clock that was wrong"
@@ -200,19 +195,3 @@ def test_the_times_of_hooks_are_summed_up() -> None:
     (row,) = times.summary()
     assert (row["event"], row["answers"]) == ("Stop", KEPT)
     assert (round(row["median_ms"]), round(row["p95_ms"])) == (201, 290)
-
-
-def _change(number: int, action: str, reason: str = "") -> dict[str, Any]:
-    return {"sort": "change", "id": number, "subject": "memory", "action": action, "reason": reason}
-
-
-def test_an_undone_change_is_marked_unless_the_undo_was_undone() -> None:
-    archived, undo = _change(21, "archive"), _change(22, "undo", "event 21 (archive)")
-    assert undone_changes([undo, archived]) == {21}
-    assert undone_changes([_change(23, "undo", "event 22 (undo)"), undo, archived]) == {22}
-    assert undone_changes([{"sort": "given"}, _change(24, "archive", "see event 21")]) == set()
-
-
-def test_undoing_what_was_remembered_is_called_forget() -> None:
-    assert undo_label(_change(1, "create")) == "Forget"
-    assert undo_label(_change(2, "archive")) == "Undo"

@@ -1,96 +1,72 @@
-"""Which way reasons lie, type by type, and that chains of them are whole and end."""
+"""Words for why a session is given a memory."""
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from subconscious.domain.link_types import LINK_TYPES, directed_name, find_link_type
-from subconscious.domain.model import Link
-from subconscious.links.reasons import MOST_CHAINS, Reasons, reasons
-from tests.support.link_graphs import around, linked, pairs
+from bench.memory import memory_of
+from subconscious.domain.model import EngineHit, Hit
+from subconscious.surfacing import reasons
+from subconscious.surfacing.reasons import Known
 
-
-def found(links: list[Link], root: int = 1, depth: int = 3) -> Reasons:
-    return asyncio.run(reasons(root, around(links), depth))
+UPLOADS = "Chunked uploads over the proxy fail after 60 seconds; the worker parks sk4242 chunks."
 
 
-def paths(links: list[Link], root: int = 1, depth: int = 3) -> list[list[int]]:
-    return [[step.memory_id for step in chain] for chain in found(links, root, depth).chains]
+def _hit(text: str = UPLOADS, engine: str = "text", **values: object) -> Hit:
+    memory = replace(memory_of("p", text, 0.0, "decision"), **values)  # type: ignore[arg-type]
+    return Hit(memory, 0.8, 1.0, (EngineHit(engine, 1, 1.0),) if engine else ())
 
 
-# By hand and not from the registry: "what to do" (1) is explained by "the reason" (2).
-EXPLAINS = {
-    "CAUSED": (2, 1),
-    "ENABLED": (2, 1),
-    "SUPPORTS": (2, 1),
-    "DERIVED_FROM": (1, 2),
-    "SUPERSEDES": (1, 2),
-    "REQUIRES": (1, 2),
-}
-SILENT = ("CONTRADICTS", "EXTENDS", "REFERS_TO", "CONSOLIDATES")
+def test_a_prompt_shares_words_with_a_memory_as_the_memory_writes_them() -> None:
+    found = reasons.of_prompt("why do UPLOADS through the proxies fail?", [_hit()], [])
+    assert list(found.values()) == ["fits the prompt: shares uploads, proxy and fail"]
 
 
-@pytest.mark.parametrize("type_", EXPLAINS)
-def test_each_type_leads_to_its_reason_and_not_from_it(type_: str) -> None:
-    link = linked(1, *EXPLAINS[type_], type_)
-    assert paths([link], root=1) == [[2]]
-    assert paths([link], root=2) == []
+def test_tokens_with_digits_are_not_repeated() -> None:
+    assert reasons.shared_words("sk4242 60 seconds", _hit().memory) == ["seconds"]
 
 
-@pytest.mark.parametrize("type_", SILENT)
-def test_other_types_give_no_reason(type_: str) -> None:
-    assert paths([linked(1, 1, 2, type_)]) == paths([linked(1, 2, 1, type_)]) == []
+@pytest.mark.parametrize(
+    ("engine", "reason"),
+    [
+        ("vector", "fits the prompt: near in meaning"),
+        ("graph", "fits the prompt: linked to memories that fit"),
+        ("text", "fits the prompt"),
+    ],
+)
+def test_without_a_common_word_the_engine_tells_why(engine: str, reason: str) -> None:
+    assert reasons.fitting(reasons.FITS, "tulips", _hit(engine=engine)) == reason
 
 
-def test_every_type_is_one_or_the_other() -> None:
-    assert {*EXPLAINS, *SILENT} == set(LINK_TYPES)
+def test_what_a_prompt_is_bound_to_has_its_own_reason() -> None:
+    hit = _hit()
+    assert reasons.of_prompt("uploads", [], [hit]) == {hit.memory.id: reasons.NAMES_STEP}
 
 
-def test_a_step_reads_from_where_it_begins() -> None:
-    (chain,) = found([linked(1, 2, 1, "CAUSED"), linked(2, 2, 3, "REQUIRES")]).chains
-    assert [(step.since, step.name, step.memory_id) for step in chain] == [(1, "CAUSED_BY", 2), (2, "REQUIRES", 3)]
+def test_a_rule_is_told_from_what_was_promoted() -> None:
+    rule = _hit(kind="preference")
+    assert reasons.at_start(rule, "rule", Known()) == "a standing preference of the user"
+    assert reasons.at_start(_hit(), "rule", Known()) == reasons.PROMOTED
 
 
-def test_chains_go_as_far_as_asked() -> None:
-    line = [linked(number, number + 1, number) for number in range(1, 6)]
-    assert paths(line) == [[2, 3, 4]]
-    assert paths(line, depth=1) == [[2]]
+@pytest.mark.parametrize(
+    ("hit", "reason"),
+    [
+        (_hit(files=("src/worker.py", "a.py")), "a decision about worker.py, on which the last session worked"),
+        (_hit(branch="uploads"), "a decision made on the branch uploads"),
+        (_hit(), "a decision that fits the branch and the latest prompts: shares Chunked and parks"),
+    ],
+)
+def test_a_decision_is_about_files_a_branch_or_the_latest_prompts(hit: Hit, reason: str) -> None:
+    assert reasons.at_start(hit, "decision", Known("park the chunks?", "uploads", ("worker.py",))) == reason
 
 
-def test_a_circle_and_two_ways_to_one_reason() -> None:
-    circle = [linked(1, 2, 1), linked(2, 1, 2)]
-    assert paths(circle) == [[2]]
-    diamond = [linked(1, 2, 1), linked(2, 3, 1), linked(3, 4, 2), linked(4, 4, 3)]
-    assert paths(diamond) == [[2, 4], [3, 4]]
+def test_what_no_search_found_is_only_recent() -> None:
+    assert reasons.at_start(_hit(engine=""), "other", Known("uploads")) == reasons.RECENT
+    assert reasons.at_start(_hit(), "other", Known("uploads")) == f"{reasons.FIT}: shares uploads"
 
 
-def test_too_many_reasons_are_cut_and_said_to_be() -> None:
-    many = found([linked(number, number + 1, 1) for number in range(1, 90)])
-    assert (len(many.chains), many.cut) == (MOST_CHAINS, True)
-    assert not found([linked(1, 2, 1)]).cut
-
-
-@given(st.lists(st.tuples(pairs, st.sampled_from(sorted(LINK_TYPES))), max_size=40), st.integers(1, 4))
-def test_chains_meet_nothing_twice_and_each_goes_on_where_the_last_step_ended(
-    drawn: list[tuple[tuple[int, int], str]], depth: int
-) -> None:
-    links = [linked(number, *pair, type_) for number, (pair, type_) in enumerate(drawn, 1)]
-    for chain in found(links, depth=depth).chains:
-        met = [1, *(step.memory_id for step in chain)]
-        assert [step.since for step in chain] == met[:-1]
-        assert len(set(met)) == len(met) <= depth + 1
-        assert all({step.since, step.memory_id} == {step.link.source_id, step.link.target_id} for step in chain)
-
-
-def test_types_are_known_by_name_and_by_inverse() -> None:
-    for row in LINK_TYPES.values():
-        assert find_link_type(row.name.lower()) == (row, False)
-        assert find_link_type(row.inverse.replace("_", "-")) == (row, not row.symmetric)
-        assert directed_name(row.name, source=True) == row.name
-        assert directed_name(row.name, source=False) == row.inverse
-    assert find_link_type("likes") is None
-    assert directed_name("UNHEARD", source=False) == "UNHEARD"
+def test_words_are_listed() -> None:
+    assert [reasons.listed(words) for words in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]

@@ -10,10 +10,12 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.submit();
 });
 
-// Many at once: the buttons work as soon as something is chosen.
+// Many at once: the buttons work as soon as something is chosen. Nobody chooses what is folded away.
+const listed = (form) => [...form.querySelectorAll("input[name=id]")].filter((box) => !box.closest("details:not([open])"));
+
 function countChosen(form) {
-  const boxes = [...form.querySelectorAll("input[name=id]")];
-  const chosen = boxes.filter((box) => box.checked).length;
+  const boxes = listed(form);
+  const chosen = form.querySelectorAll("input[name=id]:checked").length;
   const total = form.querySelector("[data-total]");
   total.dataset.before ??= total.textContent;
   total.textContent = chosen ? `${chosen} selected` : total.dataset.before;
@@ -27,7 +29,7 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest("[data-bulk]");
   if (!form) return;
   if (event.target.matches("[data-all]")) {
-    form.querySelectorAll("input[name=id]").forEach((box) => { box.checked = event.target.checked; });
+    listed(form).forEach((box) => { box.checked = event.target.checked; });
   }
   countChosen(form);
 });

@@ -1,0 +1,45 @@
+"""What an act of the timeline did: whether it archived or restored, whether that still holds, and what it linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from subconscious.domain.model import Memory
+from subconscious.wire.page import Linked
+
+Effect = Literal["archived", "restored", ""]
+
+
+def effect_of(event: Mapping[str, Any]) -> Effect:
+    """Return whether an event archived or restored a memory that existed before."""
+    before, after = event["before"] or {}, event["after"] or {}
+    if event["subject"] != "memory" or not before or "archived_at" not in after:
+        return ""
+    return "restored" if after["archived_at"] is None else "archived"
+
+
+def still_holds(event: Mapping[str, Any], memory: Memory | None) -> bool:
+    """Whether a memory is still in use, or archived, as an event left it; true for events about anything else."""
+    if event["subject"] != "memory" or not (effect_of(event) or event["action"] == "create"):
+        return True
+    return memory is not None and (event["after"] or {}).get("archived_at") == memory.archived_at
+
+
+def linked_pairs(act: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
+    """Return the links that an act made: the type, the memory that it starts from, and the other one."""
+    made = [event["after"] or {} for event in act if (event["subject"], event["action"]) == ("link", "link")]
+    return [
+        (str(link["type"]), int(link["source_id"]), int(link["target_id"]))
+        for link in made
+        if link.get("status") == "active"
+    ]
+
+
+def linked(pairs: Sequence[tuple[str, int, int]], known: Mapping[int, Memory]) -> list[Linked]:
+    """Return links with what their memories say; without those of purged memories."""
+    return [
+        {"type": sort, "id": one, "summary": known[one].summary, "other": other, "other_summary": known[other].summary}
+        for sort, one, other in pairs
+        if one in known and other in known
+    ]

@@ -1,0 +1,147 @@
+"""Words for changes on the page: what a change did, why, and what the button that takes it back does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from subconscious.history.act_details import effect_of
+from subconscious.page.wording import ACTIONS, counted
+
+UNDOING = ("undo", "undone")
+"""The actions of an undo; its reason names the events that it reverts."""
+
+EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
+"""The number of an event in such a reason."""
+
+_REVERTED = re.compile(r"event \d+ \((?P<action>[\w ]+?)(?: of [^)]*)?\)(?:: )?", re.ASCII)
+
+UNDONE: Mapping[str, str] = {
+    "create": "Forgot",
+    "archive": "Brought back",
+    "unarchive": "Archived again",
+    "pin": "Unpinned",
+    "unpin": "Pinned again",
+    "correct": "Put back the earlier words of",
+    "relabel": "Put back the kind and tags of",
+}
+"""What the undo of an action on a memory did."""
+
+EFFECTS: Mapping[str, tuple[str, str]] = {
+    "archived": ("Archived", "Bring back"),
+    "restored": ("Brought back", "Archive again"),
+}
+"""What an undo did, by its effect on a memory; and what the button that takes such a change back does."""
+
+BUTTONS: Mapping[tuple[str, str], str] = {
+    ("memory", "create"): "Forget",
+    ("memory", "pin"): "Unpin",
+    ("memory", "unpin"): "Pin again",
+    ("memory", "correct"): "Put the earlier words back",
+    ("memory", "relabel"): "Put kind and tags back",
+    ("link", "link"): "Remove the link",
+    ("capture", "create"): "Discard",
+    ("capture", "approved"): "Decide again",
+    ("capture", "edited"): "Decide again",
+    ("capture", "rejected"): "Decide again",
+    ("feedback", "feedback"): "Take the rating back",
+}
+"""The buttons that take other changes back; the rest are called "Undo"."""
+
+EXPLAINED: Mapping[str, str] = {
+    "Forget": "Takes back that this was learned: it is archived, and so is the statement that it came from",
+    "Bring back": "Puts it back in use: sessions are given it again",
+    "Archive again": "Takes it out of use again; it can still be brought back",
+}
+"""What a button does, where its name does not say all."""
+
+SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
+"""What happened to a memory after a change, by the change's effect."""
+
+
+def action(event: Mapping[str, Any]) -> str:
+    """Return what a change did, such as ``Archived``."""
+    if event["subject"] == "link" and replaced(event):
+        return "Replaced"
+    named = (str(event["subject"]), str(event["action"]))
+    if event["action"] in UNDOING and event["subject"] == "memory":
+        reverted = _REVERTED.match(event["reason"] or "")
+        known = UNDONE.get(reverted["action"]) if reverted else None
+        return known or EFFECTS.get(effect(event), (ACTIONS["memory", "undo"],))[0]
+    plain = f"{named[1]} {'' if named[0] == 'memory' else named[0]}".strip().replace("_", " ")
+    return ACTIONS.get(named, plain.capitalize())
+
+
+def effect(event: Mapping[str, Any]) -> str:
+    """Return whether a change archived or restored a memory: ``archived``, ``restored`` or ""."""
+    known = event.get("effect")
+    return str(known if known is not None else effect_of(event))
+
+
+def replaced(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the links of a change by which memories were replaced; each starts from the newer one."""
+    return [link for link in event.get("linked", ()) if link["type"] == "SUPERSEDES"]
+
+
+def because(event: Mapping[str, Any]) -> str:
+    """Return why a change was made, without the numbers of events."""
+    return _REVERTED.sub("", event["reason"] or "").strip()
+
+
+def plainly(message: str) -> str:
+    """Return a message about changes without the numbers of events."""
+    return EVENT.sub("a change", message)
+
+
+def takes_back(event: Mapping[str, Any]) -> str:
+    """Return the label of the button that takes a change back: what it does."""
+    if event["subject"] == "link" and replaced(event):
+        return "Use both again"
+    named = (str(event["subject"]), str(event["action"]))
+    return EFFECTS[effect(event)][1] if effect(event) else BUTTONS.get(named, "Undo")
+
+
+def explained(label: str) -> str:
+    """Return what a button does; "" if its name says it."""
+    return EXPLAINED.get(label, "")
+
+
+def since(event: Mapping[str, Any]) -> str:
+    """Return what happened to the memory of a change since, if the change can't be taken back any more for it."""
+    return "" if event.get("holds", True) else SINCE[effect(event)]
+
+
+def undone(steps: Sequence[Mapping[str, Any]]) -> str:
+    """Return what an undo did, for the line above the page, which names the memories behind it."""
+    words = {_undone(step) for step in steps}
+    if len(steps) == 1 and words:
+        return f"{words.pop()}:"
+    if len(words) == 1 and all(step["subject"] == "memory" for step in steps):
+        return f"{words.pop()} {counted(len(steps), 'memory', 'memories')}:"
+    return f"Took back {counted(len(steps), 'change')}."
+
+
+def _undone(step: Mapping[str, Any]) -> str:
+    """Return what the undo of one change did."""
+    named = (str(step["subject"]), "undo")
+    if step["subject"] == "memory":
+        return UNDONE.get(step["action"]) or EFFECTS.get(effect_of(step), (ACTIONS[named],))[0]
+    return ACTIONS.get(named, "Took back a change of")
+
+
+def memories_of(steps: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """Return the memories that an undo changed."""
+    return tuple(dict.fromkeys(int(step["subject_id"]) for step in steps if step["subject"] == "memory"))
+
+
+FILTERS = {
+    "action": action,
+    "because": because,
+    "effect": effect,
+    "explained": explained,
+    "replaced": replaced,
+    "since": since,
+    "takes_back": takes_back,
+}
+"""The filters of the templates, by name."""

@@ -1,0 +1,101 @@
+"""Words for what sessions were given: why, how relevant it was, and whether it was used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_RANKS = re.compile(r": (?P<ranks>[a-z]+ rank \d+(?:, [a-z]+ rank \d+)*)$", re.ASCII)
+"""Search ranks, with which earlier versions ended a reason."""
+
+ASKED: Mapping[str, str] = {"mcp": "Claude looked it up", "recall": "You asked for it", "why": "You asked for it"}
+"""Reasons of what was asked for, by the event."""
+
+WRITTEN: Mapping[str, str] = {
+    "fits the prompt": "It fits your prompt",
+    "fits the branch and the latest prompts": "It fits the branch and your latest prompts",
+    "fits the branch and the latest words": "It fits the branch and your latest prompts",
+    "recent in this project": "One of the latest memories of this project",
+    "pinned": "You pinned it",
+    "a standing rule of the user, or project knowledge": "A standing rule of yours, or knowledge of this project",
+    "promoted to knowledge of this project": "It was promoted to knowledge of this project",
+}
+"""Recorded reasons, or their beginnings, for which the page has other words."""
+
+BEFORE_FILE: Mapping[str, str] = {
+    "names the file": "It names the file {}",
+    "bound to the file": "It is about the file {}",
+    "about files of this type": "It is about files of the type of {}",
+}
+"""Recorded reasons that are completed by the file."""
+
+_VERBS = re.compile(r"\A(?:names|shares)\b")
+"""Reasons that lack a subject."""
+
+_SHARE = re.compile(r"\d+ of its ", re.ASCII)
+"""How an answer used a memory, where it repeats a share of its words or names."""
+
+HIGH, FAIR = 0.75, 0.5
+"""Relevance from which it is called so; prompts are given what has 0.6 by default."""
+
+NOT_MEASURED = ("start", "mcp", "recall", "why", "fork")
+"""Events whose memories are chosen by other things than relevance."""
+
+
+def why(reason: str, event: str, about: str = "") -> str:
+    """Return why a session was given a memory, as a sentence without its full stop."""
+    plain = _RANKS.sub("", reason).strip()
+    asked = next((words for name, words in ASKED.items() if event.startswith(name)), "")
+    if asked or not plain:
+        return asked or "The reason was not recorded"
+    if plain in BEFORE_FILE:
+        return BEFORE_FILE[plain].format(about or "that was touched")
+    what, colon, how = plain.partition(": ")
+    sentence = WRITTEN.get(what) or _subjected(what)
+    return _to_reader(f"{sentence}{_how(how, what)}" if colon else sentence)
+
+
+def _how(how: str, what: str) -> str:
+    """Return how a memory fits, behind that it does."""
+    if what not in WRITTEN and not what.startswith("a decision"):
+        return f": {how}"
+    words = how.removeprefix("shares ")
+    return f": both say {words}" if words != how else f": {how}"
+
+
+def _subjected(what: str) -> str:
+    whole = f"it {what}" if _VERBS.match(what) else what
+    return whole[:1].upper() + whole[1:]
+
+
+def _to_reader(text: str) -> str:
+    """Return a text about the user for the user."""
+    return text.replace(" of the user", " of yours").replace("the latest prompts", "your latest prompts")
+
+
+def relevance(value: float, event: str) -> str:
+    """Return how relevant a memory was; "" where that was not why it was given."""
+    if event.startswith(NOT_MEASURED) or not value:
+        return ""
+    return "high" if value >= HIGH else "fair" if value >= FAIR else "low"
+
+
+def outcome(response: str) -> tuple[str, str, str]:
+    """Return whether a session used a memory: the badge's words, its colour, and how it used it."""
+    state, _, how = response.partition(": ")
+    if state == "used":
+        return "used", "good", _used(how)
+    if state == "violated":
+        return "not followed", "warn", "You had to say it again"
+    return ("not used", "", "") if state else ("not known yet", "open", "")
+
+
+def _used(how: str) -> str:
+    """Return how a session used a memory, as a sentence without its full stop."""
+    if how == "named by its number":
+        return "An answer names it by its number"
+    return f"An answer has {how}" if _SHARE.match(how) else how
+
+
+FILTERS = {"outcome": outcome, "relevance": relevance, "why": why}
+"""The filters of the templates, by name."""

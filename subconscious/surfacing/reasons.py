@@ -1,0 +1,95 @@
+"""Words for why a session is given a memory: recorded with it, and shown by `why-surfaced` and the page. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from subconscious.domain.model import Hit, Memory
+from subconscious.surfacing.portfolio import is_rule
+from subconscious.text.terms import stem, terms
+
+FITS = "fits the prompt"
+FIT = "fits the branch and the latest prompts"
+"""Why search results are given with a prompt, and at a start."""
+
+NAMES_STEP = "the prompt names a step, a command or a type of files that it is about"
+OF_TYPE = "about files of this type"
+
+RECENT = "one of the latest memories of this project"
+PROMOTED = "promoted to knowledge of this project"
+WAY_OUT = "a way out of a failure that recurs in this project"
+
+ENGINES = MappingProxyType({"vector": "near in meaning", "graph": "linked to memories that fit"})
+"""What an engine found, for hits that share no word with the query."""
+
+MOST_WORDS, MOST_FILES = 4, 3
+
+_WORD = re.compile(r"[^\W\d_]{3,24}")
+"""Words that a reason may repeat. Tokens with digits are left out: they say little, and may be secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a session's work when it starts: words about it, its branch, and files of the last session."""
+
+    words: str = ""
+    branch: str = ""
+    files: Collection[str] = ()
+
+
+def shared_words(asked: str, memory: Memory) -> list[str]:
+    """Return the first few words of a memory that a query has, too."""
+    stems = {stem(term) for term in terms(asked)}
+    found: dict[str, str] = {}
+    for word in _WORD.findall(memory.content):
+        if (stemmed := stem(word.casefold())) in stems:
+            found.setdefault(stemmed, word)
+    return list(found.values())[:MOST_WORDS]
+
+
+def fitting(what: str, asked: str, hit: Hit) -> str:
+    """Return why a hit fits a query: the words that they share, or how else it was found."""
+    if words := shared_words(asked, hit.memory):
+        return f"{what}: shares {listed(words)}"
+    found = {engine.engine for engine in hit.engines}
+    how = next((words for name, words in ENGINES.items() if name in found), "")
+    return f"{what}: {how}" if how else what
+
+
+def of_prompt(prompt: str, hits: Sequence[Hit], bound: Sequence[Hit]) -> dict[int, str]:
+    """Return why each memory is given with a prompt; ``bound`` are the failures and habits that it asks for."""
+    reasons = {hit.memory.id: fitting(FITS, prompt, hit) for hit in hits}
+    return reasons | {hit.memory.id: NAMES_STEP for hit in bound}
+
+
+def at_start(hit: Hit, group: str, known: Known) -> str:
+    """Return why a memory of a group is given at a start."""
+    memory = hit.memory
+    if group == "pinned":
+        return "pinned"
+    if group == "rule":
+        return f"a standing {memory.kind} of the user" if is_rule(memory) else PROMOTED
+    if group == "way out":
+        return WAY_OUT
+    if group == "decision":
+        return _of_decision(hit, known)
+    return fitting(FIT, known.words, hit) if hit.engines else RECENT
+
+
+def _of_decision(hit: Hit, known: Known) -> str:
+    """Return why a decision is about the work of the branch."""
+    names = {file.replace("\\", "/").rpartition("/")[2]: file for file in hit.memory.files}
+    if files := [name for name in names if name in known.files]:
+        return f"a decision about {listed(files[:MOST_FILES])}, on which the last session worked"
+    if known.branch and hit.memory.branch == known.branch:
+        return f"a decision made on the branch {known.branch}"
+    return fitting("a decision that fits the branch and the latest prompts", known.words, hit)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words in a row: ``a, b and c``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
