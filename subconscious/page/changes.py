@@ -50,7 +50,7 @@ BUTTONS: Mapping[tuple[str, str], str] = {
 """The buttons that take other changes back; the rest are called "Undo"."""
 
 EXPLAINED: Mapping[str, str] = {
-    "Forget": "Takes back that this was learned: it is archived, and so is the statement that it came from",
+    "Forget": "Archives it, and takes back that it was learned: its statement is discarded or waits for review",
     "Bring back": "Puts it back in use: sessions are given it again",
     "Archive again": "Takes it out of use again; it can still be brought back",
 }

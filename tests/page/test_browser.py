@@ -220,9 +220,9 @@ def test_the_kind_is_chosen_with_keyboard_or_mouse(page: Page, shop: Furnished, 
         box = choice.bounding_box()
         assert box
         page.mouse.click(box["x"] + 20, box["y"] + 10)
-        page.wait_for_timeout(300)
-        # The list of a native choice is drawn by the browser outside of the page.
-        page.mouse.click(box["x"] + 20, box["y"] + box["height"] + 60)
+        option = choice.get_by_role("option", name="decision").bounding_box()
+        assert option
+        page.mouse.click(option["x"] + 20, option["y"] + 10)
     page.wait_for_url("**kind=**")
     expect(page.locator(".rows > li")).not_to_have_count(10)
 
