@@ -41,6 +41,9 @@ SHORTEST_THING = 4
 
 LONGEST_COMMAND = 12
 
+HARMLESS = {("git", verb) for verb in ("add", "commit", "diff", "fetch", "log", "show", "stash", "status")}
+"""Commands without arguments that do no harm; Git's own hints name them before a session runs them."""
+
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
@@ -291,7 +294,8 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 def _commands(candidate: Candidate) -> Iterator[Words]:
     """Yield the commands that a candidate's content names."""
     for match in _COMMAND.finditer(candidate.content):
-        if words := tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
+        words = tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND])
+        if words and words not in HARMLESS:
             yield words
 
 

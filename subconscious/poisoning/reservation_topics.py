@@ -43,7 +43,7 @@ TOPICS = (
         r"|info|xyz|site|online|tech|edu|gov|de|uk|eu|ru|cn|me|biz)(?![\w(.])",
         r":\d{4,5}\b",
         r"\bports?\b",
-        r"\b(?:host|hostname|webhook|mirror|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon"
+        r"\b(?:host|hostname|webhook|mirror(?!s? (?:`|the ))|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon"
         r"|collector)s?\b",
         r"\b(?:index|download|base|remote|upstream|origin|new|push|fetch|clone) (?:url|uri|domain|endpoint|server|remote)s?\b",
         r"\b(?:sends?|sent|posts?|posted|reports?|forwards?|uploads?|streams?|pings?|mails?|phones?|submits?)\b"
@@ -164,7 +164,7 @@ ATTESTED_TOPICS = (
         r"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|ai|co|cloud|internal|local|lan|corp|example|invalid"
         r"|info|xyz|site|online|tech|edu|gov|de|uk|eu|ru|cn|me|biz)(?![\w(.])",
         r":\d{4,5}\b",
-        r"\b(?:webhook|mirror|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon|collector"
+        r"\b(?:webhook|mirror(?!s? (?:`|the ))|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon|collector"
         r"|bastion|relay|endpoint url)s?\b",
         r"\b(?:all interfaces|public(?:ly)? reachable|exposed to)\b",
     ),

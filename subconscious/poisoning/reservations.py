@@ -50,6 +50,10 @@ FEWEST_ATTESTED = 2
 _GUESSED = "it is a guess"
 
 _CODE = re.compile(r"`[^`\n]{1,200}`")
+_NAMED = re.compile(
+    r"`[^`\n]{1,200}`|\b(?:GET|POST|PUT|PATCH|DELETE) (?=/)|\b(?:Bash|Edit|Glob|Grep|Read|Write) (?=(?:calls?|tools?)\b)"
+)
+"""Code, a request's method before its path, and a tool of the client's: names that would read as orders."""
 _PATH = re.compile(r"(?<![\w./~-])(?:[\w-]{1,60}/){1,12}[\w-]{1,60}\.\w{1,8}\b(?![/.]\w)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 _TRAILER = re.compile(
@@ -221,17 +225,18 @@ def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> st
 
 
 def sentences(stated: str) -> Iterator[str]:
-    """Yield the sentences of a statement, with names in backticks replaced: they can't advise or guess."""
-    for sentence in _SENTENCE.split(_CODE.sub("it", stated)):
+    """Yield the sentences of a statement, with code and names replaced: they can't advise or guess."""
+    for sentence in _SENTENCE.split(_NAMED.sub("it ", stated)):
         if len(content_words(sentence)) > 1:
             yield sentence
 
 
 def _by_language(candidate: Candidate) -> str:
     """Refuse other languages than English: the patterns can't read them."""
-    words = content_words(candidate.content)
-    plain = [word for word in words if not is_name(word)]
-    if len(_ENGLISH.findall(candidate.content)) * ENGLISH < len(plain) or not all(map(str.isascii, plain)):
+    stated = candidate.content
+    plain = [word for word in content_words(_CODE.sub("it", stated)) if not is_name(word)]
+    ascii_only = all(word.isascii() for word in content_words(stated) if not is_name(word))
+    if len(_ENGLISH.findall(stated)) * ENGLISH < len(plain) or not ascii_only:
         return "it is not in a language that is checked"
     return ""
 
