@@ -54,6 +54,12 @@ WAYS = ("words", "meaning", "both")
 ASKED = 20
 """Results that the product asks for when 10 are shown."""
 
+PAUSE = 2.0
+"""Seconds between two searches of a client, on average, where clients pause."""
+
+WAITED = 0.4
+"""Seconds that a search of the product waits for the server when the local store has answered."""
+
 CHECKED = 100
 """Queries for recall."""
 
@@ -102,9 +108,10 @@ def milliseconds(values: Sequence[float]) -> str:
     return f"{recall.p50(list(values)) * 1000:.1f} / {recall.p95(list(values)) * 1000:.1f} ms"
 
 
-async def _ask(server: Server, made: Sequence[Query]) -> list[float]:
+async def _ask(server: Server, made: Sequence[Query], pause: float = 0.0) -> list[float]:
     taken = []
     for one in made:
+        await asyncio.sleep(random.uniform(0, 2 * pause))
         begun = time.perf_counter()
         model = MODEL if one.vector else ""
         await server.run(queries.search, one.project, one.words, one.vector, model, ASKED)
@@ -113,18 +120,18 @@ async def _ask(server: Server, made: Sequence[Query]) -> list[float]:
 
 
 async def _searches(
-    server: Postgres, source: Queries, way: str, clients: int, each: int
+    server: Postgres, source: Queries, way: str, clients: int, each: int, pause: float
 ) -> tuple[list[float], float, float]:
     """Return how long the searches of all clients took, the seconds that passed, and those of the server's processors.
 
-    No client pauses. Each has connected and searched once before.
+    Before each search a client pauses for ``pause`` seconds on average. Each has connected and searched once before.
     """
     people = [Server(parse(server.url(PEOPLE[number % len(PEOPLE)])), "") for number in range(clients)]
     try:
         await asyncio.gather(*(_ask(one, [source.make(way)]) for one in people))  # connects
         asked = [[source.make(way) for _ in range(each)] for _ in people]
         begun, worked = time.perf_counter(), processor_seconds(server)
-        taken = await asyncio.gather(*(_ask(one, some) for one, some in zip(people, asked, strict=True)))
+        taken = await asyncio.gather(*(_ask(one, some, pause) for one, some in zip(people, asked, strict=True)))
         passed, worked = time.perf_counter() - begun, processor_seconds(server) - worked
         return [one for some in taken for one in some], passed, worked
     finally:
@@ -133,15 +140,19 @@ async def _searches(
 
 
 def measure_searches(server: Postgres, loaded: Loaded, clients: int, each: int) -> None:
-    """Print how long searches take: of one client, then of all."""
+    """Print how long searches take: of one client, of all without a pause, and of all as busy people search."""
     source = Queries(loaded)
     for way in WAYS:
-        for number in (1, clients):
+        for number, pause in ((1, 0.0), (clients, 0.0), (clients, PAUSE)):
+            if pause and way != "both":
+                continue
             many = each * 5 if number == 1 else each
-            taken, passed, worked = asyncio.run(_searches(server, source, way, number, many))
+            taken, passed, worked = asyncio.run(_searches(server, source, way, number, many, pause))
+            late = sum(one > WAITED for one in taken) / len(taken)
             print(
-                f"search by {way}, {number} at once: {milliseconds(taken)}, {len(taken) / passed:.0f} a second,"
-                f" {worked / len(taken) * 1000:.1f} ms of the server's processors each",
+                f"search by {way}, {number} at once{f', every {pause:g} s' if pause else ''}: {milliseconds(taken)},"
+                f" {len(taken) / passed:.0f} a second, {worked / len(taken) * 1000:.1f} ms of the server's processors"
+                f" each; {late:.1%} took longer than {WAITED:g} s",
                 flush=True,
             )
 
@@ -225,7 +236,7 @@ async def _write(person: Server, project: int, new: Sequence[NewVersion]) -> int
     repeated = 0
     while True:
         try:
-            refused = await person.run(queries.insert, project, new)
+            refused = await person.run(queries.publish, project, new, {})
         except TeamError:
             repeated += 1
             person.breaker.forgive()
@@ -268,12 +279,23 @@ def try_attacks(server: Postgres, other: int) -> bool:
     return unchanged and all(one.split()[0] == one.split()[-1] for one in refused.values())
 
 
+def settle(pid: int) -> None:
+    """Wait until a daemon has done what it does when projects are new to it, or for five minutes."""
+    for _ in range(150):
+        before = recall.processor_ms(pid)
+        time.sleep(2.0)
+        if recall.processor_ms(pid) - before < 100:
+            return
+
+
 def measure_local(count: int, projects: int, rounds: int, words: Words) -> None:
     """Print how long a daemon's searches of a local store with as many memories take."""
     folder = Path(tempfile.mkdtemp(prefix="team-"))
     home = Home(folder / "home")
     try:
+        begun = time.perf_counter()
         filled = fill(home, count, synthetic=True, model=recall.MODEL.name, projects=projects, words=words)
+        print(f"local store: {count} memories written in {time.perf_counter() - begun:.0f} s", flush=True)
         wire.ensure_daemon(home, 60.0)  # the machine may be busy
         wire.call(home, "drain", {"timeout": 600}, 610)
         pid = recall.loaded(home)
@@ -281,6 +303,7 @@ def measure_local(count: int, projects: int, rounds: int, words: Words) -> None:
         search: Callable[[Path], None] = asker.search
         for place in folders:
             search(place)
+        settle(pid)
         taken, before = [], recall.processor_ms(pid)
         for number in range(rounds):
             begun = time.perf_counter()
@@ -321,6 +344,7 @@ def try_faults(named: Sequence[str]) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--local", type=int, default=0, help="memories of the local store; by default as many")
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--projects", type=int, default=50)
     parser.add_argument("--each", type=int, default=20, help="searches and writes of each client")
@@ -337,7 +361,7 @@ def main() -> int:
         sizes = (chosen.memories, chosen.projects, chosen.clients, chosen.each)
         good = measure_store(*sizes, words, hostile="hostile" in chosen.only)
     if "local" in chosen.only:
-        measure_local(chosen.memories, chosen.projects, 10 * chosen.each, words)
+        measure_local(chosen.local or chosen.memories, chosen.projects, 10 * chosen.each, words)
     if "faults" in chosen.only:
         good = try_faults(chosen.faults) and good
     return 0 if good else 1

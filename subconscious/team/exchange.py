@@ -22,7 +22,7 @@ from subconscious.sharing.receiving import Offer
 from subconscious.store import events, shares
 from subconscious.store.projects import Project
 from subconscious.store.team import queries, queue
-from subconscious.store.team.connection import Connection, Server
+from subconscious.store.team.connection import Server
 from subconscious.store.team.queries import NewVersion, RemoteVersion
 from subconscious.store.team.queue import Joined, Waiting
 from subconscious.team.due import changed_here
@@ -30,6 +30,9 @@ from subconscious.wire.files import Document, HeldMemory, ReceivedVersion
 
 BATCH = 100
 """Memories that are compared, sent or taken in at once."""
+
+SENT_AT_ONCE = 20
+"""Memories that are sent in one request, which has its deadline: others of the project may be sending, too."""
 
 CACHED = 1000
 """Versions of others that a project keeps in the local store. Beyond it, a search asks the server for the rest."""
@@ -131,11 +134,13 @@ async def _publish_some(
         uid: [digest for digest in entry.replaced if (uid, digest) in mine] for uid, entry in out.entries.items()
     }
 
-    async def send(connection: Connection) -> dict[str, str]:
-        await queries.replace(connection, joined.remote_id, {uid: old for uid, old in replaced.items() if old})
-        return await queries.insert(connection, joined.remote_id, new)
-
-    refused = await server.run(send) if new or any(replaced.values()) else {}
+    refused: dict[str, str] = {}
+    changed = list(dict.fromkeys([*(uid for uid, old in replaced.items() if old), *(one.uid for one in new)]))
+    for start in range(0, len(changed), SENT_AT_ONCE):
+        some = set(changed[start : start + SENT_AT_ONCE])
+        old = {uid: digests for uid, digests in replaced.items() if uid in some and digests}
+        sent = [one for one in new if one.uid in some]
+        refused |= await server.run(queries.publish, joined.remote_id, sent, old)
     outcome.sent += len(new) - len(refused) + sum(map(bool, replaced.values()))
     outcome.refused += refused.values()
     done = [by_uid[uid].id for uid in uids if uid in by_uid and uid not in refused]

@@ -92,6 +92,7 @@ def test_every_table_is_forced_under_row_level_security_also_for_its_owner(serve
         "SELECT * FROM subconscious.uses",
         "SELECT subconscious.note(1, 'confirm', 'x', 'y')",
         "SELECT subconscious.next_change(1)",
+        "SELECT subconscious.nearest(1, NULL, '')",
         "SELECT subconscious.set_member(1, 'mallory', 'maintainer')",
         "SELECT subconscious.purge(1, repeat('a', 32))",
         "SELECT subconscious.use(1, ARRAY[repeat('a', 32)], ARRAY[current_date])",

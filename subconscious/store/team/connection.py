@@ -50,6 +50,14 @@ REFUSALS = (
 """Errors by which a server that works refuses one request."""
 
 
+WAITS = "nothing is lost: it is sent and read when the server answers again"
+CERTIFICATE = (
+    "the server needs TLS and a certificate for its name that has not expired; an authority of your own is named in the"
+    " address: ?sslrootcert=/etc/ssl/team-ca.crt"
+)
+"""What to do about a server that can't be used."""
+
+
 class TooMuchError(psycopg.OperationalError):
     """The server sent more than a statement may return."""
 
@@ -158,7 +166,7 @@ class Server:
     async def run(
         self, work: Callable[Concatenate[Connection, P], Awaitable[T]], *args: P.args, **named: P.kwargs
     ) -> T:
-        """Return the result of ``work`` on a connection, in one transaction; see ``within``."""
+        """Return the result of ``work`` on a connection, which commits each statement; see ``within``."""
         return await self.within(SECONDS, work, *args, **named)
 
     async def within(
@@ -199,13 +207,14 @@ class Server:
         why = why.replace(self._password, "…") if self._password else why
         message = f"the team's store can't be used: {why}"
         self.breaker.failed(message)
-        return TeamError(message, "nothing is lost: it is sent and read when the server answers again")
+        return TeamError(message, CERTIFICATE if "SSL" in why or "certificate" in why else WAITS)
 
     async def _opened(self) -> AsyncConnectionPool[Connection]:
         async with self._opening:
             if self._pool is None:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-                    kwargs=self.address.parameters(self._password),
+                    # A statement alone is one round trip in place of three, and holds its locks no longer than it runs.
+                    kwargs={**self.address.parameters(self._password), "autocommit": True},
                     connection_class=self._kind,
                     configure=_configure,
                     min_size=0,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Annotated, Any, Literal, LiteralString, TypeVar
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from subconscious.store.team.connection import REFUSALS, Connection
@@ -221,12 +223,35 @@ async def best(connection: Connection, project: int, most: int) -> list[str]:
     return list(dict.fromkeys(str(uid) for (uid,) in [*used, *newest]))[:most]
 
 
+async def publish(
+    connection: Connection, project: int, new: Sequence[NewVersion], replaced: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Store versions and mark those that they replace. Return the reasons for those that the server refuses, by uid.
+
+    Each memory is committed before the next one: a project's changes are numbered under a lock that lasts until then.
+    """
+    refused: dict[str, str] = {}
+    for uid in dict.fromkeys([*replaced, *(one.uid for one in new)]):
+        own, old = [one for one in new if one.uid == uid], replaced.get(uid)
+        async with _together(connection, wanted=bool(own and old)):  # nobody reads one without the other
+            if old:
+                await replace(connection, project, {uid: old})
+            refused |= await insert(connection, project, own)
+    return refused
+
+
+def _together(connection: Connection, *, wanted: bool) -> AbstractAsyncContextManager[Any]:
+    """Return a transaction, or a savepoint within one; without need of either, nothing."""
+    return connection.transaction() if wanted else nullcontext()
+
+
 async def insert(connection: Connection, project: int, new: Sequence[NewVersion]) -> dict[str, str]:
     """Store versions; what is there already stays. Return the reasons for those that the server refuses, by uid."""
     refused: dict[str, str] = {}
     for one in new:
         try:
-            async with connection.transaction():
+            within = connection.info.transaction_status is not TransactionStatus.IDLE
+            async with _together(connection, wanted=within):
                 await connection.execute(
                     "INSERT INTO subconscious.versions (project_id, uid, digest, version, embedding, embedder)"
                     " VALUES (%s, %s, %s, %s::jsonb, %s::public.halfvec, %s) ON CONFLICT DO NOTHING",
