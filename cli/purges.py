@@ -27,6 +27,12 @@ PERMANENT = (
     "This can't be undone: history, indexes and kept copies lose it too. Transcripts are Claude Code's, and stay."
 )
 
+STAYS_THERE = (
+    "This store forgets which ones, so they stay there. To erase them there, too, answer no, and run this first in each"
+    " project that is joined:"
+)
+ERASE_THERE = ("subconscious purge --project", "subconscious team sync")
+
 
 def redactions(options: Namespace) -> None:
     """Print the log of redactions, without the redacted values."""
@@ -117,12 +123,26 @@ def purge(options: Namespace) -> None:
     plan = ask("purge_plan", **args)
     if not options.json:
         print(f"To be deleted: {_amounts(plan)}.")
+        _print_server(plan, options)
     _require_typed_yes(options, f"Delete it for good? {PERMANENT}")
     done = ask("purge", TIMEOUT_SECONDS, origin="user", **args)
     if options.json:
         screen.as_json(done)
     else:
         print(screen.wrapped(f"Deleted: {_amounts(done)}. {_copies(done)}"))
+
+
+def _print_server(plan: PurgePlanResult, options: Namespace) -> None:
+    """Print what becomes of the copies on a team's server, if there are any."""
+    if not plan["on_server"]:
+        return
+    shared = screen.counted(plan["on_server"], "of them is", "of them are") + " shared on the team's server."
+    if not options.all:
+        print(screen.wrapped(f"{shared} The server erases the text with the next exchange: subconscious team sync"))
+        return
+    print(screen.wrapped(f"{shared} {STAYS_THERE}"))
+    for command in ERASE_THERE:
+        print(f"  {command}")
 
 
 def _amounts(counts: PurgePlanResult) -> str:

@@ -44,7 +44,7 @@ class Privacy(Handler):
 
     async def cmd_purge_plan(self, args: Args) -> wire.PurgePlanResult:
         """List what a purge would delete; changes nothing."""
-        return purge.counted(await purge.choose(self.app, await self._choice(args)))
+        return await purge.counted(self.app, await purge.choose(self.app, await self._choice(args)))
 
     async def cmd_purge(self, args: Args) -> wire.PurgeResult:
         """Delete data permanently, on a person's request."""

@@ -14,6 +14,7 @@ from subconscious.redaction import remaining_copies
 from subconscious.redaction.active_policy import record_findings
 from subconscious.store import jobs, memories, purge, purge_selection, sessions
 from subconscious.store.purge_selection import Selection
+from subconscious.store.team import queue
 from subconscious.wire.privacy import PurgePlanResult, PurgeResult
 
 
@@ -48,14 +49,20 @@ async def _session(app: App, beginning: str) -> str:
     return found[0].id
 
 
-def counted(doomed: Selection) -> PurgePlanResult:
-    """Return the number of memories, captures and sessions to delete."""
-    return {"memories": len(doomed.memories), "captures": len(doomed.captures), "sessions": len(doomed.whole)}
+async def counted(app: App, doomed: Selection) -> PurgePlanResult:
+    """Return the number of memories, captures and sessions to delete, and of those on a team's server."""
+    return {
+        "memories": len(doomed.memories),
+        "captures": len(doomed.captures),
+        "sessions": len(doomed.whole),
+        "on_server": await queue.number_on_server(app.database, doomed.memories),
+    }
 
 
 async def carry_out(app: App, choice: Choice) -> PurgeResult:
     """Delete the choice everywhere; return how many rows were deleted and files rewritten. There is no undo."""
     doomed = await choose(app, choice)
+    counts = await counted(app, doomed)
     await record_findings(app.database, app.settings.redaction_log)
     entries = await asyncio.to_thread(
         remaining_copies.drop_entries, app.home, doomed.whole, doomed.wordings.texts, everything=choice.everything
@@ -75,7 +82,7 @@ async def carry_out(app: App, choice: Choice) -> PurgeResult:
     copies = await erase_traces(app)
     await app.calibrate()
     await rendering.render_everything(app)  # last, so that an error here leaves no purged text
-    return {**counted(doomed), "entries": len(entries), "files": files, "copies": copies}
+    return {**counts, "entries": len(entries), "files": files, "copies": copies}
 
 
 def _named(choice: Choice) -> str:

@@ -60,11 +60,15 @@ class RedactStoredResult(TypedDict):
 
 
 class PurgePlanResult(TypedDict):
-    """Answer to ``purge_plan``: the numbers of rows to delete."""
+    """Answer to ``purge_plan``: the numbers of rows to delete.
+
+    ``on_server`` of the memories are shared on a team's server: it erases them too, but after a purge of everything.
+    """
 
     memories: int
     captures: int
     sessions: int
+    on_server: int
 
 
 class PurgeResult(PurgePlanResult):

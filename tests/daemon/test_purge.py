@@ -34,9 +34,9 @@ def test_a_purged_memory_is_nowhere(running: Home, speaker: Speaker) -> None:
     (running.log / "daemon.log.1").write_text(f"an old line: {DECISION}\n")
     assert len(knowing(running, MARK)) > 3
     plan = wire.call(running, "purge_plan", {"ids": [gone]})
-    assert plan == {"memories": 1, "captures": 1, "sessions": 0}
+    assert plan == {"memories": 1, "captures": 1, "sessions": 0, "on_server": 0}
     done = person(running, "purge", ids=[gone])
-    assert done == {"memories": 1, "captures": 1, "sessions": 0, "entries": 1, "files": 1, "copies": 1}
+    assert done == {**plan, "entries": 1, "files": 1, "copies": 1}
     assert knowing(running, MARK) == []
     assert wire.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
     assert wire.call(running, "search", {"cwd": str(speaker.project), "query": "integer cents"})["hits"] == []

@@ -346,8 +346,8 @@ ANSWERS: dict[str, Any] = {
     "disallow_finding": {"hash": "0011223344556677", "allowed": False},
     "scan": {"findings": [FINDING | {"column": "content"}, FINDING | {"column": "content", "rule": "AWS key"}]},
     "redact_stored": {"rows": 1, "files": 2, "copies": 0},
-    "purge_plan": {"memories": 1, "captures": 2, "sessions": 0},
-    "purge": {"memories": 1, "captures": 2, "sessions": 0, "entries": 0, "files": 1, "copies": 1},
+    "purge_plan": {"memories": 1, "captures": 2, "sessions": 0, "on_server": 0},
+    "purge": {"memories": 1, "captures": 2, "sessions": 0, "on_server": 0, "entries": 0, "files": 1, "copies": 1},
     "drain": {"drained": True, "embedded": True},
 }
 

@@ -196,8 +196,6 @@ async def test_an_answer_without_an_end_is_broken_off() -> None:
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal sent
         writer.write(READY)
-        await reader.read(1000)  # BEGIN
-        writer.write(_bytes(b"C", b"BEGIN\0") + _bytes(b"Z", b"T"))
         await reader.read(1000)
         writer.write(_bytes(b"1", b"") + _bytes(b"2", b""))
         column = b"x\0" + bytes(6) + (25).to_bytes(4, "big") + b"\xff\xff" + b"\xff\xff\xff\xff" + bytes(2)

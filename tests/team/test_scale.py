@@ -1,4 +1,4 @@
-"""Many shared memories: the index answers a search, and finds what an exact search finds."""
+"""100,000 shared memories: the indexes answer a search, and it finds what an exact one finds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ from tests.support.postgres import ADMIN, CONFIG, Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-COUNT, PROJECTS = 5000, 4
-QUERIES = 40
+COUNT, PROJECTS = 100_000, 20
+SMALL = 2000
+"""The largest project in which vectors are compared one by one."""
+
+QUERIES = 60
+SETTINGS = CONFIG.replace("64MB", "256MB").replace("= replica", "= minimal").replace("senders = 4", "senders = 0")
+"""Without a log of what is loaded."""
+
 NEAREST = """\
 SELECT v.uid FROM subconscious.versions AS v WHERE v.project_id = %s AND v.live AND v.embedder = 'bench'
 ORDER BY v.embedding <=> %s::public.halfvec LIMIT 10"""
@@ -28,8 +34,8 @@ def store() -> Iterator[Store]:
     """A server with many memories in projects of unequal sizes, and its indexes."""
     if why := postgres.unavailable():
         pytest.skip(why)
-    with postgres.server(config=CONFIG.replace("64MB", "256MB")) as server:
-        yield server, load(server, COUNT, PROJECTS, Words(), index_memory="256MB")
+    with postgres.server(config=SETTINGS) as server:
+        yield server, load(server, COUNT, PROJECTS, Words(), index_memory="512MB")
 
 
 def explained(connection: psycopg.Connection, query: str, *values: object) -> str:
@@ -55,16 +61,25 @@ def test_the_indexes_answer_a_search_in_a_large_project(store: Store) -> None:
         assert "search_idx" in explained(connection, words)
 
 
+def scans(server: Postgres) -> int:
+    """Return how often an index of vectors was used."""
+    ((count,),) = server.sql("SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname LIKE '%embedding_idx'")
+    return int(count)
+
+
 def test_a_search_by_meaning_finds_what_an_exact_one_finds(store: Store) -> None:
+    """Through the index in each project that is not small, and without it in the others."""
     server, loaded = store
-    shares = []
+    small = {project for project, size in loaded.projects.items() if size <= SMALL}
+    assert 0 < len(small) < PROJECTS
+    shares, before = [], scans(server)
+    asked = [list(loaded.projects)[number % PROJECTS] for number in range(QUERIES)]
     with (
         psycopg.connect(server.url(ADMIN), autocommit=True) as exactly,
         psycopg.connect(server.url(PEOPLE[3]), autocommit=True) as person,
     ):
         exactly.execute("SET enable_indexscan = off")
-        for number in range(QUERIES):
-            project = list(loaded.projects)[number % PROJECTS]
+        for project in asked:
             vector = as_text(loaded.topics.make(1)[0])
             exact = {uid for (uid,) in exactly.execute(NEAREST.encode(), (project, vector))}
             found = person.execute(
@@ -72,6 +87,9 @@ def test_a_search_by_meaning_finds_what_an_exact_one_finds(store: Store) -> None
                 (project, vector, MODEL),
             )
             shares.append(len(exact & {uid for (uid,) in found}) / len(exact))
+        person.execute("SELECT pg_stat_force_next_flush()")
+        person.execute("SELECT 1")
+    assert scans(server) - before == sum(project not in small for project in asked)
     assert sum(shares) / len(shares) >= 0.95
 
 

@@ -380,6 +380,30 @@ def test_nothing_is_purged_without_a_clear_yes(
     assert "purge" not in [request.cmd for request in daemon.requests]
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("purge 12", "The server erases the text with the next exchange: subconscious team sync"),
+        ("purge --project", "The server erases the text with the next exchange: subconscious team sync"),
+        ("purge --all", "so they stay there. To erase them there, too, answer no, and run this first"),
+    ],
+)
+def test_a_purge_says_what_becomes_of_copies_on_a_team_s_server(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("no\n"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    _, out, _ = run(capsys, *command.split())
+    assert "team's server" not in out, "nothing of it is there"
+    daemon.answers["purge_plan"] = {"memories": 3, "captures": 2, "sessions": 0, "on_server": 2}
+    monkeypatch.setattr(sys, "stdin", io.StringIO("no\n"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    _, out, _ = run(capsys, *command.split())
+    assert f"2 of them are shared on the team's server. {said}" in " ".join(out.split()).replace(
+        "This store forgets which ones, ", ""
+    )
+
+
 def test_a_purge_where_nobody_can_answer_wants_a_word(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "purge", "12", "--json")
     assert (code, "--yes" in err) == (1, True)

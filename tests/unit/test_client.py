@@ -65,7 +65,7 @@ def test_an_answer_that_makes_no_sense_is_an_error(body: bytes) -> None:
 
 
 def test_a_call_gets_its_result(home: Home) -> None:
-    counts = {"memories": 1, "captures": 2, "sessions": 0}
+    counts = {"memories": 1, "captures": 2, "sessions": 0, "on_server": 0}
     with StubDaemon(home, {"purge_plan": counts}) as daemon:
         assert wire.call(home, "purge_plan", {"id": 3}) == counts
     assert daemon.requests[0].args == {"id": 3}

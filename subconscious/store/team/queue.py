@@ -11,6 +11,7 @@ import aiosqlite
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.store.purge_selection import portions
 from subconscious.store.rows import qmarks
 
 MOST_SENT = 500
@@ -177,6 +178,19 @@ async def number_received(database: Database, project_id: str) -> int:
         (project_id,),
     )
     return int(rows[0][0])
+
+
+async def number_on_server(database: Database, ids: Sequence[int]) -> int:
+    """Return how many of these memories are shared in a project that is joined to a team's store."""
+    count = 0
+    for portion in portions(ids):
+        rows = await database.rows(
+            "SELECT count(*) FROM shares WHERE project_id IN (SELECT project_id FROM team_projects)"  # noqa: S608
+            f" AND memory_id IN ({qmarks(portion)})",
+            portion,
+        )
+        count += rows[0][0]
+    return count
 
 
 async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str] | None:
