@@ -76,7 +76,8 @@ class Postgres:
         """Return the address for a person: over the socket, or over loopback."""
         if tcp:
             return f"postgresql://{person}@127.0.0.1:{self.port}/{database or self.database}"
-        return f"postgresql://{person}@/{database or self.database}?host={self.folder}"
+        port = f":{self.port}" if self.port else ""  # a part of the socket's name, too
+        return f"postgresql://{person}@{port}/{database or self.database}?host={self.folder}"
 
     def program(self, name: str) -> str:
         """Return the path of one of PostgreSQL's programs."""
