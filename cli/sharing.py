@@ -75,6 +75,12 @@ def unshare(options: Namespace) -> int:
     return _choose("unshare", options)
 
 
+def _how_exchanged(team: str) -> str:
+    if not team:
+        return "To exchange them: subconscious sync"
+    return f"They go to {screen.line(team)} of the team's store by themselves; now: subconscious team sync"
+
+
 def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
     require_person(f"{deed} memories")
     chosen = options.ids or options.rule
@@ -88,7 +94,7 @@ def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
         suspicion.note(memory)
     if shared["memories"] or shared["rules"]:
         number = screen.counted(len(shared["memories"]), "memory", "memories")
-        print(f"This project shares {number}. To exchange them: subconscious sync")
+        print(f"This project shares {number}. {_how_exchanged(shared['team'])}")
     else:
         print("This project shares nothing. To share a memory: subconscious share ID")
     if shared["rules"]:

@@ -66,6 +66,7 @@ def _configure(options: Namespace) -> bool:
     if not agreed(options, f"Use {screen.line(options.store)} as the team's store?"):
         return False
     password = getpass("Password (empty for none): ") if not options.yes else ""
+    home().make()
     if password:
         replace_file(home().root / PASSWORD_FILE, password.encode())
     write_settings(home().root / "config.toml", {"store": options.store})

@@ -16,6 +16,7 @@ from subconscious.sharing.merge import Entry, digest_of
 from subconscious.sharing.publishing import RULES
 from subconscious.sharing.receiving import Offer
 from subconscious.store import memories, shares
+from subconscious.store.team import queue
 from subconscious.wire.files import Document, SharedResult, SyncPublishResult, SyncTakeResult, TrustResult
 
 MOST_ENTRIES = 5_000
@@ -101,6 +102,7 @@ class Sharing(Handler):
         found = await memories.get_many(self.app.database, sorted(set(follow.values())))
         listed = [found[follow[one.memory_id]] for one in chosen if follow[one.memory_id] in found]
         suspected = await of_memories(self.app.database, listed)
+        joined = await queue.joined_as(self.app.database, project.id)
         return {
             "memories": [
                 {"id": one.id, "kind": one.kind, "summary": one.summary, **noted(suspected.get(one.id))}
@@ -109,6 +111,7 @@ class Sharing(Handler):
             "uids": [one.uid for one in known],
             "rules": await shares.rules(self.app.database, project.id),
             "trusted": await shares.trusted(self.app.database),
+            "team": joined.name if joined else "",
         }
 
     async def cmd_sync_publish(self, args: SharingArgs) -> SyncPublishResult:

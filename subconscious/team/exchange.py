@@ -67,7 +67,7 @@ async def exchange(app: App, server: Server, joined: Joined, *, everything: bool
         return Outcome()
     joined = await _as_server_says(server, joined)
     newest, outcome = await events.latest_id(app.database), Outcome()
-    await _purge(app, server, joined)
+    await _purge(app, server, joined, outcome)
     if joined.member != "reader":
         await _publish(app, server, joined, project, outcome, everything=everything)
     await _confirm(app, server, joined, outcome)
@@ -89,12 +89,13 @@ async def _as_server_says(server: Server, joined: Joined) -> Joined:
     return replace(joined, person=hello.person, member=found.role)
 
 
-async def _purge(app: App, server: Server, joined: Joined) -> None:
+async def _purge(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:
     rows = await queue.waiting(app.database, joined.project_id, "purge")
     if rows:
         uids = [row.uid for row in rows]
         await server.run(queries.purge, joined.remote_id, uids)
         await _sent(app, rows)
+        outcome.sent += len(rows)
 
 
 async def _publish(
@@ -184,13 +185,24 @@ async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -
     for act in ("confirm", "doubt"):
         for row in await queue.waiting(app.database, joined.project_id, act):
             try:
-                await server.run(queries.confirm, joined.remote_id, row.uid, row.digest, wanted=act == "confirm")
+                digest = row.digest or await _own_digest(server, joined, row.uid)
+                await server.run(queries.confirm, joined.remote_id, row.uid, digest, wanted=act == "confirm")
             except TeamRefusedError as error:
                 outcome.refused.append(error.message)
                 async with app.database.write() as tx:
                     await queue.refused(tx, joined.project_id, act, row.uid, error.message)
             else:
                 await _sent(app, [row])
+                outcome.sent += 1
+
+
+async def _own_digest(server: Server, joined: Joined, uid: str) -> str:
+    """Return the current version that this person has shared. Raises TeamRefusedError if there is none."""
+    page = await server.run(queries.versions, joined.remote_id, [uid])
+    for one in page.versions:
+        if one.version is not None and _is_mine(one, joined):
+            return one.digest
+    raise TeamRefusedError("the server does not have it", "subconscious team sync sends it")
 
 
 async def _use(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:

@@ -78,11 +78,15 @@ class TrustResult(TypedDict):
 
 
 class SharedResult(TrustResult):
-    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that were withdrawn."""
+    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that were withdrawn.
+
+    ``team`` is the project of a team's store that this one is joined to, or "".
+    """
 
     memories: list[SharedMemory]
     uids: list[str]
     rules: list[str]
+    team: str
 
 
 class SharedEntry(TypedDict):

@@ -121,6 +121,18 @@ async def test_a_maintainer_s_confirmation_stores_it_for_everybody(team: Team) -
     assert set((await cleo.statuses()).values()) == {"captured"}
 
 
+async def test_a_maintainer_confirms_their_own_and_takes_it_back(team: Team, server: Postgres) -> None:
+    ann, ben, _ = team
+    memory = await ann.share("Amounts are kept in integer cents.")
+    held = await ann.share(ATTACK)
+    await ann.ask("team_confirm", ids=[memory.id, held.id])
+    assert (await ann.sync()).refused == ["the server does not have it"], "the attack was not sent"
+    assert [one["became"] for one in (await ben.sync()).received] == ["stored"]
+    await ann.ask("team_confirm", ids=[memory.id], back=True)
+    await ann.sync()
+    assert server.sql("SELECT confirmed_by FROM subconscious.versions") == [(None,)]
+
+
 async def test_uses_count_on_the_server_once_a_day_and_person(team: Team, server: Postgres) -> None:
     ann, ben, cleo = team
     await ann.share("Amounts are kept in integer cents.")

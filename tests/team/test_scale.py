@@ -12,7 +12,7 @@ from bench.team_rows import MODEL, PEOPLE, Loaded, as_text, load
 from tests.support import postgres
 from tests.support.postgres import ADMIN, CONFIG, Postgres
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 COUNT, PROJECTS = 100_000, 20
 SMALL = 2000
