@@ -61,6 +61,9 @@ REQUEST = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\?", re.IGNOR
 PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
 
+EMOJI = "\U0001f300"
+"""From here on, symbols are emoji, which people type; boxes, ticks and dingbats come before."""
+
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
 """The same limit for a model's own sentence, in which added words make the share of a claim smaller."""
@@ -233,9 +236,9 @@ def _probable(
 
 def _likely(candidate: Candidate, settings: Settings) -> float:
     """Return the least probability of a typed rule: a model read it in its conversation, and reviews it again."""
-    return settings.review_threshold if candidate.by_model and not REQUEST.search(candidate.content) else PROBABLE
+    return settings.review_threshold if candidate.by_model else PROBABLE
 
 
 def _is_typed_prose(text: str) -> bool:
-    """Whether a text is free of characters that programs print and nobody types."""
-    return not any(sign in PRINTED or category(sign) == "So" for sign in text)
+    """Whether a text is free of characters that programs print and nobody types; people do type emoji."""
+    return not any(sign in PRINTED or (category(sign) == "So" and sign < EMOJI) for sign in text)

@@ -23,6 +23,7 @@ from subconscious.capture.llm_extraction.second_look import (
     refusal,
     request,
     reworded,
+    trimmed,
     vouches,
 )
 from subconscious.capture.session_limits import MOST_UNCONFIRMED
@@ -171,6 +172,33 @@ def test_a_better_wording_adds_no_word() -> None:
     assert reworded(Look(wording="The cache is Redis."), note) == ""
 
 
+@pytest.mark.parametrize(
+    ("wording", "kept"),
+    [
+        ("`make lint` runs ruff and mypy.", True),
+        ("`make lint` runs ruff and pylint.", False),  # another word
+        ("`make lint` does not run ruff.", False),  # another meaning
+        ("`make lint` runs ruff and mypy in 40 s if the cache is cold.", False),  # all of it
+        ("`make lint` runs ruff and mypy in 40 s.", False),  # broader without its condition
+        ("", False),
+    ],
+)
+def test_a_shorter_wording_claims_no_more(wording: str, kept: bool) -> None:
+    content = "`make lint` runs ruff and mypy in 40 s if the cache is cold."
+    if kept:
+        content = content.replace(" if the cache is cold", "")
+    note = Note(content, "learning", "quote", "tool")
+    assert trimmed(Look(wording=wording, unsupported=["40 s"] if kept else []), note) == (wording if kept else "")
+
+
+def test_a_wording_that_keeps_what_nothing_supports_or_the_users_words_is_not_used() -> None:
+    note = Note("`make lint` runs ruff and mypy in 40 s.", "learning", "quote", "tool")
+    shorter = "`make lint` runs ruff in 40 s."
+    assert trimmed(Look(wording=shorter, unsupported=["40"]), note) == ""
+    assert trimmed(Look(wording=shorter), note) == shorter
+    assert trimmed(Look(wording=shorter), replace(note, said_by="user")) == ""
+
+
 # -- what becomes of what was found ------------------------------------------------------------------------------------
 
 
@@ -191,6 +219,16 @@ async def test_what_fails_is_discarded_and_can_be_restored(ctx: RecallContext, w
     assert (after["status"], after["memory_id"]) == ("discarded", None)
     assert after["reason"].startswith("the second look refused it: its quote does not say it: A guess.")
     assert (await second_looks.counts(ctx.database))["refused"] == 1
+
+
+async def test_a_detail_without_ground_is_left_out_of_the_assistants_finding(
+    ctx: RecallContext, where: Provenance, find: Find
+) -> None:
+    said = candidate("`make lint` runs ruff and mypy in 40 s.", Origin.TOOL, kind="learning")
+    await find(said, REVIEW)
+    shorter = "`make lint` runs ruff and mypy."
+    (after,) = await looked(ctx, where, passed(1, unsupported=["40 s"], wording=shorter))
+    assert (after["content"], after["status"], after["reservation"]) == (shorter, "review", "")
 
 
 async def test_what_it_says_nothing_of_waits_for_a_person(ctx: RecallContext, where: Provenance, find: Find) -> None:

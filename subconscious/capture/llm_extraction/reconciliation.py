@@ -253,7 +253,7 @@ class _Applying:
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
             if (waits := still.get(one.capture["id"])) is not None:
-                await self._decide(waits, said.get(number))
+                await self._decide(_trimmed(waits, said.get(number)), said.get(number))
 
     async def _decide(self, one: WaitingCapture, look: Look | None) -> None:
         again = recurrence.repeated(one, look, self.session.shown)
@@ -264,6 +264,14 @@ class _Applying:
         self.verdicts[capture_id] = await _settle(self.ctx, self.tx, one, look, self.where, self.session.notes)
         self.made += await _replaced(self.ctx, self.tx, capture_id, look, self.session, self.by)
         await _take_place(self.tx, self.where.place.session_id or "", capture_id)
+
+
+def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
+    """Leave out the details of a note that the second look found no ground for."""
+    said = second_look.trimmed(look, _note(one.capture, one.before)) if look else ""
+    return (
+        replace(one, capture=one.capture | {"content": said, "summary": shorten(said, SUMMARY_LENGTH)}) if said else one
+    )
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:

@@ -8,6 +8,7 @@ Notes that it does not confirm wait.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +18,11 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.capture.llm_extraction.origins import words
 from subconscious.domain.link_types import DISCOVERABLE
-from subconscious.domain.model import Turn
+from subconscious.domain.model import Origin, Turn
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
 from subconscious.sessions.story import Story, read_text, read_texts
+from subconscious.text.same_statement import differences
 
 PURPOSE = "review"
 VERSION = 4
@@ -39,6 +41,11 @@ TURNS_BEFORE = 3
 STORY_TOKENS = 350
 ANSWER_TOKENS = 120
 """Tokens of an answer per note, estimated."""
+
+_CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|where|while|without)\b")
+
+TURNED = frozenset(("negation", "opposite", "direction"))
+"""Differences that no shorter wording of a note may have."""
 
 FATES = {
     "superseded": "something else holds at the end of its session",
@@ -191,6 +198,19 @@ def reworded(look: Look, note: Note) -> str:
     """Return the new wording of a broken note if it adds no word; "" if there is none."""
     known = words(f"{note.content} {note.quote} {note.around}")
     return look.wording if look.wording and words(look.wording) <= known else ""
+
+
+def trimmed(look: Look, note: Note) -> str:
+    """Return the new wording of a note that says too much, if it only leaves words out; "" if there is none.
+
+    It must not turn the meaning round, nor claim more by leaving out a condition.
+    """
+    said, told = words(look.wording), words(note.content)
+    foreign = {word for one in look.unsupported for word in words(one)}
+    if not said or not said < told or said & foreign or note.said_by == Origin.USER:
+        return ""
+    broader = set(_CONDITION.findall(note.content.casefold())) - set(_CONDITION.findall(look.wording.casefold()))
+    return "" if broader or differences(look.wording, note.content) & TURNED else look.wording
 
 
 def _explained(reason: str, why: str) -> str:
