@@ -48,9 +48,11 @@ CHANGES: Mapping[str, Change] = {
 async def _memories(request: Request) -> Response:
     site = site_of(request)
     chosen = _chosen(request)
-    found = await asyncio.gather(*(_found(site, {**chosen, "state": state}) for state in STATES))
-    by_state = dict(zip(STATES, found, strict=True))
-    values = by_state[chosen["state"]] | {"counts": {state: one["count"] for state, one in by_state.items()}}
+    others = [state for state in STATES if state != chosen["state"]]
+    values, *counts = await asyncio.gather(
+        _found(site, chosen), *(_count(site, {**chosen, "state": state}) for state in others)
+    )
+    values["counts"] = {chosen["state"]: values["count"], **dict(zip(others, counts, strict=True))}
     values |= await _details(site, values["memories"], chosen["state"])
     values |= {"chosen": chosen, "states": STATES, "spans": SPANS, "query": urlencode(_kept(chosen))}
     values["tabs"] = {state: urlencode(_kept({**chosen, "state": state, "page": 1})) for state in STATES}
@@ -78,20 +80,35 @@ def _kept(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if value != defaults[name]}
 
 
-async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memories that match, a page of them, and how many there are."""
-    which = {
+def _which(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filters as a request has them."""
+    return {
         "kinds": [chosen["kind"]] if chosen["kind"] else None,
         "since": chosen["since"] or None,
         "archived": chosen["state"] == "archived",
         "unconfirmed": chosen["state"] == "unconfirmed",
     }
+
+
+async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the memories that match, a page of them, and how many there are."""
     if chosen["q"]:
-        hits = (await site.ask_here("search", query=chosen["q"], limit=PAGE, **which))["hits"]
+        hits = await _hits(site, chosen)
         return {"memories": [_of_hit(hit) for hit in hits], "likely": likely(hits), "count": likely(hits), "pages": 1}
-    found = await site.ask_here("list", limit=PAGE, offset=PAGE * (chosen["page"] - 1), **which)
+    found = await site.ask_here("list", limit=PAGE, offset=PAGE * (chosen["page"] - 1), **_which(chosen))
     total = found["total"]
     return {"memories": found["memories"], "likely": len(found["memories"]), "count": total, "pages": -(-total // PAGE)}
+
+
+async def _count(site: Site, chosen: Mapping[str, Any]) -> int:
+    """Return how many memories match in a state that is not shown."""
+    total = int((await site.ask_here("list", limit=1, **_which(chosen)))["total"])
+    return likely(await _hits(site, chosen)) if total and chosen["q"] else total
+
+
+async def _hits(site: Site, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = await site.ask_here("search", query=chosen["q"], limit=PAGE, **_which(chosen))
+    return list(found["hits"])
 
 
 async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -> dict[str, Any]:
