@@ -36,6 +36,14 @@ PLACES = {
 WAIT_FOR = {"graph": "[data-drawn]", "health": ".findings", "fading": ".chart canvas", "memory": ".chart canvas"}
 
 
+HIDE_FOLDERS = """(folders) => document.querySelectorAll(".findings p").forEach((line) => {
+    for (const node of line.childNodes) for (const folder of folders) {
+        if (node.nodeType === 3) node.data = node.data.replaceAll(folder, "~");
+    }
+})"""
+"""Pictures don't show where they were taken."""
+
+
 def take(browser: Browser, link: str, target: Path, shop: Furnished) -> None:
     """Take all pictures; one context, because the link works once."""
     context = browser.new_context()
@@ -61,6 +69,7 @@ def _take_one(page: Page, url: str, name: str, file: Path) -> None:
     page.goto(url)
     if name in WAIT_FOR:
         page.wait_for_selector(WAIT_FOR[name])
+    page.evaluate(HIDE_FOLDERS, [str(Path(sys.prefix).parent), tempfile.gettempdir()])
     # Playwright itself knows no WebP, which takes a quarter of the room.
     session = page.context.new_cdp_session(page)
     taken = session.send("Page.captureScreenshot", {"format": "webp", "quality": 85})

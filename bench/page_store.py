@@ -29,7 +29,12 @@ REDIS = "We keep sessions in Redis, because the web servers must stay stateless.
 POSTGRES = "We moved sessions from Redis to Postgres: one store less to run, and backups cover them."
 ARCHIVED = "The nightly import runs at two o'clock."
 HOSTILE = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)> is how the form was attacked."
-WAITING = "Deploys are frozen on Fridays after noon."
+WAITING = (
+    "Deploys are frozen on Fridays after noon.",
+    "The staging database is reset every night.",
+    "Small commits, one change each.",
+)
+"""What waits for review, one statement of each session."""
 
 SAID = (
     (0, "decision", REDIS),
@@ -103,23 +108,28 @@ async def _store(database: Database, root: Path) -> Furnished:
         for session_id, title, age in SESSIONS:
             await _add_session(tx, project, session_id, title, now - age)
     made: list[Memory] = []
-    waiting = 0
-    for session, (_, _, age) in enumerate(SESSIONS):
-        for number in [number for number, said in enumerate(SAID) if said[0] == session]:
-            at = now - age + MINUTE * number
-            async with _dated(database, at) as tx:  # one each: what one transaction stores is one act
-                made.append(await _add(tx, project, number, at))
-            for source, kind, target in [one for one in LINKED if number == max(one[0], one[2])]:
-                async with _dated(database, at + 1) as tx:
-                    await _link(tx, made[source], kind, made[target])
-        if session == 1:
-            async with _dated(database, now - DAY) as tx:
-                await _archive(tx, made[-1], now - DAY)
+    waiting = [await _fill_session(database, project, session, now, made) for session in range(len(SESSIONS))]
     async with database.write() as tx:
         await _give(tx, project, made, now)
-    async with _dated(database, now - HOUR) as tx:
-        waiting = await _add_waiting(tx, project, now)
-    return Furnished(root, made[0].id, made[4].id, made[3].id, made[8].id, waiting)
+    return Furnished(root, made[0].id, made[4].id, made[3].id, made[8].id, waiting[0])
+
+
+async def _fill_session(database: Database, project: Project, session: int, now: float, made: list[Memory]) -> int:
+    """Store what a session said, one transaction for each act; return the statement that waits for review."""
+    age = SESSIONS[session][2]
+    for number in [number for number, said in enumerate(SAID) if said[0] == session]:
+        at = now - age + MINUTE * number
+        async with _dated(database, at) as tx:
+            made.append(await _add(tx, project, number, at))
+        for source, kind, target in [one for one in LINKED if number == max(one[0], one[2])]:
+            async with _dated(database, at + 1) as tx:
+                await _link(tx, made[source], kind, made[target])
+    async with _dated(database, now - age + HOUR) as tx:
+        waiting = await _add_waiting(tx, project, session, now - age + HOUR)
+    if SAID[len(made) - 1][2] == ARCHIVED:
+        async with _dated(database, now - DAY) as tx:
+            await _archive(tx, made[-1], now - DAY)
+    return waiting
 
 
 @asynccontextmanager
@@ -186,14 +196,12 @@ async def _unjudged(tx: aiosqlite.Connection, session_id: str) -> list[surfaces.
     return [surfaces.Unjudged(**dict(row)) for row in await tx.execute_fetchall(query, (session_id,))]
 
 
-async def _add_waiting(tx: aiosqlite.Connection, project: Project, now: float) -> int:
-    """Let three statements wait for review, one of each session; return the number of the first."""
-    texts = (WAITING, "The staging database is reset every night.", "Small commits, one change each.")
-    numbers = []
-    for place, text in enumerate(texts):
-        evidence = Evidence(text, f"turn-{place}", "", 0, len(text))
-        said = Candidate("decision", text, text, evidence, Origin.ASSISTANT, Strength.IMPLIED, 0.7, "bench", now - HOUR)
-        admission = Admission(Decision.REVIEW, 0.7, "the assistant said it")
-        numbers.append(await captures.insert(tx, said, admission, SessionRef(project.id, SESSIONS[2 - place][0]), 30))
-    assert numbers[0] is not None
-    return numbers[0]
+async def _add_waiting(tx: aiosqlite.Connection, project: Project, session: int, at: float) -> int:
+    """Let a statement of a session wait for review; return its number."""
+    text = WAITING[session]
+    evidence = Evidence(text, f"turn-{session}", "", 0, len(text))
+    said = Candidate("decision", text, text, evidence, Origin.ASSISTANT, Strength.IMPLIED, 0.7, "bench", at)
+    admission = Admission(Decision.REVIEW, 0.7, "the assistant said it")
+    number = await captures.insert(tx, said, admission, SessionRef(project.id, SESSIONS[session][0]), 30)
+    assert number is not None
+    return number

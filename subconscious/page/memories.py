@@ -15,7 +15,8 @@ from starlette.routing import Route
 from subconscious.page.changes import effect
 from subconscious.page.site import Notice, Site, form_of, is_part, site_of
 from subconscious.page.wording import counted
-from subconscious.store import events, links
+from subconscious.store import events, links, memories
+from subconscious.store.filters import Filter
 
 PAGE = 50
 SURFACES_SHOWN = 20
@@ -102,7 +103,14 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 async def _count(site: Site, chosen: Mapping[str, Any]) -> int:
     """Return how many memories match in a state that is not shown."""
-    total = int((await site.ask_here("list", limit=1, **_which(chosen)))["total"])
+    which = _which(chosen)
+    if chosen["since"]:  # what the word means, the request knows
+        total = int((await site.ask_here("list", limit=1, **which))["total"])
+    else:
+        project = await site.app.project_of(site.folder) if site.folder else None
+        kinds, archived, unconfirmed = which["kinds"] or (), which["archived"], which["unconfirmed"]
+        filter_ = Filter(project.id if project else None, tuple(kinds), archived=archived, unconfirmed=unconfirmed)
+        total = await memories.count(site.app.database.interactive, filter_)
     return likely(await _hits(site, chosen)) if total and chosen["q"] else total
 
 
@@ -115,10 +123,7 @@ async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -
     """Return what a list says beside its memories: what they replaced, when and why they were archived, and names."""
     ids = [int(memory["id"]) for memory in found]
     database = site.app.database.interactive
-    linked = await links.of(database, ids, types=("SUPERSEDES",), replaced=True)
-    replaces: dict[int, list[int]] = {}
-    for link in linked:
-        replaces.setdefault(link.source_id, []).append(link.target_id)
+    replaces = await links.replaced(database, ids)
     wanted = [number for memory in found for number in (*_named(memory), *replaces.get(memory["id"], ()))]
     return {
         "replaces": replaces,

@@ -169,6 +169,19 @@ async def superseded_by(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
     return [row[0] for row in rows]
 
 
+async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
+    """Return the memories that each of these memories superseded directly, archived or not."""
+    found: dict[int, list[int]] = {}
+    rows = await database.rows(
+        f"SELECT source_id, target_id FROM memory_links WHERE source_id IN ({qmarks(ids)})"  # noqa: S608
+        " AND +type = 'SUPERSEDES' AND +status = 'active' ORDER BY id",
+        ids,
+    )
+    for source, target in rows:
+        found.setdefault(source, []).append(target)
+    return found
+
+
 async def conflicts_and_successions(
     database: Database, ids: Sequence[int], project_id: str | None = None
 ) -> list[Link]:

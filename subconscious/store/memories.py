@@ -132,11 +132,16 @@ async def ids_of(database: Database, which: Filter) -> list[int]:
 
 async def listing(database: Database, which: Filter, limit: int, offset: int = 0) -> tuple[list[Memory], int]:
     """Return a page of memories, latest first, and the total number."""
+    return await latest(database, which, limit, offset), await count(database, which)
+
+
+async def count(database: Database, which: Filter) -> int:
+    """Return how many memories match."""
     total = 0
     for condition, values in each_scope(which):
         rows = await database.rows(f"SELECT count(*) FROM memories WHERE {condition}", values)  # noqa: S608
         total += rows[0][0]
-    return await latest(database, which, limit, offset), total
+    return total
 
 
 async def latest(database: Database, which: Filter, limit: int, offset: int = 0) -> list[Memory]:
