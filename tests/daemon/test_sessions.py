@@ -240,7 +240,8 @@ def test_typed_recall_answers_with_framed_memories(running: Home, speaker: Speak
     assert DECISION in told
     given = wire.call(running, "why_surfaced", {"cwd": str(speaker.project)})["surfaces"]
     assert [surface["event"] for surface in given] == ["recall"]
-    assert "text rank 1" in given[0]["reason"]
+    assert given[0]["reason"] == "asked for"
+    assert ("text", 1) in [(hit["engine"], hit["rank"]) for hit in given[0]["engines"]]
 
 
 def test_a_start_that_found_no_daemon_is_made_up_for_at_the_first_prompt(running: Home, speaker: Speaker) -> None:
