@@ -114,7 +114,7 @@ def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
 def furnish(home: Home, project: Path) -> None:
     """Store the statements that the screens show."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(project)], check=True)
-    wire.ensure_daemon(home)
+    wire.ensure_daemon(home, 60.0)
     for text in SAID:
         terminal.call(home, "remember", text=text, cwd=str(project))
     for text in ASKED_FOR:
