@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import psycopg
+import pytest
 
+from subconscious.domain.errors import TeamError
 from subconscious.store.team import queries
-from subconscious.store.team.address import parse
+from subconscious.store.team.address import Address, parse
 from subconscious.store.team.connection import Server
 from subconscious.store.team.queries import NewVersion
+from subconscious.team.background import of
 from tests.support.postgres import ADMIN, Postgres
 from tests.team.conftest import Person
 
@@ -47,6 +50,31 @@ async def test_what_a_sender_has_sent_is_there_while_the_rest_waits(team: Team, 
     assert await sending == {}
     await ann.close()
     assert server.sql("SELECT count(*) FROM subconscious.versions") == [(4,)]
+
+
+async def test_who_waits_too_long_for_others_sends_later_and_searches_on(
+    team: Team, server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Address.parameters
+
+    def impatient(self: Address, password: str) -> dict[str, str]:
+        found = original(self, password)
+        return found | {"options": found["options"].replace("lock_timeout=5000", "lock_timeout=100")}
+
+    monkeypatch.setattr(Address, "parameters", impatient)
+    _, ben, _ = team
+    await of(ben.app).close()  # the next connection is impatient
+    await ben.share("Amounts are kept in integer cents.")
+    with psycopg.connect(server.url(ADMIN)) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtext('subconscious.changes'), hashint8(1))")
+        with pytest.raises(TeamError, match="others are writing"):
+            await ben.sync()
+        reached = of(ben.app).store.in_use
+        assert reached is not None
+        assert reached.breaker.seconds_left == 0
+        assert await ben.search("in what unit are amounts kept?") == []
+        other.rollback()
+    assert (await ben.sync()).sent == 1
 
 
 async def test_a_correction_and_what_it_replaces_are_committed_together(team: Team, server: Postgres) -> None:

@@ -193,6 +193,9 @@ class Server:
         except REFUSALS as error:
             self.breaker.succeeded()
             raise TeamRefusedError(_words(error), "subconscious team shows your role") from error
+        except errors.LockNotAvailable as error:
+            self.breaker.succeeded()  # a server that works: searches go on
+            raise TeamError("others are writing into this project", "it is sent with the next exchange") from error
         except (TimeoutError, PoolTimeout) as error:
             why = next(iter(self._kind.failures), f"it does not answer within {seconds:g} seconds")
             raise self._unreachable(why) from error
