@@ -60,6 +60,9 @@ PAUSE = 2.0
 WAITED = 0.4
 """Seconds that a search of the product waits for the server when the local store has answered."""
 
+SOUGHT = 300
+"""Memories that are sought by their words."""
+
 CHECKED = 100
 """Queries for recall."""
 
@@ -189,6 +192,32 @@ def measure_recall(server: Postgres, loaded: Loaded) -> None:
         print(f"recall@10 {name}: {sum(some) / len(some):.3f} of {len(some)} queries", flush=True)
 
 
+KNOWN = ((4, 2), (2, 1))
+"""How many words of a memory that is looked for a query has, and how many of another one."""
+
+
+def measure_words(server: Postgres, loaded: Loaded) -> None:
+    """Print how often a memory is among the first ten if some of its words and some of another one are asked for."""
+    project, rng = next(iter(loaded.projects)), random.Random(3)
+    texts = server.sql(
+        "SELECT uid, version #>> '{record,memory,content}' FROM subconscious.versions"
+        f" WHERE project_id = {project} ORDER BY md5(uid) LIMIT {2 * SOUGHT}"
+    )
+    for own, others in KNOWN:
+        found = []
+        for (uid, text), (_, other) in zip(texts[:SOUGHT], texts[SOUGHT:], strict=True):
+            first, second = list(dict.fromkeys(terms(text))), list(dict.fromkeys(terms(other)))
+            if len(first) < own or len(second) < others:
+                continue
+            said = " or ".join((*rng.sample(first, own), *rng.sample(second, others))).replace("'", "''")
+            hits = server.sql(
+                f"SELECT uid FROM subconscious.search({project}, '{said}', NULL, '', 10)", person=PEOPLE[0]
+            )
+            found.append((uid,) in hits)
+        share = sum(found) / len(found)
+        print(f"found by {own} of its words and {others} of another: {share:.1%} of {len(found)}", flush=True)
+
+
 SIZES = """\
 SELECT CASE WHEN c.relkind IN ('r', 't') THEN 'table' WHEN a.amname = 'hnsw' THEN 'vectors' WHEN a.amname = 'gin'
     THEN 'words' ELSE 'other indexes' END, sum(pg_relation_size(c.oid))::bigint
@@ -265,6 +294,7 @@ def measure_store(count: int, projects: int, clients: int, each: int, words: Wor
         )
         measure_bytes(server, count)
         measure_recall(server, loaded)
+        measure_words(server, loaded)
         measure_searches(server, loaded, clients, each)
         measure_writes(server, loaded, clients, each)
         return not hostile or try_attacks(server, next(iter(loaded.projects)))
@@ -296,6 +326,7 @@ def measure_local(count: int, projects: int, rounds: int, words: Words) -> None:
         begun = time.perf_counter()
         filled = fill(home, count, synthetic=True, model=recall.MODEL.name, projects=projects, words=words)
         print(f"local store: {count} memories written in {time.perf_counter() - begun:.0f} s", flush=True)
+        (home.root / "config.toml").write_text("link_limit = 0\nrendered = false\n")  # no work beside the searches
         wire.ensure_daemon(home, 60.0)  # the machine may be busy
         wire.call(home, "drain", {"timeout": 600}, 610)
         pid = recall.loaded(home)
