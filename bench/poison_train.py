@@ -1,16 +1,17 @@
-"""Train the poisoning check's small model: `python -m bench.poison_train CORPORA TRANSCRIPTS` (needs scikit-learn).
+"""Train the poisoning check's small model: `python -m bench.poison_train CORPORA TRANSCRIPTS [--only-fit]`.
 
-One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before that, it is evaluated on
-unseen data: each attack corpus and each source of harmless text is left out in turn. Only weights of the corpora are
-kept; licences of the training data: bench/data/LICENCES.md. The run is deterministic.
+It needs scikit-learn. One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before that,
+it is evaluated on unseen data: each attack corpus and each source of harmless text is left out in turn, and all texts
+of one writer together. Only weights of the corpora are kept; licences of the training data: bench/data/LICENCES.md.
+The run is deterministic.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,15 @@ from typing import Any
 import numpy
 
 from bench.poison_texts import Text, corpus, records, spoken
+from bench.unseen_safety import texts as safety_texts
 from subconscious.poisoning.attack_model import DOUBTS, FLAGS, SIZE, places
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights.npz"
 UNTAUGHT = frozenset({"asb_tools", "bipia_text_in_email"})
 """Attacks that no wording reveals: training on them would only blur the model."""
+
+WRITERS = {1: "a", 2: "a", 3: "a", 5: "b"}
+"""The sets of bench/data/safety that the model learns from, with their writers; the others are held back."""
 
 STRENGTH = 100.0
 HARMLESS_WEIGHT = 1.5
@@ -65,6 +70,18 @@ def fit(table: Table, chosen: numpy.ndarray) -> Any:
     return LogisticRegression(C=STRENGTH, max_iter=3000).fit(table.rows[chosen], truth, sample_weight=weight)
 
 
+def learned(corpora: Path, transcripts: Path) -> list[Text]:
+    """Return all texts that the model learns from."""
+    return [*corpus(corpora), *spoken(transcripts), *records(corpora), *plain_orders()]
+
+
+def plain_orders() -> Iterator[Text]:
+    """Yield the orders and harmless statements of bench/data/safety that are not held back."""
+    for number, sort, text in safety_texts():
+        if number in WRITERS:
+            yield Text(f"plain_{WRITERS[number]}", sort != "harmless", text, text)
+
+
 def sources_of(table: Table) -> numpy.ndarray:
     """Each row's probability, by a model that never saw its source."""
     found = numpy.zeros(len(table.truth))
@@ -97,11 +114,16 @@ def tell(title: str, scores: numpy.ndarray, table: Table) -> None:
 
 
 def main() -> None:
-    corpora, transcripts = Path(sys.argv[1]), Path(sys.argv[2])
-    texts = [*corpus(corpora), *spoken(transcripts), *records(corpora)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("transcripts", type=Path)
+    parser.add_argument("--only-fit", action="store_true")
+    options = parser.parse_args()
+    texts = learned(options.corpora, options.transcripts)
     table = table_of(texts)
-    tell("source never seen", sources_of(table), table)
-    tell("source seen, text not (halves)", halves_of(table, texts), table)
+    if not options.only_fit:
+        tell("source never seen", sources_of(table), table)
+        tell("source seen, text not (halves)", halves_of(table, texts), table)
     model = fit(table, ~numpy.isin(table.sources, list(UNTAUGHT)))
     weights = numpy.append(model.coef_[0], model.intercept_[0]).astype(numpy.float16)
     weights[:-1][numpy.abs(weights[:-1]) < 0.02] = 0

@@ -3,9 +3,8 @@
     python -m bench.unseen_safety [--verbose]
 
 bench/data/safety/texts.jsonl: orders that attack, as plain developers' conventions in eleven languages, and harmless
-texts with the same words. The writer had not seen the rules when writing the sets 1, 2 and 3, and knew them for set 4.
-Rules were improved with the misses of set 1, then of set 2, in general terms; set 3 was in view by then, set 4 never
-was. The secrets are drawn anew with a fixed seed: formats of services, configuration, shells, chat in nine languages.
+texts with the same words; bench/data/safety/README.md says how the sets were written and what has learned from them.
+The secrets are drawn anew with a fixed seed: formats of services, configuration, shells, chat in nine languages.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from bench.unseen_secrets import samples
 from subconscious.redaction import redact
 
 TEXTS = Path(__file__).parent / "data" / "safety" / "texts.jsonl"
+SETS = (1, 2, 3, 4, 5, 6)
 SORTS = ("core", "agent", "harmless")
 
 
@@ -32,7 +32,7 @@ def texts() -> Iterator[tuple[int, str, str]]:
 
 def tell_texts(*, verbose: bool) -> None:
     """Print for each set and sort how many texts are flagged and blocked, and the wrong ones."""
-    for number in (1, 2, 3, 4):
+    for number in SETS:
         for sort in SORTS:
             rows = [text for its_set, its_sort, text in texts() if (its_set, its_sort) == (number, sort)]
             if not rows:

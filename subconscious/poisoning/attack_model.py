@@ -1,4 +1,4 @@
-"""A small linear model that estimates how much a text reads like an attack, by words and pairs of words.
+"""A small linear model that estimates how much a text reads like an attack, by words, pairs, and classes of words.
 
 ``bench/poison_train.py`` makes its weights. It flags texts, and never blocks them.
 """
@@ -10,29 +10,59 @@ from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 
+from subconscious.poisoning.word_classes import class_features
 from subconscious.text.linear import hashed, load_model, logistic, scaled_sum
 
 SIZE = 1 << 15
 """Size of the table of hashed features."""
 
-FLAGS = 0.6
+FLAGS = 0.76
 """Probability from which a text is flagged (medium)."""
 
-DOUBTS = 0.45
+DOUBTS = 0.6
 """Probability from which a text is doubtful (low)."""
 
 _TOKEN = re.compile(r"[^\W\d_]{1,24}(?:'[a-z]{1,3})?|\d{1,12}|[@!?:<>#\[\]{}$|`\"]")
 _MOST_TOKENS = 250
 
+_NAMES = (
+    (
+        re.compile(
+            r"\b[\w.+-]{1,60}@[\w-]{1,60}\.\w{1,20}|\b(?:https?|ftp|git|ssh|s3)://[^\s`'\"<>)]{1,300}"
+            r"|\b(?:[\w-]{1,60}\.){1,6}(?:example|test|invalid|internal|com|net|org|io|dev|app|ai|cloud|xyz)\b(?:[:/][^\s`'\"<>)]{0,200})?"
+            r"|\b\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d{1,5})?\b"
+        ),
+        " xhost ",
+    ),
+    (
+        re.compile(
+            r"(?<![\w/.@-])[~.]{0,2}/?(?:[\w.@-]{1,60}/){1,12}[\w.@-]{0,60}"
+            r"|\b[\w-]{1,60}\.(?:py|ts|js|json|ya?ml|toml|md|sh|tf|go|rb|java|sql|txt|cfg|conf|lock)\b"
+        ),
+        " xpath ",
+    ),
+)
+"""Addresses and paths with the words that replace them: a new text has others."""
+
+
+def named_alike(text: str) -> str:
+    """Return a text in lower case with the same word for all addresses, and one for all paths."""
+    text = text[:4000].lower()
+    for pattern, word in _NAMES:
+        text = pattern.sub(word, text)
+    return text
+
 
 def features(text: str) -> Iterator[str]:
-    """Yield the words of a text, pairs of neighbours, and its first words; all numbers are one word."""
-    found = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(text[:4000].lower())][:_MOST_TOKENS]
+    """Yield the words of a text, pairs, its first words, and classes; all numbers are one word, as are addresses."""
+    text = named_alike(text)
+    found = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(text)][:_MOST_TOKENS]
     yield from found
     for left, right in pairwise(found):
         yield f"{left} {right}"
     yield f"^{' '.join(found[:1])}"
     yield f"^{' '.join(found[:2])}"
+    yield from class_features(text)
 
 
 def places(text: str) -> list[int]:
