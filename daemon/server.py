@@ -16,6 +16,7 @@ from time import monotonic
 from subconscious import __version__
 from subconscious.app import App
 from subconscious.authorship.attestation import record_prompt, record_session, vouch
+from subconscious.authorship.open_turns import starts_hooks_like_commands
 from subconscious.authorship.peers import client_of, doubt_of_hook, is_ours, peer_of
 from subconscious.context.entry import BrokenEntryError, Entry, parse_entry, parse_secrets
 from subconscious.domain.errors import SubconsciousError
@@ -156,13 +157,14 @@ class Server:
         except BrokenEntryError as error:
             log.warning("a hook sent an invalid entry: %s", error)
             return
-        doubt = await asyncio.to_thread(doubt_of_hook, _caller(writer), self._app.home.root)
-        if not doubt:
-            await self._trust(entry, secrets, _caller(writer))
         is_prompt = entry.event == "UserPromptSubmit"
         if is_prompt:
             # At once: later the hook may have timed out, and the prompt would lose its proof that a person typed it.
             doubt = await vouch(self._app, entry, _caller(writer))
+        else:
+            doubt = await asyncio.to_thread(doubt_of_hook, _caller(writer), self._app.home.root)
+        if not doubt:
+            await self._trust(entry, secrets, _caller(writer))
         try:
             await self._send_answer(entry, doubt, reader, writer)
         finally:
@@ -185,7 +187,8 @@ class Server:
     async def _trust(self, entry: Entry, secrets: list[str], caller: int) -> None:
         """Record that a session's hook was verified, and use the keys that it sent."""
         client = await asyncio.to_thread(client_of, caller)
-        self._app.sessions.vouched.add_session(entry.payload.session_id, client)
+        if entry.event == "UserPromptSubmit" or not await asyncio.to_thread(starts_hooks_like_commands, caller):
+            self._app.sessions.vouched.add_session(entry.payload.session_id, client)
         if secrets:
             keys = parse_secrets(secrets[0])
             self._app.adopt(dict(entry.options) | keys)

@@ -11,6 +11,7 @@ from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from subconscious.authorship.open_turns import doubt_of_turn
 from subconscious.authorship.peers import doubt_of_decision, doubt_of_hook
 from subconscious.redaction import ledger
 from subconscious.redaction.cleaning import clean
@@ -58,6 +59,9 @@ _COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>
 async def vouch(app: App, entry: Entry, caller: int) -> str:
     """Check the hook that hands a prompt over; return why it is doubted, or vouch for the prompt and return ""."""
     doubt = await asyncio.to_thread(doubt_of_hook, caller, app.home.root)
+    if not doubt:
+        said = entry.payload
+        doubt = await asyncio.to_thread(doubt_of_turn, caller, said.prompt_id, said.transcript_path)
     if not doubt:
         app.sessions.vouched.add(entry)
         if _may_decide(entry.payload.prompt):

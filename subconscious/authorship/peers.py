@@ -173,17 +173,23 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
 
 def client_of(pid: int) -> str:
     """Return the name of the client that a process runs for, unique until the machine restarts; "" without a client."""
-    return next((_name(process) for process in _line(pid) if process.client), "")
+    client = client_process(pid)
+    return _name(client) if client is not None else ""
+
+
+def client_process(pid: int) -> Process | None:
+    """Return the client that a process runs for, None without one."""
+    return next((process for process in _line(pid) if process.client), None)
 
 
 def running_clients(root: Path | None = None) -> dict[str, float]:
     """Return the running clients that may share a state folder: their names and start times."""
     if sys.platform != "linux":
         return {}
-    return {_name(client): _time_of(client) for client in _clients(root)}
+    return {_name(client): time_of(client) for client in _clients(root)}
 
 
-def _time_of(process: Process) -> float:
+def time_of(process: Process) -> float:
     """Return the start time of a process by the wall clock."""
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
     return booted + process.started / os.sysconf("SC_CLK_TCK")

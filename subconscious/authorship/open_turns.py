@@ -1,0 +1,137 @@
+"""Finds out whether Codex's model was at work when a prompt came: then a command of the model may have written it.
+
+Codex starts hooks and commands alike, so that processes don't distinguish them. But it runs the hook of a prompt after
+it has written to its transcript that earlier turns have ended and that this one has begun. Only transcripts count that
+Codex has open, because a command can write others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from subconscious.authorship import peers
+from subconscious.clients import codex
+
+_TRANSCRIPT = re.compile(r"/rollout-[^/]{1,200}\.jsonl(?: \(deleted\))?\Z")
+_BEGUN, _ENDED = "task_started", ("task_complete", "turn_aborted")
+_MARKS = re.compile(
+    rb'"type":"(?:response_item|event_msg","payload":\{"type":"(?:task_started|task_complete|turn_aborted))"'
+)
+_HEAD = 200
+"""Bytes of a line in which its type is."""
+
+LONGEST = 64 << 20
+"""Bytes of a transcript that are read; of a longer one nothing is believed."""
+
+WRITTEN_SECONDS, LOOK_SECONDS = 0.5, 0.05
+"""Time that Codex may take to write that a turn began, and between two looks."""
+
+UNKNOWN = "Codex does not have the session's transcript open, so it can't be seen who typed it"
+BUSY = "it came while Codex was at work, when a command may have written it"
+
+
+def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
+    """Return why a prompt that a process hands over may be a command's; "" for the first one of a turn."""
+    client = _codex(pid)
+    if client is None:
+        return ""
+    until = time.monotonic() + WRITTEN_SECONDS
+    while True:
+        found = {path: _lines(file) for path, file in _open_transcripts(client.pid).items()}
+        if transcript in found:
+            turns = _Turns(turn, peers.time_of(client))
+            turns.read(found.values())
+            if turns.begun or time.monotonic() > until:
+                return BUSY if turns.busy else ""
+        elif time.monotonic() > until:
+            return UNKNOWN
+        time.sleep(LOOK_SECONDS)
+
+
+def starts_hooks_like_commands(pid: int) -> bool:
+    """Whether a process runs for Codex, so that only a prompt which its transcript shows makes a session known."""
+    return _codex(pid) is not None
+
+
+def _codex(pid: int) -> peers.Process | None:
+    client = peers.client_process(pid) if sys.platform == "linux" else None
+    return client if client is not None and client.name in codex.CLIENT.programs else None
+
+
+def _open_transcripts(pid: int) -> dict[str, Path]:
+    """Return the transcripts that a process has open: their paths, and the links of the kernel to them."""
+    found: dict[str, Path] = {}
+    try:
+        for link in (peers.PROC / str(pid) / "fd").iterdir():
+            target = str(link.readlink())
+            if _TRANSCRIPT.search(target):
+                found[target] = link
+    except OSError:
+        return {}
+    return found
+
+
+def _lines(file: Path) -> list[bytes]:
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(LONGEST + 1)
+    except OSError:
+        return []
+    return raw.splitlines() if len(raw) <= LONGEST else []
+
+
+class _Turns:
+    """The turns of a client that are open, and whether the one in question has already had a prompt."""
+
+    def __init__(self, turn: str, since: float) -> None:
+        """``turn`` is the one of the prompt; turns of a client before ``since`` ended with it."""
+        self._turn = turn
+        self._since = since
+        self._open: set[str] = set()
+        self.begun = False
+        self.busy = False
+
+    def read(self, files: Iterable[list[bytes]]) -> None:
+        """Read all transcripts."""
+        for lines in files:
+            for line in _events(lines):
+                self._note(line)
+        self.busy = self.busy or bool(self._open)
+
+    def _note(self, line: dict[str, Any]) -> None:
+        said = line["payload"]
+        if line["type"] == "response_item":
+            meta = said.get("internal_chat_message_metadata_passthrough")
+            mine = isinstance(meta, dict) and meta.get("turn_id") == self._turn
+            self.busy = self.busy or (mine and bool(codex.records(line)))
+        elif said["type"] in _ENDED:
+            self._open.discard(str(said.get("turn_id")))
+            self.busy = self.busy or said.get("turn_id") == self._turn
+        elif said.get("turn_id") == self._turn:
+            self.begun = True
+        elif not _is_before(said.get("started_at"), self._since):
+            self._open.add(str(said.get("turn_id")))
+
+
+def _is_before(at: object, since: float) -> bool:
+    return isinstance(at, int | float) and at < since - 1.0  # whole seconds
+
+
+def _events(lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the lines that say something about turns; any of them may be forged, and have any form."""
+    for raw in lines:
+        if not _MARKS.search(raw, 0, _HEAD):
+            continue
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            continue
+        said = line.get("payload") if isinstance(line, dict) and isinstance(line.get("type"), str) else None
+        if isinstance(said, dict) and isinstance(said.get("type"), str):
+            yield line
