@@ -35,6 +35,8 @@ _VERBS = re.compile(r"\A(?:names|shares)\b")
 _SHARE = re.compile(r"\d+ of its ", re.ASCII)
 """How an answer used a memory, where it repeats a share of its words or names."""
 
+_OWN = re.compile(r"of its (\d+) own words", re.ASCII)
+
 HIGH, FAIR = 0.75, 0.5
 """Relevance from which it is called so; prompts are given what has 0.6 by default."""
 
@@ -87,14 +89,16 @@ def outcome(response: str) -> tuple[str, str, str]:
         return "used", "good", _used(how)
     if state == "violated":
         return "not followed", "warn", "You had to say it again"
-    return ("not used", "", "") if state else ("not known yet", "open", "")
+    return ("not used", "", "") if state else ("use not known yet", "open", "")
 
 
 def _used(how: str) -> str:
     """Return how a session used a memory, as a sentence without its full stop."""
     if how == "named by its number":
         return "An answer names it by its number"
-    return f"An answer has {how}" if _SHARE.match(how) else how
+    if not _SHARE.match(how):
+        return how
+    return "An answer used " + _OWN.sub(r"of the memory's \1 distinctive words", how)
 
 
 FILTERS = {"outcome": outcome, "relevance": relevance, "why": why}

@@ -105,7 +105,7 @@ def test_a_replacement_is_a_change_on_the_timeline(page: Page, shop: Furnished) 
     page.get_by_role("link", name="Changed").click()
     entry = page.locator(".events > li", has_text="Replaced")
     expect(entry.locator(".what")).to_contain_text(REDIS)
-    expect(entry.locator(".note")).to_have_text(f"by {POSTGRES}")
+    expect(entry.locator(".note")).to_have_text(f"with {POSTGRES}")
     entry.get_by_role("button", name="Use both again").click()
     expect(entry.get_by_text("taken back")).to_be_visible()
 
@@ -116,10 +116,10 @@ def test_why_a_session_was_given_a_memory(page: Page, shop: Furnished) -> None:
     given = page.locator("section", has=page.get_by_role("heading", name="What it was given"))
     started = given.locator("ol.handed > li")
     reasons = ["A decision that fits the branch and your latest prompts", "A standing preference", "A decision made on"]
-    for row, why, badge in zip(started.all(), reasons, ["not known yet", "used", "not used"], strict=True):
+    for row, why, badge in zip(started.all(), reasons, ["use not known yet", "used", "not used"], strict=True):
         expect(row).to_contain_text(f"Why: {why}")
         expect(row.locator(".badge")).to_have_text(badge)
-    expect(given.get_by_text("An answer has 3 of its 5 own words.")).to_be_visible()
+    expect(given.get_by_text("An answer used 3 of the memory's 5 distinctive words.")).to_be_visible()
     prompted = given.locator("ul.handed > li")
     expect(prompted).to_contain_text("Why: It fits your prompt: both say uploads, proxy and fail. relevance: high")
     expect(prompted.get_by_title("0.83 of 1")).to_have_count(1)

@@ -120,10 +120,10 @@ def test_relevance_is_a_word_and_left_out_where_something_else_decided() -> None
 @pytest.mark.parametrize(
     ("response", "shown"),
     [
-        ("", ("not known yet", "open", "")),
+        ("", ("use not known yet", "open", "")),
         ("not used", ("not used", "", "")),
         ("used: named by its number", ("used", "good", "An answer names it by its number")),
-        ("used: 3 of its 5 own words", ("used", "good", "An answer has 3 of its 5 own words")),
+        ("used: 3 of its 5 own words", ("used", "good", "An answer used 3 of the memory's 5 distinctive words")),
         ("violated: the user said it again", ("not followed", "warn", "You had to say it again")),
     ],
 )
