@@ -42,5 +42,8 @@ def explanation(verdict: Verdict) -> str:
         return ""
     if worst[0].rule == FAILED:
         return f"{worst[0].why}: a person must look at it"
-    reasons = "; ".join(dict.fromkeys(finding.why for finding in worst[:3]))
+    whys: dict[str, str] = {}
+    for finding in worst:  # a summary repeats what its content has
+        whys.setdefault(finding.rule, finding.why)
+    reasons = "; ".join([*dict.fromkeys(whys.values())][:3])
     return f"may be poisoned ({verdict.level}, {worst[0].threat}): {reasons}"

@@ -251,3 +251,13 @@ def test_a_lesson_matches_the_rejected_statement_and_not_its_opposite() -> None:
     assert flagged("Never enable the TLS verification of the package mirror on every build host.")
     assert not flagged("Never disable the TLS verification of the package mirror on every build host.")
     assert not flagged("Enable the TLS verification of the package mirror on every build host.")
+
+
+def test_an_explanation_has_each_rule_once_the_worst_first() -> None:
+    found = [
+        Finding("model", Threat.INSTRUCTION, Level.MEDIUM, "it reads like attacks (0.98)"),
+        Finding("hides", Threat.SOCIAL, Level.HIGH, "it hides something"),
+        Finding("model", Threat.INSTRUCTION, Level.MEDIUM, "it reads like attacks (0.86)", "summary"),
+    ]
+    told = explanation(Verdict(Level.HIGH, tuple(found)))
+    assert told.endswith(": it hides something; it reads like attacks (0.98)")
