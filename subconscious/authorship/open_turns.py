@@ -41,16 +41,21 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
     client = _codex(pid)
     if client is None:
         return ""
+    if not transcript:  # a sub-agent's: it would end before it is heard if its hook waited
+        return UNKNOWN
     until = time.monotonic() + WRITTEN_SECONDS
+    was_busy = False
     while True:
         found = {path: _lines(file) for path, file in _open_transcripts(client.pid).items()}
         if transcript in found:
             turns = _Turns(turn, peers.time_of(client))
             turns.read(found.values())
-            if turns.begun or time.monotonic() > until:
+            was_busy = was_busy or turns.busy
+            # A turn that ends while this waits may be the one of the command that handed the prompt over.
+            if turns.begun or not was_busy:
                 return BUSY if turns.busy else ""
-        elif time.monotonic() > until:
-            return UNKNOWN
+        if time.monotonic() > until:
+            return BUSY if was_busy else UNKNOWN
         time.sleep(LOOK_SECONDS)
 
 

@@ -109,3 +109,35 @@ def test_other_clients_are_not_asked(codex: Write, monkeypatch: pytest.MonkeyPat
     path = codex(*OLD)
     monkeypatch.setattr(peers, "client_process", lambda pid: None)
     assert doubt_of_turn(1, "t2", path) == ""
+
+
+def test_a_sub_agent_is_not_kept_waiting(codex: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_turns, "WRITTEN_SECONDS", 3600.0)
+    codex(*OLD)
+    assert doubt_of_turn(1, "", "") == UNKNOWN
+
+
+def test_a_turn_that_ends_meanwhile_was_open(codex: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command's own turn, which goes on as soon as the command has ended."""
+    monkeypatch.setattr(open_turns, "WRITTEN_SECONDS", 0.2)
+    path = Path(codex(*OLD))
+
+    def end(seconds: float) -> None:
+        with path.open("a") as file:
+            file.write(json.dumps(event("task_complete", "t1"), separators=(",", ":")) + "\n")
+
+    monkeypatch.setattr(time, "sleep", end)
+    assert doubt_of_turn(1, "t2", str(path)) == BUSY
+
+
+def test_a_beginning_that_codex_writes_late_is_awaited(codex: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_turns, "WRITTEN_SECONDS", 60.0)
+    path = Path(codex(*OLD))
+
+    def begin(seconds: float) -> None:
+        with path.open("a") as file:
+            lines = [event("task_complete", "t1"), *NEW]
+            file.write("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+    monkeypatch.setattr(time, "sleep", begin)
+    assert doubt_of_turn(1, "t2", str(path)) == ""
