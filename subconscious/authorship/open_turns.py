@@ -17,6 +17,7 @@ from typing import Any
 
 from subconscious.authorship import peers
 from subconscious.clients import codex
+from subconscious.system.safe_files import open_regular
 
 _TRANSCRIPT = re.compile(r"/rollout-[^/]{1,200}\.jsonl(?: \(deleted\))?\Z")
 _BEGUN, _ENDED = "task_started", ("task_complete", "turn_aborted")
@@ -84,7 +85,7 @@ def _open_transcripts(pid: int) -> dict[str, Path]:
 
 def _lines(file: Path) -> list[bytes]:
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             raw = opened.read(LONGEST + 1)
     except OSError:
         return []
