@@ -34,7 +34,7 @@ LAST_BYTES = 64 * 2**10
 """Bytes at the end of the log in which its last line is searched."""
 REQUEST_LIMIT = 16 * 2**20
 """The size of a JSON request, at most."""
-START_SECONDS = 10.0
+START_SECONDS = 20.0
 """Time within which a new daemon must answer."""
 HELLO_SECONDS = 2.0
 """Time after which a running daemon that does not answer a greeting counts as wedged."""
