@@ -39,6 +39,9 @@ ENTRY_LIMIT = 2 * 2**20
 REQUEST_SECONDS = 10.0
 """Seconds that a caller has to send its request."""
 
+CONFIRMATION_SECONDS = 2.0
+"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter."""
+
 FAREWELL_SECONDS = 2.0
 """Seconds that running requests get when the daemon stops."""
 
@@ -151,9 +154,9 @@ class Server:
         An entry that can't be parsed gets no answer: it is in the spool anyway.
         """
         _, name, length, *more = line.decode("utf-8", "replace").split()
-        secrets, unspooled = more[:1], more[1:] == ["unspooled"]
+        secrets, flag = more[:1], "".join(more[1:2])
         try:
-            entry = await self._receive(name, int(length), reader, unspooled=unspooled)
+            entry = await self._receive(name, int(length), reader, unspooled=flag == "unspooled")
         except BrokenEntryError as error:
             log.warning("a hook sent an invalid entry: %s", error)
             return
@@ -166,7 +169,7 @@ class Server:
         if not doubt:
             await self._trust(entry, secrets, _caller(writer))
         try:
-            await self._send_answer(entry, doubt, reader, writer)
+            await self._send_answer(entry, doubt, reader, writer, confirms=flag == "confirms")
         finally:
             await record_session(self._app, entry.payload.session_id)
             if is_prompt:
@@ -195,7 +198,13 @@ class Server:
             self._app.hear_keys(entry.payload.session_id, keys)
 
     async def _send_answer(
-        self, entry: Entry, doubt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        entry: Entry,
+        doubt: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        confirms: bool,
     ) -> None:
         session_id, began = entry.payload.session_id, monotonic()
         async with self._app.signals.answering[session_id]:
@@ -203,9 +212,12 @@ class Server:
             try:
                 answer = in_form_of(entry, await self._answers.answer(entry, doubt))
                 # The hook may time out after the ledger was written: then it has closed its end, and nothing was
-                # printed into the session's context.
+                # printed into the session's context. An answer that was sent just before that is in its buffer, unread,
+                # so only the hook knows whether it came in time.
                 await _send(writer, frame(answer), reader)
                 self._app.answer_times.note(entry.event, monotonic() - began)
+                if answer and confirms:
+                    await asyncio.wait_for(reader.readexactly(1), CONFIRMATION_SECONDS)
             except Exception:
                 # After any error the hook has printed nothing.
                 await self._answers.take_back(before)

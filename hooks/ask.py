@@ -30,7 +30,7 @@ PAUSE = 0.01
 JUST_NOW = 5.0
 LARGEST_QUESTION = 1 << 20
 HAND_OVER_SECONDS = 1.0
-UNSPOOLED = b" unspooled"
+UNSPOOLED, CONFIRMS = b" unspooled", b" confirms"
 SOCKET_PATH_LIMIT = 100
 
 
@@ -140,13 +140,22 @@ def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True)
             _wake()
         return None
     try:
-        return request(link, _question(name, entry, _secrets(), spooled), until)
+        received = request(link, _question(name, entry, _secrets(), CONFIRMS if spooled else UNSPOOLED), until)
+        _confirm(link)
+        return received
     finally:
         link.close()  # before anything else is printed: a closed end shows the daemon that its answer was not used
 
 
-def _question(name: str, entry: bytes, secrets: bytes, spooled: bool) -> bytes:
-    flag = b"" if spooled else UNSPOOLED
+def _confirm(link: "socket.socket") -> None:
+    """Tell the daemon that its answer came in time: one in our buffer when the deadline passes is never printed."""
+    try:
+        link.send(b".")
+    except OSError:
+        pass  # it is older, and does not wait for this
+
+
+def _question(name: str, entry: bytes, secrets: bytes, flag: bytes) -> bytes:
     return b"ask %s %d %s%s\n" % (os.fsencode(name), len(entry), secrets, flag) + entry
 
 
@@ -159,7 +168,7 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
         _wake()
         return
     try:
-        request(link, _question(name, entry, _secrets(), False), until)
+        request(link, _question(name, entry, _secrets(), UNSPOOLED), until)
     finally:
         link.close()
 

@@ -228,7 +228,7 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
     speaker.say(DECISION)
     speaker.hook("drop", "Stop")
     drained(home)
-    assert b"integer cents" in speaker.hook("ask", "SessionStart", source="startup")
+    assert eventually(lambda: b"integer cents" in speaker.hook("ask", "SessionStart", source="startup"), 60)
     wire.call(home, "stop")
     wire.await_absence(home, 10)
 

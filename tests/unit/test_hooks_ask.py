@@ -52,7 +52,7 @@ def test_the_answer_is_printed_as_it_came(hooks: Hooks) -> None:
     (entry,) = hooks.entries
     content = entry.read_bytes()
     assert done.stdout == CONTEXT
-    assert questions == [f"ask {entry.name} {len(content)} -\n".encode() + content]
+    assert questions == [f"ask {entry.name} {len(content)} - confirms\n".encode() + content]
 
 
 def test_keys_go_over_the_socket_and_never_to_the_disk(hooks: Hooks) -> None:
