@@ -11,6 +11,7 @@ from .command_line import Parser, RootParser
 from .completion import SCRIPTS
 from .options import (
     Subparsers,
+    Words,
     add_command,
     add_display_options,
     add_filters,
@@ -53,13 +54,13 @@ def _add_reading(commands: Subparsers) -> None:
     command = add_command(
         commands, "recall", "memories:recall", "print the text that Claude would get for a question", listing=True
     )
-    command.add_argument("query", metavar="QUERY", nargs="+")
+    command.add_argument("query", metavar="QUERY", nargs="+", action=Words)
     command.add_argument("--tokens", type=positive, help="print at most this many tokens")
     add_memory_filters(command)
     add_display_options(command)
     add_search_options(command)
     command = add_command(commands, "search", "memories:search", "find memories by meaning and words", listing=True)
-    command.add_argument("query", metavar="QUERY", nargs="+")
+    command.add_argument("query", metavar="QUERY", nargs="+", action=Words)
     add_filters(command, limit=10)
     add_display_options(command)
     command.add_argument(

@@ -50,9 +50,10 @@ class Parser(argparse.ArgumentParser):
         is_command = isinstance(action, argparse._SubParsersAction)
         what = f"there is no command {value!r}" if is_command else f"{value!r} is not a valid value"
         listed = "" if is_command and not self._is_nested else f"; valid: {', '.join(choices)}"
-        raise argparse.ArgumentError(
-            None if is_command else action, what + (_suggestion(str(value), choices) or listed)
-        )
+        near = _suggestion(str(value), choices)
+        if isinstance(action, argparse._SubParsersAction):
+            near = near or _option_named(str(value), action._name_parser_map)
+        raise argparse.ArgumentError(None if is_command else action, what + (near or listed))
 
     @property
     def _is_nested(self) -> bool:
@@ -124,6 +125,12 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(typed.partition("=")[0], list(known), n=2, cutoff=0.6)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _option_named(typed: str, known: Mapping[str, argparse.ArgumentParser]) -> str:
+    """Return the option that is spelled like an unknown command, as the end of an error message; "" if not just one."""
+    owners = [name for name, parser in known.items() if f"--{typed}" in parser._option_string_actions]
+    return f"; did you mean {owners[0]} --{typed}?" if len(owners) == 1 else ""
 
 
 def commands(parser: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from math import inf
 from typing import Any, TypeAlias
 
@@ -22,6 +23,22 @@ def add_command(
         # SUPPRESS: in `review --json approve 3`, the default of the inner parser must not replace the given value.
         command.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
     return command
+
+
+class Words(argparse.Action):
+    """Words of a question, of which one must not be empty."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse passes it
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002 - argparse passes it
+    ) -> None:
+        """Store the words."""
+        if not "".join(values or ()).strip():
+            raise argparse.ArgumentError(None, "type words to search for")
+        setattr(namespace, self.dest, values)
 
 
 def positive(text: str) -> int:

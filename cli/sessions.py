@@ -109,13 +109,15 @@ def why_surfaced(options: Namespace) -> None:
     if answer.get("responses"):
         _print_responses(answer["responses"])
     if not (surfaces or answer.get("handovers")):
-        print(_nothing_given(session))
+        print(_nothing_given(number, session))
 
 
-def _nothing_given(session: str | None) -> str:
+def _nothing_given(number: int | None, session: str | None) -> str:
     if session:
-        why = f"No session has an id that begins with {screen.line(session)!r}, or it got nothing."
+        why = f"Session {screen.line(session)} got no memory. If several ids begin like this, type more of it."
         return f"{why}\n  to list sessions: subconscious sessions"
+    if number is not None:
+        return "No session got this memory yet."
     return "No session got a memory yet. Sessions get memories when they start."
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from subconscious.app.request import Handler, refuse_forgery
 from subconscious.capture import explain
 from subconscious.context.arguments import Args
-from subconscious.domain.errors import RequestError
+from subconscious.domain.errors import NotFoundError, RequestError
 from subconscious.domain.model import Origin, Surface
 from subconscious.imports import importing, with_model
 from subconscious.poisoning.quarantine import IN_QUARANTINE
@@ -128,6 +128,8 @@ class Past(Handler):
         became = await responses.of_surfaces(self.app.database, found)
         handed = await handovers.of_session(self.app.database, session_id) if session_id else []
         held = self.app.sessions.suppressed.of(session_id, args.id) if session_id or args.id is not None else []
+        if not (found or handed or held):
+            await self._require_known(args.id, session_id)
         known = await memories.get_many(self.app.database, [surface.memory_id for surface in found])
         names = {number: memory.summary for number, memory in known.items()}
         person = args.origin is Origin.USER
@@ -149,6 +151,13 @@ class Past(Handler):
             counted = await responses.of_memories(self.app.database, [args.id])
             result["responses"] = fields_of(wire.Responses, counted.get(args.id, responses.NONE))
         return result
+
+    async def _require_known(self, memory_id: int | None, session_id: str | None) -> None:
+        """Raise NotFoundError if there is no such memory or session."""
+        if memory_id is not None:
+            await memories.get(self.app.database, memory_id)
+        if session_id and not await sessions.with_prefix(self.app.database, session_id):
+            raise NotFoundError(f"there is no session {session_id}", "`subconscious sessions` shows those that exist")
 
     async def _session(self, prefix: str) -> str:
         """Return the id of the session that starts with ``prefix``; the prefix itself if there is not exactly one."""

@@ -441,6 +441,16 @@ def test_nothing_private_is_remembered_on_request(running: Home, speaker: Speake
     assert captured(running, speaker) == []
 
 
+def test_nobody_was_given_anything_differs_from_an_unknown_id(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    number = wire.call(running, "list", {"cwd": str(speaker.project)})["memories"][0]["id"]
+    for known in ({"session_id": speaker.id[:8]}, {"id": number}):
+        assert wire.call(running, "why_surfaced", known)["surfaces"] == []
+    for unknown, named in (({"session_id": "nosuch"}, "session nosuch"), ({"id": 999}, "memory 999")):
+        with pytest.raises(DaemonError, match=f"^there is no {named}$"):
+            wire.call(running, "why_surfaced", unknown)
+
+
 def test_a_number_out_of_this_world_is_no_trouble(running: Home, speaker: Speaker) -> None:
     told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
     assert "no memory is named" in told

@@ -438,13 +438,11 @@ def test_why_surfaced_tells_limits_priority_and_what_was_held_back(
         assert told in " ".join(out.split()).replace("13 held", "13  held")
 
 
-def test_why_surfaced_of_an_unknown_session_says_that_it_may_be_unknown(
-    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_why_surfaced_says_that_a_session_got_nothing(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": []}
     assert run(capsys, "why-surfaced", "nobody") == (
         0,
-        "No session has an id that begins with 'nobody', or it got nothing.\n"
+        "Session nobody got no memory. If several ids begin like this, type more of it.\n"
         "  to list sessions: subconscious sessions\n",
         "",
     )

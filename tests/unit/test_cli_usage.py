@@ -95,6 +95,11 @@ def test_a_command_of_no_group_is_listed_all_the_same() -> None:
     [
         ("stauts", "did you mean stats or status?"),
         ("serach cents", "did you mean search?"),
+        ("provider set local", "there is no command 'provider'; did you mean setup --provider?"),
+        ("everywhere", "there is no command 'everywhere'\n"),
+        ("search", "required: QUERY"),
+        ("search  ", "type words to search for"),
+        ("recall ", "type words to search for"),
         ("review aprove 3", "did you mean approve?"),
         ("list --lmit 3", "unknown argument '--lmit'; did you mean --limit?"),
         ("list --limit -3", "-3 is below 0"),
