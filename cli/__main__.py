@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Without arguments, no command's parser is needed; any will do.
+    options = parser(arguments[0] if arguments else "status").parse_args(arguments)
     module, _, name = options.function.partition(":")
     # Imported late, so that `--help` does not load the modules of all commands.
     command = getattr(import_module(f".{module}", __package__), name)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import cast
 
 from subconscious import __version__
 
 from . import arguments_data, arguments_memories
-from .command_line import Parser, RootParser
+from .command_line import Commands, Parser, RootParser
 from .completion import SCRIPTS
 from .options import (
     Subparsers,
@@ -30,12 +32,21 @@ Options of a command: subconscious help COMMAND
 New here? subconscious demo"""
 
 
-def parser() -> RootParser:
-    """Return the parser of the whole command line."""
+def parser(only: str = "") -> RootParser:
+    """Return the parser of the whole command line; with ``only``, if that is a command, of this one."""
+    built, names = _built(only)
+    return built if names else _built("")[0]
+
+
+def _built(only: str) -> tuple[RootParser, Sequence[str]]:
+    """Return the parser of one command, or with "" of all, and the names of the commands that it has."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
     root.set_defaults(json=False, function="status:overview")
-    commands = root.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    commands = cast(
+        "Commands", root.add_subparsers(action=Commands, title="commands", metavar="COMMAND", parser_class=Parser)
+    )
+    commands.only = only
     _add_reading(commands)
     _add_writing(commands)
     _add_tracing(commands)
@@ -43,7 +54,7 @@ def parser() -> RootParser:
     arguments_memories.add(commands)
     arguments_data.add(commands)
     _add_running(commands)
-    return root
+    return root, list(commands.choices)
 
 
 def _add_reading(commands: Subparsers) -> None:

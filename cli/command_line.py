@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .screen import clean, paint, width, wrapped
@@ -76,6 +76,23 @@ class Parser(argparse.ArgumentParser):
         usage = argparse.HelpFormatter(self.prog, width=1000)
         usage.add_usage(None, needed, self._mutually_exclusive_groups, prefix="")
         return f"usage: {usage.format_help().strip()}"
+
+
+class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """The commands of the command line; with ``only``, of which one is used, no parsers are built for the others."""
+
+    only = ""
+
+    def add_parser(self, name: str, **kwargs: Any) -> Any:
+        """Return the parser of a new command, or something that ignores its arguments."""
+        return super().add_parser(name, **kwargs) if self.only in ("", name) else _Ignored()
+
+
+class _Ignored:
+    """Takes the place of the parser of a command that is not used, and of its groups and subcommands."""
+
+    def __getattr__(self, name: str) -> Callable[..., _Ignored]:
+        return lambda *_, **__: self
 
 
 class RootParser(Parser):

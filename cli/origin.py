@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from subconscious.clients import CLIENTS
 from subconscious.domain.errors import RequestError
+from subconscious.system import agent_marks
 from subconscious.wire import CLIENT_MARKS
 
-MARKS = (*CLIENT_MARKS, *(mark for client in CLIENTS.values() for mark in client.marks))
+MARKS = (*CLIENT_MARKS, *agent_marks.ALL)
 
 _MARK = re.compile(rb"(?:^|\0)(?:%s)=[^\0]" % b"|".join(mark.encode() for mark in MARKS))
 

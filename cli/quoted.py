@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
-
-from subconscious.text.quoting import CLOSING, OPENING, harmless
 
 from . import origin
 
@@ -41,9 +39,11 @@ def quoted(options: Namespace) -> Iterator[None]:
     if options.json or options.function in FRAMED_BY_DAEMON or not origin.inside_client():
         yield
         return
+    from subconscious.text.quoting import CLOSING, OPENING, harmless  # its patterns take time to compile
+
     opening, closing = (OPENING, f"{CLOSING}\n") if options.function in QUOTES_STORED_TEXT else ("", "")
     out = sys.stdout
-    neutralized = _NeutralizingStream(out)
+    neutralized = _NeutralizingStream(out, harmless)
     out.write(opening)
     try:
         with redirect_stdout(neutralized):
@@ -56,17 +56,18 @@ def quoted(options: Namespace) -> Iterator[None]:
 class _NeutralizingStream(io.TextIOBase):
     """A stream that neutralizes each line; an unfinished line is kept until the flush."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, harmless: Callable[[str], str]) -> None:
+        self._harmless = harmless
         self._out = out
         self._line = ""
 
     def write(self, text: str) -> int:
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
-            self._out.write(f"{harmless(line)}\n")
+            self._out.write(f"{self._harmless(line)}\n")
         return len(text)
 
     def flush(self) -> None:
-        self._out.write(harmless(self._line))
+        self._out.write(self._harmless(self._line))
         self._line = ""
         self._out.flush()

@@ -13,7 +13,7 @@ from datetime import datetime
 from time import time
 from typing import Any, TextIO
 
-from subconscious.text.quoting import is_invisible
+from subconscious.text.invisible import is_invisible
 
 MAX_WIDTH = 100
 """Columns of a line, at most; longer lines are hard to read."""

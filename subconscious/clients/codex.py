@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from subconscious.clients.client import INTERRUPTED, Client, Values, spoken, text_of, tool_result, tool_use
+from subconscious.system import agent_marks
 
 _SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"})
 _PATCH = "apply_patch"
@@ -159,7 +160,7 @@ CLIENT = Client(
     records=records,
     programs=frozenset({b"codex"}),
     scripts=(b"/codex", b"/codex.js"),
-    marks=("CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"),
+    marks=agent_marks.CODEX,
     servers=(b"app-server", b"exec-server", b"mcp-server", b"remote-control"),
     instructions=("AGENTS.md", ".codex/AGENTS.md", f"{_HOME}/AGENTS.md", f"{_HOME}/memories/memory_summary.md"),
 )

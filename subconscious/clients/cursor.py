@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from subconscious.clients.client import Client, Values, text_of
+from subconscious.system import agent_marks
 
 _TOOLS = {"Shell": "Bash", "run_terminal_cmd": "Bash", "read_file": "Read", "edit_file": "Edit", "write": "Write"}
 
@@ -51,6 +52,6 @@ CLIENT = Client(
     records=records,
     programs=frozenset({b"cursor", b"cursor-agent", b"Cursor"}),
     scripts=(b"/cursor-agent",),
-    marks=("CURSOR_AGENT",),
+    marks=agent_marks.CURSOR,
     instructions=("AGENTS.md",),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from subconscious.clients.client import INTERRUPTED, Client, Values, spoken, text_of, tool_result, tool_use
+from subconscious.system import agent_marks
 
 _TOOLS: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
     "run_shell_command": ("Bash", {"command": ("command",)}),
@@ -140,7 +141,7 @@ CLIENT = Client(
     records=records,
     programs=frozenset({b"gemini"}),
     scripts=(b"/gemini", b"/gemini.js", b"gemini-cli/bundle/gemini.js"),
-    marks=("GEMINI_CLI",),
+    marks=agent_marks.GEMINI,
     instructions=("GEMINI.md", ".gemini/GEMINI.md", "../../memory/MEMORY.md"),
     notes="../../memory",
 )

@@ -9,8 +9,8 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from subconscious.domain.errors import DaemonError
 
@@ -18,8 +18,7 @@ SOCKET_PATH_LIMIT = 100
 """Bytes up to which a socket can be bound by its full path (systems allow 104 to 108)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):  # no dataclass: those load `inspect`
     """The paths of one state folder (docs/protocol.md)."""
 
     root: Path

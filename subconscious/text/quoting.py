@@ -1,7 +1,7 @@
 """Makes stored text harmless for its readers: a model, and a terminal.
 
 The text of a memory can come from anywhere. Quoted, it stays readable, but it can't pass for the client's markup, for
-another speaker or for another entry of our frame, and it has no invisible characters. Light: the terminal uses it too.
+another speaker or for another entry of our frame, and it has no invisible characters.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+
+from subconscious.text.invisible import is_invisible
 
 TAG = "subconscious-memory"
 """Name of the tag that frames injected memories."""
@@ -26,10 +28,7 @@ COLON = "\u2236"
 """Replaces the colon after a speaker's name."""
 ELLIPSIS = "\u2026"
 
-_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks without a visible shape, in spite of their category."""
 _SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _MARK = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _MARKS_IN_A_ROW = re.compile(f"({_MARK}{{2}}){_MARK}+")
 
@@ -117,12 +116,6 @@ def visible(text: str) -> str:
         return text
     shown = "".join(_replacement(character) if is_invisible(character) else character for character in text)
     return _MARKS_IN_A_ROW.sub(r"\1", _SELECTORS.sub("", shown))
-
-
-@cache
-def is_invisible(character: str) -> bool:
-    """Whether a character is invisible, or controls the display."""
-    return character in _BLANK or unicodedata.category(character) in _HIDDEN
 
 
 def _replacement(character: str) -> str:

@@ -1,6 +1,6 @@
 """The format of requests and responses, and the client that sends requests to the daemon (docs/protocol.md).
 
-Terminal commands import this module, and their start has to be fast: no pydantic, asyncio or numpy here.
+Terminal commands import this module, and their start has to be fast: no pydantic, asyncio, numpy or dataclasses here.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ import json
 import os
 import re
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subconscious import __version__
 from subconscious.domain.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.settings.home import SOCKET_PATH_LIMIT, Home
 from subconscious.system.programs import safe_path
 from subconscious.system.safe_files import append_regular, open_regular, read_end, read_regular, replace_file
+
+if TYPE_CHECKING:
+    import subprocess
 
 LARGEST_NOTE = 1 << 16
 """The size of the note about a refused start, at most."""
@@ -57,8 +58,7 @@ class WedgedError(DaemonError):
     """A daemon listens, but does not answer in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A JSON request as the daemon reads it."""
 
     cmd: str
@@ -244,6 +244,8 @@ def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
 
 def start(home: Home) -> subprocess.Popen[bytes]:
     """Start a daemon in a session of its own, so that it outlives this terminal. If two start, one gets the lock."""
+    import subprocess  # loaded only to start a daemon
+
     home.make()
     command, environment = daemon_command(home)
     with os.fdopen(_open_log(home), "ab") as log:

@@ -15,9 +15,11 @@ import pytest
 
 from cli import origin, running, screen, stats
 from cli.__main__ import main
+from subconscious.clients import CLIENTS
 from subconscious.domain.errors import NotFoundError
 from subconscious.settings.home import Home
-from subconscious.text.quoting import CLOSING, OPENING, is_invisible
+from subconscious.text.invisible import is_invisible
+from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.wire import encode_result
 from tests.support.cli_answers import (
     ANSWERS,
@@ -410,6 +412,10 @@ def test_a_purge_where_nobody_can_answer_wants_a_word(daemon: StubDaemon, capsys
     assert "purge" not in [request.cmd for request in daemon.requests]
 
 
+def test_the_terminal_knows_the_variables_of_every_client() -> None:
+    assert {mark for client in CLIENTS.values() for mark in client.marks} < set(origin.MARKS)
+
+
 @pytest.mark.parametrize("mark", ["CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "CURSOR_AGENT"])
 def test_the_client_is_known_by_its_variables(monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
     monkeypatch.setattr(origin, "_ancestors", lambda: iter(()))
@@ -446,6 +452,7 @@ def test_why_surfaced_says_that_a_session_got_nothing(daemon: StubDaemon, capsys
         "  to list sessions: subconscious sessions\n",
         "",
     )
+    assert run(capsys, "why-surfaced", "12") == (0, "No session got this memory yet.\n", "")
 
 
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -619,6 +626,18 @@ def test_a_terminal_without_utf8_shows_escapes(home: Home) -> None:
         done = _shell(home, "CLI list", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"Gr\xf6\xdfe in Pfund" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["", "status", "search cents", "list", "show 12"])
+def test_common_commands_load_little(daemon: StubDaemon, home: Home, command: str) -> None:
+    code = f"import sys, cli.__main__ as c; c.main({command.split()}); print(*sys.modules, file=sys.stderr)"
+    environ = {"SUBCONSCIOUS_HOME": str(home.root), "PATH": os.environ["PATH"]}
+    # Without site-packages, whose .pth files load modules of their own.
+    done = subprocess.run([sys.executable, "-S", "-c", code], env=environ, capture_output=True, text=True, check=True)
+    heavy = {"dataclasses", "inspect", "subprocess", "hashlib", "asyncio", "pydantic", "sqlite3"}
+    ours = {"subconscious.clients", "subconscious.text.quoting", "subconscious.doctor"}
+    assert daemon.answers
+    assert not (heavy | ours) & set(done.stderr.split())
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from cli import origin
 from subconscious.settings.home import Home
-from subconscious.text.quoting import CLOSING, OPENING, is_invisible
+from subconscious.text.invisible import is_invisible
+from subconscious.text.quoting import CLOSING, OPENING
 from tests.support.cli_answers import DAY, ESCAPES, MARKUP, MEMORY, run
 from tests.support.stub_daemon import StubDaemon, answering
 

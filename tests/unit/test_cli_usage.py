@@ -34,6 +34,14 @@ def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaem
 COMMANDS = [path for path, _ in commands(parser()) if path]
 
 
+@pytest.mark.parametrize("name", [path for path in COMMANDS if " " not in path])
+def test_the_parser_of_one_command_is_the_same_as_in_the_whole(name: str) -> None:
+    whole, own = dict(commands(parser())), dict(commands(parser(name)))
+    inner = {path for path in whole if path.split()[:1] == [name]}
+    assert set(own) == {"", *inner}
+    assert all(own[path].format_help() == whole[path].format_help() for path in inner)
+
+
 def test_without_a_command_it_shows_the_status_and_what_comes_next(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
 ) -> None:

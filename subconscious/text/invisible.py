@@ -1,0 +1,16 @@
+"""Which characters nobody sees. Light: every terminal command loads it."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters and marks without a visible shape, in spite of their category."""
+_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+
+
+@cache
+def is_invisible(character: str) -> bool:
+    """Whether a character is invisible, or controls the display."""
+    return character in _BLANK or unicodedata.category(character) in _HIDDEN
