@@ -4,6 +4,7 @@
 a row that names its factors and how they are combined. States are derived from the value, never stored.
 """
 
+from subconscious.decay.cohorts import Cohort, Member, count_due, count_states, in_order
 from subconscious.decay.factors import OUTCOMES, adjusted_confidence, effective_confidence, feedback_factor, stability
 from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, last_alive
 from subconscious.decay.policies import (
@@ -12,6 +13,7 @@ from subconscious.decay.policies import (
     Policy,
     Verdict,
     assess,
+    can_decay,
     days_until_due,
     due,
     is_due,
@@ -26,16 +28,22 @@ __all__ = [
     "OUTCOMES",
     "POLICIES",
     "STATES",
+    "Cohort",
     "Facts",
+    "Member",
     "Policy",
     "Terms",
     "Verdict",
     "adjusted_confidence",
     "assess",
+    "can_decay",
+    "count_due",
+    "count_states",
     "days_until_due",
     "due",
     "effective_confidence",
     "feedback_factor",
+    "in_order",
     "is_due",
     "last_alive",
     "patience",

@@ -104,6 +104,11 @@ def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
     return None
 
 
+def can_decay(facts: Facts, terms: Terms) -> bool:
+    """Whether a policy applies to a memory."""
+    return _fixed(facts, terms) is None
+
+
 def patience(facts: Facts, terms: Terms) -> float:
     """Days that an unused memory is kept at any value: its scaled half-life, or 0 once superseded."""
     half_life = terms.half_life(facts.kind)
@@ -114,20 +119,30 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
     """Whether a memory should be archived: its value is low, and it was unused for long enough."""
-    return is_due(assess(policy, facts, now, terms), facts, now, terms)
+    # The time is compared first: most memories that are kept need no assessment.
+    return _was_spared(facts, now, terms) and assess(policy, facts, now, terms).value < terms.below
 
 
 def is_due(verdict: Verdict, facts: Facts, now: float, terms: Terms) -> bool:
     """Whether a memory with this verdict should be archived."""
-    return verdict.value < terms.below and days_since(facts.alive_at, now) >= patience(facts, terms)
+    return verdict.value < terms.below and _was_spared(facts, now, terms)
+
+
+def _was_spared(facts: Facts, now: float, terms: Terms) -> bool:
+    """Whether the days are over for which an unused memory is kept at any value."""
+    return days_since(facts.alive_at, now) >= patience(facts, terms)
 
 
 def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> int | None:
     """Days until an unused memory becomes due; None if that is beyond the horizon."""
-    if not due(policy, facts, now + LONGEST * DAY, terms):
-        return None
-    low, high = -1, LONGEST  # never due at low, always at high: without use, a due memory stays due
-    while high - low > 1:
+    # Never due at low, because it is spared for longer. Most are due soon after, so the steps begin with one day.
+    spared = min(float(LONGEST), patience(facts, terms) - days_since(facts.alive_at, now))
+    low, step = max(0, math.floor(spared)) - 1, 1
+    while not due(policy, facts, now + (high := min(low + step, LONGEST)) * DAY, terms):
+        if high == LONGEST:
+            return None
+        low, step = high, 2 * step
+    while high - low > 1:  # always due at high: without use, a due memory stays due
         middle = (low + high) // 2
         low, high = (low, middle) if due(policy, facts, now + middle * DAY, terms) else (middle, high)
     return high

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from bisect import insort
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, time
@@ -36,9 +35,6 @@ MIN_INTERVAL = DAY / 2
 """The nightly job decides when to run; this interval only prevents a second run after a manual one."""
 
 CURVE_DAYS = 400
-
-MOST_EXAMINED = 8
-"""Memories that are examined for each one that is listed as fading next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +128,11 @@ async def daily(app: App, now: float | None = None) -> Report | None:
     return report
 
 
-async def survey(
-    database: Database, settings: Settings, now: float, project_id: str | None = None
-) -> AsyncIterator[FadingMemory]:
+async def survey(database: Database, settings: Settings, now: float) -> AsyncIterator[FadingMemory]:
     """Yield each active memory with its decay, in the order of ids."""
     policy, decay_terms = policy_of(settings)
     after = 0
-    while page := await fading.page(database, after, PAGE, project_id):
+    while page := await fading.page(database, after, PAGE):
         for memory_decay in await asyncio.to_thread(_assessed, page, policy, decay_terms, now):
             yield memory_decay
         after = max(page)
@@ -202,68 +196,9 @@ async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay
     }
 
 
-async def preview(app: App, project_id: str | None, now: float, limit: int) -> wire.Preview:
-    """Return what a run would archive now, and why, and the states of all memories."""
-    settings = app.recall_context().settings
-    _, decay_terms = policy_of(settings)
-    found = [faded async for faded in survey(app.database, settings, now, project_id)]
-    due = sorted((faded for faded in found if faded.due), key=lambda faded: faded.verdict.value)
-    states = await asyncio.to_thread(_states, found, now, decay_terms)
-    coming = await asyncio.to_thread(_coming, app, found, now, limit)
-    known = await memories.get_many(app.database, [faded.id for faded in due[:limit]] + list(coming))
-    return {
-        "next": [
-            {"memory": memory_fields(known[number]), "due_in_days": days}
-            for number, days in coming.items()
-            if number in known
-        ],
-        "due": [
-            {
-                "memory": memory_fields(known[faded.id]),
-                "unused_days": _unused(faded.facts, now),
-                **fields_of(wire.Verdict, faded.verdict),
-            }
-            for faded in due[:limit]
-            if faded.id in known
-        ],
-        "total": len(due),
-        "active": len(found),
-        "states": {name: states.count(name) for name, _ in decay.STATES},
-        "curve": curve(policy_of(settings)[0], Facts("decision", now), now, decay_terms),
-    }
-
-
-def _states(found: Sequence[FadingMemory], now: float, decay_terms: Terms) -> list[str]:
-    return [decay.state_of(_recalled(faded.facts, now, decay_terms)) for faded in found]
-
-
-def _coming(app: App, found: Sequence[FadingMemory], now: float, limit: int) -> dict[int, int]:
-    """Return in how many days the next memories become due that are not due yet, the first ones first.
-
-    The exact day takes a search, so memories are examined in the order of the earliest day on which their kind may be
-    archived, until no other can be earlier.
-    """
-    policy, decay_terms = policy_of(app.recall_context().settings)
-    fading_ones = [one for one in found if not one.due and one.verdict.factors]
-    patient = [(decay.patience(one.facts, decay_terms) - _unused(one.facts, now), one) for one in fading_ones]
-    patient.sort(key=lambda pair: (max(0.0, pair[0]), pair[1].verdict.value))
-    coming: list[tuple[int, int]] = []
-    for earliest, one in patient[: limit * MOST_EXAMINED]:
-        if len(coming) >= limit and earliest > coming[limit - 1][0]:
-            break
-        days = decay.days_until_due(policy, one.facts, now, decay_terms)
-        if days is not None:
-            insort(coming, (days, one.id))
-    return {number: days for days, number in coming[:limit]}
-
-
 def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
     """Return the value that decides the state of a memory; it does not depend on the policy of archiving."""
     return decay.assess(POLICIES["composite"], facts, now, decay_terms).value
-
-
-def _unused(facts: Facts, now: float) -> float:
-    return max(0.0, (now - facts.alive_at) / DAY)
 
 
 def curve(policy: Policy, facts: Facts, begin: float, decay_terms: Terms) -> wire.Curve:

@@ -12,7 +12,7 @@ from subconscious.app.request import Handler
 from subconscious.context.arguments import Args
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Memory, Origin, Session
-from subconscious.memories import corrections
+from subconscious.memories import corrections, fading_preview
 from subconscious.memories import fading as fades
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import noted, of_ids, with_suspicions
@@ -46,7 +46,7 @@ class Fading(Handler):
             return await fades.memory_decay(self.app, await memories.get(self.app.database, args.id), time())
         project = None if args.everywhere else (await self.here(args)).id
         settings = self.app.recall_context().settings
-        preview = await fades.preview(self.app, project, time(), args.limit)
+        preview = await fading_preview.preview(self.app, project, time(), args.limit)
         suspected = await of_ids(self.app.database, [row["memory"]["id"] for row in preview["due"]])
         for row in preview["due"]:
             row["memory"] = {**row["memory"], **noted(suspected.get(row["memory"]["id"]))}

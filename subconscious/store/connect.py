@@ -92,6 +92,11 @@ class Database:
             return self._short.execute(sql, values).fetchall()
         return list(await self._long.execute_fetchall(sql, values))
 
+    async def version(self) -> int:
+        """Return a number that differs after each change of the database; it says nothing about other views of it."""
+        rows = await self.rows("PRAGMA data_version", long=True)
+        return int(rows[0][0])
+
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
         """Run a block as one transaction: all of its changes or none. Blocks wait for each other."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePath
 from typing import Any, cast
@@ -11,7 +12,7 @@ from typing import Any, cast
 import aiosqlite
 
 from subconscious import decay
-from subconscious.decay import Facts
+from subconscious.decay import Cohort, Facts
 from subconscious.store import events, memories
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE
@@ -24,23 +25,27 @@ SUMMARISED_FACTOR = 0.5
 
 MOST_TOUCHED = 2000
 """The most memories that one turn can touch."""
+ROWS_READ = 2000
+"""Memories that one query reads for cohorts. More would make other queries wait for longer."""
 MOST_NAMES = 100
 """The most files and topics of one batch of turns that are searched for."""
 
 # A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
 # only in the history, because any undo can restore a memory.
 _FACTS = """
-SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
-       coalesce(d.importance, 'normal') AS importance, coalesce(d.touched_at, 0) AS touched_at,
-       coalesce(d.reset_at, 0) AS reset_at,
-       (SELECT count(*) FROM surface_outcomes WHERE memory_id = m.id AND used) AS drawn_on,
+SELECT m.id,
+       max(m.said_at, m.created_at, coalesce(m.last_used_at, 0.0), coalesce(d.reset_at, 0.0),
+           coalesce((SELECT max(e.at) FROM events AS e
+                      WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
+                        AND e.before IS NOT NULL AND e.after LIKE '%"archived_at": null%'), 0.0)) AS alive_at,
+       m.kind, coalesce(d.touched_at, 0.0) AS touched_at, m.uses, m.recurrence, m.pinned,
+       coalesce(d.importance, 'normal') AS importance,
        (SELECT count(*) FROM memory_corrections WHERE memory_id = m.id) AS corrected,
        (SELECT count(*) FROM memory_corrections WHERE replacement_id = m.id) AS replaced,
+       (SELECT count(*) FROM surface_outcomes WHERE memory_id = m.id AND used) AS drawn_on,
        (SELECT group_concat(l.type) FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
          WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
-           AND (s.project_id IS NULL OR s.project_id IS m.project_id)) AS links,
-       (SELECT max(e.at) FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
-         AND e.before IS NOT NULL AND e.after LIKE '%"archived_at": null%') AS back_at
+           AND (s.project_id IS NULL OR s.project_id IS m.project_id)) AS links
   FROM memories AS m LEFT JOIN memory_decay AS d ON d.memory_id = m.id
 """
 
@@ -48,28 +53,40 @@ NO_CITATIONS = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
 """Types of links that are no citations."""
 
 
-def _facts_from(row: sqlite3.Row) -> Facts:
-    links = (row["links"] or "").split(",") if row["links"] else []
-    proved = row["drawn_on"] + row["recurrence"] - 1
+def _facts_from(
+    alive_at: float,
+    kind: str,
+    touched_at: float,
+    uses: int,
+    recurrence: int,
+    pinned: int,
+    importance: str,
+    corrected: int,
+    replaced: int,
+    drawn_on: int,
+    linked: str | None,
+) -> Facts:
+    """Return the facts that a row has after its id; the arguments are its columns."""
+    links = linked.split(",") if linked else []
     gathered = SUMMARISED_FACTOR if "CONSOLIDATES" in links else 1.0
     return Facts(
-        kind=row["kind"],
-        alive_at=max(row[name] or 0.0 for name in ("said_at", "created_at", "last_used_at", "reset_at", "back_at")),
-        touched_at=row["touched_at"],
-        uses=row["uses"],
-        recurrence=row["recurrence"],
+        kind=kind,
+        alive_at=alive_at,
+        touched_at=touched_at,
+        uses=uses,
+        recurrence=recurrence,
         citations=sum(link not in NO_CITATIONS for link in links),
         superseded="SUPERSEDES" in links,
-        pinned=bool(row["pinned"]),
-        importance=row["importance"],
-        stability=gathered * decay.stability(row["corrected"], row["replaced"], proved),
+        pinned=bool(pinned),
+        importance=importance,
+        stability=gathered * decay.stability(corrected, replaced, drawn_on + recurrence - 1),
     )
 
 
 async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
     """Return the decay input of each of these memories that exists."""
     rows = await database.rows(f"{_FACTS} WHERE m.id IN ({qmarks(ids)})", ids)
-    return {row["id"]: _facts_from(row) for row in rows}
+    return {row["id"]: _facts_from(*row[1:]) for row in rows}
 
 
 # The plus keeps SQLite from an index on archived_at: it would sort all memories, with their facts, for each page.
@@ -82,7 +99,18 @@ _PAGE = (
 async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
     """Return the decay input of active memories with an id above ``after``, of one project or of all, ordered by id."""
     rows = await database.rows(_PAGE, (after, project_id, project_id, limit))
-    return {row["id"]: _facts_from(row) for row in rows}
+    return {row["id"]: _facts_from(*row[1:]) for row in rows}
+
+
+async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
+    """Return the decay input of all active memories, of one project or of all; those with the same facts together."""
+    members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
+    after = 0
+    while rows := await database.rows(_PAGE, (after, project_id, project_id, ROWS_READ)):
+        for row in rows:
+            members[row[2:]].append((row[1], row[0]))
+        after = rows[-1][0]
+    return [Cohort(_facts_from(0.0, *shared), sorted(found)) for shared, found in members.items()]
 
 
 async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> None:

@@ -26,7 +26,7 @@ from subconscious.domain.model import Link, Memory, Role, Turn
 from subconscious.domain.model import Origin as Whose
 from subconscious.embeddings.background import Embedding
 from subconscious.memories import corrections as correcting
-from subconscious.memories import fading, memory_commands
+from subconscious.memories import fading, fading_preview, memory_commands
 from subconscious.memories.corrections import CorrectionRequest
 from subconscious.recall.pipeline import recall
 from subconscious.settings.home import Home
@@ -513,10 +513,52 @@ async def test_what_fades_next_is_what_is_due_first(app: App, project: Project) 
     for number in range(40):
         at = time() - (3 + 5 * number) * DAY
         await kept(app, f"Fact {number} holds.", project, kind=kinds[number % 5], said_at=at, created_at=at)
-    every = (await fading.preview(app, project.id, time(), 100))["next"]
+    every = (await fading_preview.preview(app, project.id, time(), 100))["next"]
     assert len(every) > 10
-    shown = (await fading.preview(app, project.id, time(), 5))["next"]
+    shown = (await fading_preview.preview(app, project.id, time(), 5))["next"]
     assert [row["due_in_days"] for row in shown] == sorted(row["due_in_days"] for row in every)[:5]
+
+
+async def test_a_preview_says_what_a_run_does(app: App, project: Project) -> None:
+    for number in range(60):
+        at = time() - 7 * number * DAY
+        changes = {"uses": number % 3, "pinned": number % 10 == 0, "recurrence": 1 + number % 2}
+        await kept(app, f"Fact {number} holds.", project, said_at=at, created_at=at, **changes)
+    found = [one async for one in fading.survey(app.database, app.settings, time())]
+    due = sorted((one for one in found if one.due), key=lambda one: one.verdict.value)
+    shown = await fading_preview.preview(app, project.id, time(), 1000)
+    assert [row["memory"]["id"] for row in shown["due"]] == [one.id for one in due]
+    assert (shown["total"], shown["active"], sum(shown["states"].values())) == (len(due), 60, 60)
+    report = await fading.archive_faded(app, time())
+    assert sorted(report.archived) == sorted(one.id for one in due)
+
+
+async def test_a_preview_is_computed_again_only_after_a_change(
+    app: App, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after a change that has no event, such as work on a memory's subject, and after other settings."""
+    old, now, reads = await kept(app, "The old queue is drained by cron.", project), time(), list[str | None]()
+    cohorts = stored.cohorts
+
+    async def counted(database: Database, project_id: str | None = None) -> Any:
+        reads.append(project_id)
+        return await cohorts(database, project_id)
+
+    async def total(at: float) -> int:
+        return (await fading_preview.preview(app, project.id, at, 5))["total"]
+
+    monkeypatch.setattr(stored, "cohorts", counted)
+    now -= now % fading_preview.VALID_FOR
+    assert (await total(now), await total(now + 1), len(reads)) == (1, 1, 1)
+    async with app.database.write() as tx:
+        await stored.touch(tx, [old.id], now)
+    assert (await total(now), len(reads)) == (0, 2)
+    app.settings = app.settings.model_copy(update={"archive_policy": "exp30"})
+    assert (await total(now), len(reads)) == (1, 3)
+    assert (await total(now + fading_preview.VALID_FOR), len(reads)) == (1, 4)
+    async with app.database.write() as tx:
+        await stored.set_pinned(tx, old.id, True, "user")
+    assert (await total(now), len(reads)) == (0, 5)
 
 
 async def test_reading_a_page_of_facts_sorts_nothing(database: Database) -> None:

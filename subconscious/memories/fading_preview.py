@@ -1,0 +1,131 @@
+"""What a run of the archiving would archive now and next, and the states of all memories."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
+from typing import Any
+
+from subconscious import decay
+from subconscious.app import App
+from subconscious.decay import DAY, POLICIES, Cohort, Facts, Member, Policy, Terms
+from subconscious.memories.fading import curve, policy_of
+from subconscious.store import fading, memories
+from subconscious.wire import decay as wire
+from subconscious.wire.fields import fields_of
+from subconscious.wire.memories import memory_fields
+
+MOST_EXAMINED = 8
+"""Memories that are examined for each one that is listed as fading next."""
+
+VALID_FOR = 60.0
+"""Seconds for which a preview holds while the store does not change: memories age by days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The lowest memories that are due and how many are, what is due next in how many days, and all states."""
+
+    due: Sequence[Member]
+    total: int
+    coming: dict[int, int]
+    active: int
+    states: dict[str, int]
+
+
+class LatestStanding:
+    """The result of the latest preview, with what it depends on. The page asks for the same one again and again."""
+
+    def __init__(self) -> None:
+        self.key: tuple[Any, ...] = ()
+        self.standing = Standing((), 0, {}, 0, {})
+
+
+async def preview(app: App, project_id: str | None, now: float, limit: int) -> wire.Preview:
+    """Return what a run would archive now, and why, and the states of all memories."""
+    policy, terms = policy_of(app.recall_context().settings)
+    standing = await _standing(app, project_id, now, limit)
+    known = await memories.get_many(app.database, [one.id for one in standing.due] + list(standing.coming))
+    return {
+        "next": [
+            {"memory": memory_fields(known[number]), "due_in_days": days}
+            for number, days in standing.coming.items()
+            if number in known
+        ],
+        "due": [
+            {
+                "memory": memory_fields(known[one.id]),
+                "unused_days": max(0.0, (now - one.facts.alive_at) / DAY),
+                **fields_of(wire.Verdict, one.verdict),
+            }
+            for one in standing.due
+            if one.id in known
+        ],
+        "total": standing.total,
+        "active": standing.active,
+        "states": dict(standing.states),
+        "curve": curve(policy, Facts("decision", now), now, terms),
+    }
+
+
+async def _standing(app: App, project_id: str | None, now: float, limit: int) -> Standing:
+    """Return the standing of all memories: the latest one if neither the store nor the minute has changed."""
+    policy, terms = policy_of(app.recall_context().settings)
+    latest: LatestStanding = app.services.setdefault(LatestStanding, LatestStanding())
+    # The version is read before the facts: a change in between makes the next preview read again.
+    key = (await app.database.version(), now // VALID_FOR, project_id, limit, policy, terms)
+    if latest.key != key:
+        cohorts = await fading.cohorts(app.database, project_id)
+        standing = await asyncio.to_thread(stand, cohorts, policy, terms, now, limit)
+        latest.key, latest.standing = key, standing
+        return standing
+    return latest.standing
+
+
+def stand(cohorts: Sequence[Cohort], policy: Policy, terms: Terms, now: float, limit: int) -> Standing:
+    """Return the standing of the memories of these cohorts."""
+    due = [decay.count_due(policy, cohort, now, terms) for cohort in cohorts]
+    lowest = merge(
+        *(
+            decay.in_order(policy, cohort, range(number), now, terms)
+            for cohort, number in zip(cohorts, due, strict=True)
+            if number
+        ),
+        key=itemgetter(0),
+    )
+    return Standing(
+        [member for _, member in islice(lowest, limit)],
+        sum(due),
+        _coming(cohorts, due, policy, terms, now, limit),
+        sum(len(cohort.members) for cohort in cohorts),
+        # States don't depend on the policy of archiving.
+        decay.count_states(POLICIES["composite"], cohorts, now, terms),
+    )
+
+
+def _coming(
+    cohorts: Sequence[Cohort], due: Sequence[int], policy: Policy, terms: Terms, now: float, limit: int
+) -> dict[int, int]:
+    """Return in how many days the next memories become due that are not due yet, the first ones first.
+
+    The exact day takes a search, so memories are examined in the order of the earliest day on which their kind may be
+    archived, until no other can be earlier.
+    """
+    rest = (
+        decay.in_order(policy, cohort, range(number, len(cohort.members)), now, terms)
+        for cohort, number in zip(cohorts, due, strict=True)
+        if decay.can_decay(cohort.facts, terms)
+    )
+    coming: list[tuple[int, int]] = []
+    for (earliest, _, number), member in islice(merge(*rest, key=itemgetter(0)), limit * MOST_EXAMINED):
+        if len(coming) >= limit and earliest > coming[limit - 1][0]:
+            break
+        days = decay.days_until_due(policy, member.facts, now, terms)
+        if days is not None:
+            insort(coming, (days, number))
+    return {number: days for days, number in coming[:limit]}
