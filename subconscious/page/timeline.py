@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +16,8 @@ from subconscious.page.site import is_part, site_of
 from subconscious.page.wording import day
 
 PAGE = 40
+SEARCHED = 200
+"""Entries that are read at once for a search, which few of them match."""
 MOST_READ = 5
 """Pages that are read to fill one that shows only a part."""
 
@@ -31,29 +34,46 @@ async def _timeline(request: Request) -> Response:
 
 
 async def _page(request: Request, shown: str) -> dict[str, Any]:
-    """Return the items of a page that have a sort, and where the next page begins."""
-    site, items = site_of(request), list[dict[str, Any]]()
+    """Return the items of a page that have a sort and the words of a search, and where the next page begins."""
+    site, items, read = site_of(request), list[dict[str, Any]](), list[dict[str, Any]]()
     titles: dict[str, str] = {}
+    query = request.query_params.get("q", "").strip()
     start = {name: int(request.query_params[name]) for name in ("event", "surface") if name in request.query_params}
     first = not start
     for _ in range(MOST_READ):
         before = {f"before_{name}": number for name, number in start.items()}
-        found = await site.ask_here("timeline", limit=PAGE, **before)
-        items += [item for item in found["items"] if shown == "all" or shown in _sorts(item)]
+        found = await site.ask_here("timeline", limit=SEARCHED if query else PAGE, **before)
         titles |= found["sessions"]
+        read += found["items"]
+        items += [
+            item
+            for item in found["items"]
+            if (shown == "all" or shown in _sorts(item))
+            and _says(item, query, titles.get(item["session_id"] or "", ""))
+        ]
         start = found["next"]
         if start is None or len(items) >= PAGE:
             break
-    undone = undone_changes(items)
     return {
         "days": _by_day(items),
-        "undone": undone,
+        "undone": undone_changes(read),
         "titles": titles,
         "next": start,
         "show": shown,
         "sorts": SHOWN,
         "first": first,
+        "part": is_part(request),
+        "q": query,
+        "words": urlencode({"q": query}) if query else "",
     }
+
+
+def _says(item: dict[str, Any], query: str, title: str) -> bool:
+    """Whether an item, its memories or the title of its session have all words of a query."""
+    texts = [title, item.get("about"), item.get("reason"), *(memory["summary"] for memory in item.get("memories", ()))]
+    texts += [text for link in item.get("linked", ()) for text in (link["summary"], link["other_summary"])]
+    whole = "\n".join(text for text in texts if isinstance(text, str)).casefold()
+    return all(word in whole for word in query.casefold().split())
 
 
 def undone_changes(items: Sequence[dict[str, Any]]) -> set[int]:

@@ -20,6 +20,8 @@ from tests.support.browser import AXE
 
 PLACES = {
     "timeline": "timeline",
+    "timeline, searched": "timeline?q=redis",
+    "nothing on the timeline": "timeline?q=zzzz",
     "memories": "memories",
     "archived": "memories?state=archived",
     "memory": "memory/{postgres}",
@@ -294,7 +296,32 @@ def test_the_timeline_stays_as_it_is_while_a_person_is_in_it(page: Page, served:
     expect(fresh).to_be_hidden()
 
 
+def test_a_search_of_the_timeline_shows_what_happened_with_a_memory(page: Page, served: Home, shop: Furnished) -> None:
+    """Live news and the other tabs keep to the words."""
+    expect(page.locator("#live.on")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search the timeline")).to_be_focused()
+    page.keyboard.type("Redis SESSIONS", delay=20)
+    page.wait_for_url("**/timeline?q=Redis%20SESSIONS**")
+    expect(page.locator("#items")).to_contain_text(REDIS)
+    expect(page.get_by_text(ARCHIVED)).to_have_count(0)
+    assert page.locator(".day h2").count() > 0
+    for text in ("The logo is blue.", "Redis sessions end after an hour."):
+        terminal.call(served, "remember", text=text, cwd=str(shop.root))
+    expect(page.get_by_text("Redis sessions end after an hour.")).to_be_visible()
+    expect(page.get_by_text("The logo is blue.")).to_have_count(0)
+    page.get_by_role("link", name="Changed").click()
+    page.wait_for_url("**/timeline?show=changed&q=Redis+SESSIONS")
+    expect(page.locator(".events > li", has_text="Replaced")).to_have_count(1)
+    page.locator(".events > li", has_text="Replaced").get_by_role("button", name="Use both again").click()
+    page.wait_for_url("**/timeline?show=changed&q=Redis+SESSIONS")
+    page.get_by_label("Search the timeline").fill("zzzz")
+    expect(page.get_by_text("Nothing has these words.")).to_be_visible()
+    expect(page.get_by_role("link", name="Changed")).to_have_count(1)
+
+
 def test_the_slash_goes_to_the_search_from_everywhere(page: Page, shop: Furnished) -> None:
+    go(page, "sessions", shop)
     page.keyboard.press("/")
     page.wait_for_url("**/memories#q")
     expect(page.locator("#q")).to_be_focused()

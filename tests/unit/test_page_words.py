@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subconscious.page import changes, given
-from subconscious.page.timeline import undone_changes
+from subconscious.page.timeline import _says, undone_changes
 
 ARCHIVED, IN_USE = {"archived_at": 5.0}, {"archived_at": None}
 
@@ -129,3 +129,14 @@ def test_relevance_is_a_word_and_left_out_where_something_else_decided() -> None
 )
 def test_every_given_memory_has_a_badge(response: str, shown: tuple[str, str, str]) -> None:
     assert given.outcome(response) == shown
+
+
+def test_a_search_of_the_timeline_needs_all_words_in_any_text() -> None:
+    given = {"sort": "given", "memories": [{"summary": "Amounts are cents."}, {"summary": "Times are UTC."}]}
+    link = {"summary": "Sessions live in Postgres.", "other_summary": "Sessions live in Redis."}
+    linked = {"sort": "change", "about": "Sessions live in Postgres.", "reason": None, "linked": [link]}
+    assert _says(given, "utc CENTS", "")
+    assert not _says(given, "utc euros", "")
+    assert _says(linked, "redis postgres", "")
+    assert _says(given, "billing utc", "Round the billing")
+    assert _says(given, "", "")
