@@ -242,7 +242,7 @@ class Machine:
     def drain(self) -> None:
         """Wait until the daemon is there and has worked off everything it was handed."""
         wait_for(self.daemon_answers, self.last_words)
-        assert self.request("drain", timeout=40)["drained"]
+        assert self.request("drain", timeout=60)["drained"]
 
     def daemon_answers(self) -> bool:
         """Whether a daemon listens."""

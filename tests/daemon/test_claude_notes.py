@@ -319,7 +319,7 @@ def test_the_setting_takes_copies_out_of_use(stopped: Home, config: Path, tmp_pa
     note(config, session.project, "lisbon-printer", LISBON)
     assert found(stopped, session) == [LISBON]
     wire.call(stopped, "stop")
-    wire.await_absence(stopped, 10)
+    wire.await_absence(stopped, 30)
     configure(stopped, claude_notes=False)
     wire.ensure_daemon(stopped)
     assert found(stopped, session) == []

@@ -312,7 +312,7 @@ def test_a_socket_that_is_none_is_refused(stopped: Home, tmp_path: Path) -> None
 def test_files_that_are_open_to_others_are_closed_at_the_start(stopped: Home, speaker: Speaker) -> None:
     wide = [stopped.database, stopped.root / "config.toml", stopped.log / "daemon.log", stopped.spool]
     wire.call(stopped, "stop")
-    wire.await_absence(stopped, 10)
+    wire.await_absence(stopped, 30)
     for path in wide:
         path.chmod(0o777)
     wire.ensure_daemon(stopped)

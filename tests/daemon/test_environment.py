@@ -182,7 +182,7 @@ def test_a_killed_maker_is_made_good_by_the_next(hooks: Hooks) -> None:
     half = eventually(lambda: list((hooks.home / "env").glob("*-cpython-*")))[0]
     (half / "half").touch()
     os.killpg(first.pid, signal.SIGKILL)
-    first.wait(10)
+    first.wait(30)
     assert whole(hooks) == []
     assert start_maker(hooks).wait(150) == 0
     assert whole(hooks) == [half]
@@ -199,8 +199,8 @@ def test_the_maker_keeps_its_lock_while_its_steps_run(hooks: Hooks) -> None:
         asked, _ = index.accept()
         with asked:
             first.kill()
-            first.wait(10)
-            assert start_maker(hooks).wait(10) == 0
+            first.wait(30)
+            assert start_maker(hooks).wait(30) == 0
             assert whole(hooks) == [], "a second maker built where a step of the first still wrote"
             os.killpg(first.pid, signal.SIGKILL)
 
@@ -213,7 +213,7 @@ def test_a_failure_is_shown_once_and_retried_later(hooks: Hooks) -> None:
     reason = eventually(lambda: failure(hooks))
     log = (hooks.home / "log" / "environment.log").read_text()
     told = [messages(hooks.call("wake", "SessionStart")) for _ in range(2)]
-    assert start_maker(hooks).wait(10) == 0
+    assert start_maker(hooks).wait(30) == 0
     assert reason["attempts"] == 1
     assert reason["reason"] in told[0]
     assert reason["remedy"] in told[0]

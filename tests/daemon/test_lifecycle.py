@@ -55,7 +55,7 @@ def test_of_many_that_start_at_once_one_stays(stopped: Home) -> None:
     finally:
         for process in processes:
             process.terminate()
-            process.wait(10)
+            process.wait(30)
 
 
 def test_garbage_is_collected_again_once_it_runs(running: Home) -> None:
@@ -72,7 +72,7 @@ def test_the_socket_and_its_folder_are_the_owners_alone(running: Home) -> None:
 def test_a_signal_ends_it_gracefully(stopped: Home, name: signal.Signals) -> None:
     process = started(stopped)
     process.send_signal(name)
-    assert process.wait(10) == 0
+    assert process.wait(30) == 0
     assert not stopped.socket.exists()
 
 
@@ -120,7 +120,7 @@ def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: 
     drained(stopped)
     assert memories_of(stopped, speaker) == [DECISION]
     process.terminate()
-    process.wait(10)
+    process.wait(30)
 
 
 def test_it_is_gone_only_once_its_database_is_closed(running: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(st
     assert first.wait(20) == 0
     assert listens(stopped)
     second.terminate()
-    assert second.wait(10) == 0
+    assert second.wait(30) == 0
 
 
 @pytest.mark.process
@@ -192,10 +192,10 @@ def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> 
     newer = as_version(stopped, "9.0.0")
     assert first.wait(20) == 0
     assert eventually(lambda: listens(stopped) and wire.hello(stopped) == "9.0.0")
-    assert wire.start(stopped).wait(10) == 0
+    assert wire.start(stopped).wait(30) == 0
     assert newer.poll() is None
     newer.terminate()
-    assert newer.wait(10) == 0
+    assert newer.wait(30) == 0
 
 
 @pytest.mark.process
@@ -230,7 +230,7 @@ def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
     drained(home)
     assert eventually(lambda: b"integer cents" in speaker.hook("ask", "SessionStart", source="startup"), 60)
     wire.call(home, "stop")
-    wire.await_absence(home, 10)
+    wire.await_absence(home, 30)
 
 
 def send(home: Home, raw: bytes) -> bytes:

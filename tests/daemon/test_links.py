@@ -153,7 +153,7 @@ def test_a_conflict_shows_wherever_a_side_does(running: Home, speaker: Speaker, 
 def test_marks_are_switched_off(running: Home, speaker: Speaker, four: list[int]) -> None:
     linked(running, four[1], "CONTRADICTS", four[0])
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     configure(running, trust_marks=False)
     wire.ensure_daemon(running)
     (hit, *_) = ask(running, "search", query="amounts kept", cwd=str(speaker.project))["hits"]

@@ -60,11 +60,11 @@ def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speake
 def test_the_names_of_known_files_are_published_while_a_daemon_runs(running: Home, speaker: Speaker) -> None:
     names = running.run / "file-names"
     begun(running, speaker.project)
-    assert eventually(lambda: names.exists(), 20)
+    assert eventually(lambda: names.exists(), 60)
     assert (names.stat().st_mode & 0o777, b"worker.py" in names.read_bytes()) == (0o600, False)
     remember(running, speaker, WORKER)
     assert not names.exists() or b"worker.py" in names.read_bytes()  # no hook goes by what was right before
-    assert eventually(lambda: names.exists() and b"\nworker.py\n" in names.read_bytes(), 20)
+    assert eventually(lambda: names.exists() and b"\nworker.py\n" in names.read_bytes(), 60)
     wire.call(running, "stop")
     wire.await_absence(running, 20)
     assert not names.exists()
@@ -206,12 +206,12 @@ def test_what_is_bound_to_a_changed_file_and_to_another_branch_is_marked(running
         return found
 
     assert marks() == []
-    assert eventually(lambda: bool(rows(running, "SELECT 1 FROM memory_files")), 20)
+    assert eventually(lambda: bool(rows(running, "SELECT 1 FROM memory_files")), 60)
     (project / "ledger.py").write_text("euros = 1.0\n")
     git(project, "commit", "-qam", "euros")
     git(project, "checkout", "-q", "main")
-    assert eventually(lambda: "on branch feature, which is not merged here" in marks(), 20)
+    assert eventually(lambda: "on branch feature, which is not merged here" in marks(), 60)
     git(project, "merge", "-q", "--no-ff", "-m", "merged", "feature")
     git(project, "checkout", "-qb", "next")
-    assert eventually(lambda: marks() == ["may be outdated: ledger.py changed since"], 20)
+    assert eventually(lambda: marks() == ["may be outdated: ledger.py changed since"], 60)
     assert terminal.ask(running, "search", query="ledger cents", cwd=str(project))["result"]["hits"][0]["marks"]

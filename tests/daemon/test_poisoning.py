@@ -134,7 +134,7 @@ def stored_long_ago(home: Home, speaker: Speaker) -> int:
     speaker.hook("drop", "Stop")
     drained(home)
     wire.call(home, "stop")
-    wire.await_absence(home, 10)
+    wire.await_absence(home, 30)
     with sqlite3.connect(home.database) as database:
         database.execute("UPDATE memories SET content = ?, origin = 'assistant'", (ATTACK,))
         database.execute("UPDATE implicit_captures SET content = ?", (ATTACK,))
@@ -159,7 +159,7 @@ def test_stored_memories_are_checked_again(running: Home, speaker: Speaker) -> N
     assert (released["status"], released["memory_id"]) == ("approved", memory)
     assert active(running, speaker) == [ATTACK]
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     wire.ensure_daemon(running)
     assert not eventually(lambda: bool(listed(running, speaker, "quarantined")), 1.0), "a person let it go"
     (undone,) = person(running, "undo", ids=[held["id"]])
@@ -183,7 +183,7 @@ def test_of_a_memory_that_was_set_apart_the_model_reads_not_a_word(running: Home
     memory = terminal.ask(running, "remember", text=text, cwd=str(speaker.project))["result"]["memory"]["id"]
     assert text.encode() in new_session(running, speaker.project).ask("SessionStart", source="startup")
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     with sqlite3.connect(running.database) as database:
         database.execute(
             "UPDATE implicit_captures SET status = 'discarded', quarantined = 1, level = 'high' WHERE memory_id = ?",

@@ -113,7 +113,7 @@ def test_vectors_are_made_anew(stopped: Home, tmp_path: Path) -> None:
 def test_a_secret_that_was_stored_is_taken_out_everywhere(running: Home, speaker: Speaker) -> None:
     memory = learned(running, speaker, DECISION)
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     said = f"The deploy uses API_KEY={SECRET} for now."
     for table, column in (("memories", "content"), ("implicit_captures", "evidence"), ("sessions", "first_prompt")):
         written(running.database, f"UPDATE {table} SET {column} = ?", said)
@@ -123,7 +123,7 @@ def test_a_secret_that_was_stored_is_taken_out_everywhere(running: Home, speaker
     (running.log / "daemon.log.1").write_text(f"an old line: {said}\n")
     create_copy(running.database, 6)
     wire.ensure_daemon(running)
-    assert eventually(lambda: knowing(running, SECRET) == [], 20)
+    assert eventually(lambda: knowing(running, SECRET) == [], 60)
     shown = wire.call(running, "show", {"id": memory})
     assert shown["memory"]["content"] == "The deploy uses API_KEY=[redacted: secret] for now."
     assert shown["history"][-1]["action"] == "redact"
@@ -183,7 +183,7 @@ def test_a_secret_that_becomes_known_later_is_removed_from_stored_texts(
         value, "[redacted: known secret]"
     )
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     wire.ensure_daemon(running)
     speaker.say(f"We decided that the other kiln is opened with {value} on Mondays.")
     speaker.hook("drop", "Stop")

@@ -396,7 +396,7 @@ def test_forged_ids_give_nothing_of_other_projects(running: Home, speaker: Speak
 
 def test_a_purged_word_is_in_no_rendered_file(running: Home, speaker: Speaker, knowing_one: int) -> None:
     learned(running, speaker, OTHER)
-    assert eventually(lambda: rendered(running, "pytest"), 20)
+    assert eventually(lambda: rendered(running, "pytest"), 60)
     assert any("rendered" in path for path in knowing(running, MARK))
     person(running, "purge", ids=[knowing_one])
     assert not [path for path in knowing(running, MARK) if "rendered" in path]
@@ -411,15 +411,15 @@ def test_memories_archived_just_before_the_daemon_exits_are_not_given(
 ) -> None:
     wire.call(running, "archive", {"ids": [knowing_one], "origin": "user"})
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     assert begun(running, speaker.project)[1] == ""
 
 
 def test_text_that_is_redacted_later_is_in_no_rendered_file(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, OTHER)
-    assert eventually(lambda: rendered(running, "pytest"), 20)
+    assert eventually(lambda: rendered(running, "pytest"), 60)
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     leak = f"We decided to run the billing tests with pytest, because password={SECRET} is set."
     written(running.database, "UPDATE memories SET content = ?, summary = ?", leak, leak)
     wire.ensure_daemon(running)

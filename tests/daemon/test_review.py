@@ -86,7 +86,7 @@ def test_what_is_known_is_approved_as_said_again(running: Home, speaker: Speaker
     number = waiting(running, speaker)
     (first,) = person(running, "approve", ids=[number])
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     configure(running, dedupe=False)  # else it would not wait
     wire.ensure_daemon(running)
     again = waiting(running, new_session(running, speaker.project))
@@ -126,7 +126,7 @@ def test_what_a_decision_needs_is_shown(running: Home, speaker: Speaker) -> None
     number = waiting(running, speaker)
     person(running, "approve", ids=[number])
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     configure(running, dedupe=False)
     wire.ensure_daemon(running)
     again = waiting(running, new_session(running, speaker.project))
@@ -148,7 +148,7 @@ def test_decisions_teach_what_confidence_is_worth(running: Home, speaker: Speake
     (after,) = listed(running, speaker, "rejected", details=True)
     assert after["parts"]["calibrated"] < before["parts"]["calibrated"] == pytest.approx(before["raw_confidence"])
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     wire.ensure_daemon(running)
     (anew,) = listed(running, speaker, "rejected", details=True)
     assert anew["parts"] == pytest.approx(after["parts"])
@@ -398,7 +398,7 @@ def test_what_is_kept_without_asking_changes_only_by_a_persons_word(
     running: Home, speaker: Speaker, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     if how == "config.toml":
         configure(running, auto_threshold=0.1)
     else:
@@ -448,7 +448,7 @@ def test_a_command_in_a_transcript_counts_if_no_daemon_could_hear_its_hook(
     words = "/subconscious:remember The sandbox is reset nightly."
     if not heard:
         wire.call(running, "stop")
-        wire.await_absence(running, 10)
+        wire.await_absence(running, 30)
     command_line(speaker, words)
     speaker.hook("drop", "UserPromptSubmit", prompt=words)
     wire.ensure_daemon(running)

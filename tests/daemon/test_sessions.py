@@ -120,7 +120,7 @@ def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home
     drained(running)
     assert captured(running, speaker) == []
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
     wire.ensure_daemon(running)
@@ -194,7 +194,7 @@ def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker:
     decide(running, speaker, f"<private>We decided to sell to Initech.</private> {DECISION}")
     decide(running, speaker, "Remember that the key of the sandbox is AKIAIOSFODNN7EXAMPLE.")
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     kept = b"".join(file.read_bytes() for file in running.root.rglob("*") if file.is_file())
     assert b"integer cents" in kept
     assert b"Initech" not in kept
@@ -247,7 +247,7 @@ def test_typed_recall_answers_with_framed_memories(running: Home, speaker: Speak
 def test_a_start_that_found_no_daemon_is_made_up_for_at_the_first_prompt(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     later = new_session(running, speaker.project)
     later.hook("drop", "SessionStart", source="startup")
     wire.ensure_daemon(running)
@@ -267,7 +267,7 @@ def test_an_answer_that_came_too_late_is_given_again(running: Home, speaker: Spe
         link.connect(str(running.socket))
         link.sendall(b"ask late.entry %d\n" % len(raw) + raw)
     assert eventually(lambda: wire.call(running, "status")["sessions"]["open"] == 2)
-    assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 10)
+    assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 60)
 
 
 def test_a_plain_prompt_is_answered_with_silence(running: Home, speaker: Speaker) -> None:
@@ -304,7 +304,7 @@ def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(r
     drained(running)
     speaker.say(DECISION)  # then it is killed: no Stop, no SessionEnd
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
     wire.ensure_daemon(running)
@@ -406,13 +406,13 @@ def test_a_session_without_capture_leaves_no_words_even_when_it_is_killed(runnin
     speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
     drained(running)
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     os.utime(speaker.transcript, (1, 1))
     configure(running, silent_minutes=0.001)
     wire.ensure_daemon(running)
     assert eventually(lambda: wire.call(running, "status")["sessions"]["interrupted"] == 1)
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     assert not any(b"integer cents" in file.read_bytes() for file in running.root.rglob("*") if file.is_file())
 
 
@@ -427,7 +427,7 @@ def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker
     later = new_session(running, speaker.project)
     assert DECISION in context(later.ask("SessionStart", source="startup"))
     wire.call(running, "stop")
-    wire.await_absence(running, 10)
+    wire.await_absence(running, 30)
     later.hook("drop", "SessionStart", source="compact")
     wire.ensure_daemon(running)
     drained(running)

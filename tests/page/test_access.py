@@ -223,7 +223,7 @@ def test_a_daemon_that_stops_does_not_wait_for_an_open_page(opened: Opened, serv
         browser.sendall(news.encode())
         assert browser.recv(15) == b"HTTP/1.1 200 OK"
         wire.call(served, "stop")
-        wire.await_absence(served, 10)
+        wire.await_absence(served, 30)
         assert listening(port) == []
 
 

@@ -32,7 +32,7 @@ def _is_daemon(process: Path, marker: bytes) -> bool:
         return False
 
 
-def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def eventually(true: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Whether something becomes true in time."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -49,7 +49,7 @@ def configure(home: Home, **values: object) -> None:
 
 def drained(home: Home) -> None:
     """Wait until everything handed over is worked off."""
-    assert wire.call(home, "drain", {"timeout": 20}, 25) == {"drained": True, "embedded": True}
+    assert wire.call(home, "drain", {"timeout": 60}, 65) == {"drained": True, "embedded": True}
 
 
 def new_session(home: Home, folder: Path) -> Speaker:
@@ -65,7 +65,7 @@ def stop(home: Home) -> None:
     """Stop the daemon of a state folder, if one runs."""
     with suppress(DaemonError):
         wire.call(home, "stop", timeout=2)
-        wire.await_absence(home, 10)
+        wire.await_absence(home, 30)
 
 
 def kill_processes(home: Home) -> None:

@@ -73,7 +73,7 @@ class Terminal:
         assert self._script.stdout
         with suppress(BrokenPipeError):  # what was pressed after the command's end
             self._script.stdin.close()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline and not self._over:
             self._receive(0.1)
         self._script.stdout.close()

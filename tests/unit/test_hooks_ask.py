@@ -39,7 +39,7 @@ def within(seconds: float) -> Iterator[None]:
 
 def woken(hooks: Hooks) -> str:
     """What wake.py was called with; it runs beside us."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     told = hooks.home.parent / "woken"
     while time.monotonic() < until and not (told.exists() and told.read_text()):
         time.sleep(0.01)
@@ -174,7 +174,7 @@ def served_late(hooks: Hooks) -> Iterator[None]:
     def serve_late() -> None:
         time.sleep(0.2)
         with daemon(hooks.home, lambda _: framed(CONTEXT)):
-            ready.wait(10)
+            ready.wait(30)
 
     thread = threading.Thread(target=serve_late)
     thread.start()

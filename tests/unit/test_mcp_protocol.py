@@ -106,13 +106,13 @@ def test_a_cancelled_call_is_not_answered() -> None:
 
     def slow(name: str, arguments: Message) -> Message:
         begun.set()
-        cancelled.wait(10)
+        cancelled.wait(30)
         return {}
 
     class Cancelling(Heard):
         def lines(self) -> Any:
             yield json.dumps(request("tools/call", name="slow")).encode()
-            begun.wait(10)
+            begun.wait(30)
             yield json.dumps({"method": "notifications/cancelled", "params": {"requestId": 1}}).encode()
             cancelled.set()
 
