@@ -234,11 +234,20 @@ def _enough(new: Reading, old: Reading) -> float:
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):
         return 0.5
-    if bool(_NEGATION.search(texts[0])) != bool(_NEGATION.search(texts[1])):
+    if _denies(new, old) or _denies(old, new):
         return 0.55
     if new.numbers and old.numbers and not new.numbers & old.numbers and _subject(new) == _subject(old):
         return 0.3
     return 2.0
+
+
+def _denies(one: Reading, other: Reading) -> bool:
+    """Whether only one statement has a negation, other than of something that it adds: ", never on Fridays"."""
+    found = _NEGATION.search(one.note.text.casefold())
+    if found is None or _NEGATION.search(other.note.text.casefold()):
+        return False
+    added = re.search(r"[,;] (?:(?:and|but) )?\Z", found.string[: found.start()])
+    return not added or meets(frozenset(stems(found.string[found.end() :])), other) > 0
 
 
 def _subject(reading: Reading) -> frozenset[str]:

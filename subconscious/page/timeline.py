@@ -49,7 +49,7 @@ async def _page(request: Request, shown: str) -> dict[str, Any]:
             item
             for item in found["items"]
             if (shown == "all" or shown in _sorts(item))
-            and _says(item, query, titles.get(item["session_id"] or "", ""))
+            and has_words(item, query, titles.get(item["session_id"] or "", ""))
         ]
         start = found["next"]
         if start is None or len(items) >= PAGE:
@@ -68,7 +68,7 @@ async def _page(request: Request, shown: str) -> dict[str, Any]:
     }
 
 
-def _says(item: dict[str, Any], query: str, title: str) -> bool:
+def has_words(item: dict[str, Any], query: str, title: str) -> bool:
     """Whether an item, its memories or the title of its session have all words of a query."""
     texts = [title, item.get("about"), item.get("reason"), *(memory["summary"] for memory in item.get("memories", ()))]
     texts += [text for link in item.get("linked", ()) for text in (link["summary"], link["other_summary"])]

@@ -73,6 +73,11 @@ def test_a_cue_alone_states_nothing(one: str, other: str) -> None:
     assert found.confidence < SETTINGS.link_threshold / 2
 
 
+def test_a_negation_of_something_else_is_no_contradiction() -> None:
+    found = judge(said("Deploys happen only on Tuesdays"), said("We always deploy on Tuesdays, never on Fridays", 1))
+    assert (found.type, found.stated) != ("CONTRADICTS", True)
+
+
 def test_an_older_memory_does_not_supersede_a_newer_one() -> None:
     found = judge(said("We use Postgres instead of MongoDB for events"), said("Events are stored in MongoDB", 5))
     assert found.type != "SUPERSEDES" or found.forward is False

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subconscious.page import changes, given
-from subconscious.page.timeline import _says, undone_changes
+from subconscious.page.timeline import has_words, undone_changes
 
 ARCHIVED, IN_USE = {"archived_at": 5.0}, {"archived_at": None}
 
@@ -135,8 +135,8 @@ def test_a_search_of_the_timeline_needs_all_words_in_any_text() -> None:
     given = {"sort": "given", "memories": [{"summary": "Amounts are cents."}, {"summary": "Times are UTC."}]}
     link = {"summary": "Sessions live in Postgres.", "other_summary": "Sessions live in Redis."}
     linked = {"sort": "change", "about": "Sessions live in Postgres.", "reason": None, "linked": [link]}
-    assert _says(given, "utc CENTS", "")
-    assert not _says(given, "utc euros", "")
-    assert _says(linked, "redis postgres", "")
-    assert _says(given, "billing utc", "Round the billing")
-    assert _says(given, "", "")
+    assert has_words(given, "utc CENTS", "")
+    assert not has_words(given, "utc euros", "")
+    assert has_words(linked, "redis postgres", "")
+    assert has_words(given, "billing utc", "Round the billing")
+    assert has_words(given, "", "")
