@@ -4,24 +4,10 @@
 -- can change, and no SET ROLE, changes who they are. Tables belong to subconscious_owner, which row-level security binds,
 -- too (FORCE), and which sees no row. What needs more than a person's own rows is a function of subconscious_functions,
 -- which examines session_user first. Nobody can log in as these two, and no person is a member of them.
+--
+-- Setup has created the roles (roles.sql) and pgvector, and makes an administrator who is no superuser a member of these
+-- two until the migrations are applied: what belongs to one of them is created by SET LOCAL ROLE.
 
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'subconscious_owner') THEN
-        CREATE ROLE subconscious_owner NOLOGIN;
-    END IF;
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'subconscious_functions') THEN
-        CREATE ROLE subconscious_functions NOLOGIN;
-    END IF;
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'subconscious_member') THEN
-        CREATE ROLE subconscious_member NOLOGIN;
-    END IF;
-END
-$$;
-
-CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
-
-GRANT subconscious_owner, subconscious_functions TO CURRENT_USER;
 CREATE SCHEMA subconscious AUTHORIZATION subconscious_owner;
 GRANT USAGE ON SCHEMA subconscious TO subconscious_member, subconscious_functions;
 GRANT CREATE ON SCHEMA subconscious TO subconscious_functions;
@@ -494,4 +480,3 @@ CREATE TRIGGER version_came AFTER INSERT ON subconscious.versions
 
 RESET ROLE;
 REVOKE CREATE ON SCHEMA subconscious FROM subconscious_functions;
-REVOKE subconscious_owner, subconscious_functions FROM CURRENT_USER;

@@ -13,18 +13,22 @@ from psycopg.conninfo import make_conninfo
 from subconscious.domain.errors import NewerStoreError, TeamError
 from subconscious.store.migrate import Migration
 from subconscious.store.team.address import parse
+from subconscious.store.team.administrator import owning, require_pgvector
 
 LOWEST_SERVER = 160_000
 """PostgreSQL 16."""
 
 
+def _folder() -> Traversable:
+    installed = resources.files("subconscious") / "migrations" / "team"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "migrations" / "team"
+
+
 def migrations() -> list[Migration]:
     """Return all migrations of a team's store, ordered by number."""
-    installed = resources.files("subconscious") / "migrations" / "team"
-    place: Traversable = installed if installed.is_dir() else Path(__file__).parents[3] / "migrations" / "team"
     found = [
         Migration(int(file.name[:4]), file.name[5:-4], file.read_text(encoding="utf-8"))
-        for file in place.iterdir()
+        for file in _folder().iterdir()
         if re.fullmatch(r"\d{4}_\w+\.sql", file.name)
     ]
     return sorted(found, key=lambda migration: migration.version)
@@ -50,7 +54,8 @@ async def migrate(store: str, password: str) -> list[int]:
         why = why.replace(password, "…") if password else why
         raise TeamError(
             f"the database can't be prepared: {why}",
-            "it takes PostgreSQL 16 with pgvector 0.8, and a role that may create roles and extensions: docs/team.md",
+            "it takes PostgreSQL 16 with pgvector 0.8, and a role with CREATEROLE and with CREATE on the database:"
+            " docs/team.md",
         ) from error
 
 
@@ -58,6 +63,14 @@ async def _apply(connection: psycopg.AsyncConnection[psycopg.rows.TupleRow]) -> 
     if connection.info.server_version < LOWEST_SERVER:
         raise TeamError(f"the server is PostgreSQL {connection.info.server_version // 10_000}", "use 16 or newer")
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('subconscious.migrations'))")
+    await require_pgvector(connection)
+    async with owning(connection, (_folder() / "roles.sql").read_text(encoding="utf-8")):
+        done = await _apply_missing(connection)
+    await connection.commit()
+    return done
+
+
+async def _apply_missing(connection: psycopg.AsyncConnection[psycopg.rows.TupleRow]) -> list[int]:
     applied = await _applied(connection)
     if max(applied, default=0) > newest():
         raise NewerStoreError(
@@ -70,7 +83,6 @@ async def _apply(connection: psycopg.AsyncConnection[psycopg.rows.TupleRow]) -> 
         await connection.execute(
             "INSERT INTO subconscious.migrations (version, name) VALUES (%s, %s)", (migration.version, migration.name)
         )
-    await connection.commit()
     return [migration.version for migration in missing]
 
 
