@@ -15,8 +15,9 @@ ASKED = "why does the UploadWorker retry a failed chunk upload"
 
 def remember(home: Home, speaker: Speaker, *texts: str) -> list[int]:
     """Memories of a project, as its person's words."""
-    asked = (terminal.ask(home, "remember", text=text, cwd=str(speaker.project)) for text in texts)
-    return [answer["result"]["memory"]["id"] for answer in asked]
+    asked = [terminal.ask(home, "remember", text=text, cwd=str(speaker.project))["result"] for text in texts]
+    assert all("memory" in result for result in asked), asked
+    return [result["memory"]["id"] for result in asked]
 
 
 def given(speaker: Speaker, prompt: str = ASKED) -> str:
