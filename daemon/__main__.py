@@ -11,6 +11,7 @@ import os
 import resource
 import sqlite3
 import sys
+import threading
 from logging.handlers import RotatingFileHandler
 
 from subconscious.domain.errors import SettingsError, StoreError, SubconsciousError
@@ -24,6 +25,9 @@ from subconscious.wire import write_refusal
 from .lock import Lock, become_daemon
 
 LOG_BYTES = 2 * 2**20
+
+LEAVING_SECONDS = 10.0
+"""Seconds that the process gets to end, once everything is closed."""
 
 OPEN_FILES = 4096
 """The most files that the daemon opens, connections included."""
@@ -120,7 +124,23 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
     require_written(home.root)
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:
-        runner.run(run(home, settings, lock, handle_signals=handle_signals))
+        try:
+            runner.run(run(home, settings, lock, handle_signals=handle_signals))
+        finally:
+            if handle_signals:  # a process of its own
+                _leave_soon()
+
+
+def _leave_soon() -> None:
+    """End the process if that takes long: all is written, and a task or thread of a library must not keep it alive."""
+    timer = threading.Timer(LEAVING_SECONDS, _abandon)
+    timer.daemon = True
+    timer.start()
+
+
+def _abandon() -> None:
+    logging.getLogger("subconscious.daemon").warning("a task or a thread does not end: it is left behind")
+    os._exit(1)
 
 
 def log_handler(home: Home) -> logging.Handler:

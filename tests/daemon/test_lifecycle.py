@@ -289,3 +289,38 @@ def test_two_hundred_callers_at_once_are_answered(running: Home, tmp_path: Path)
 def test_absence_is_told_as_such(stopped: Home) -> None:
     with pytest.raises(AbsentError):
         wire.call(stopped, "status")
+
+
+STUBBORN = """
+import asyncio, sys
+from daemon import __main__ as daemon, lifecycle
+
+async def stubborn():
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+async def run(*given, **named):
+    run.task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+
+lifecycle.run = run
+daemon.LEAVING_SECONDS = 0.5
+sys.argv[1:] = ["run"]
+sys.exit(daemon.main())
+"""
+"""A daemon that has closed everything, with a task that does not let itself be cancelled."""
+
+
+@pytest.mark.process
+def test_a_task_that_does_not_end_keeps_no_process(stopped: Home) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", STUBBORN],
+        env=dict(os.environ, SUBCONSCIOUS_HOME=str(stopped.root)),
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "does not end" in (stopped.log / "daemon.log").read_text()
