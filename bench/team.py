@@ -54,9 +54,6 @@ WAYS = ("words", "meaning", "both")
 ASKED = 20
 """Results that the product asks for when 10 are shown."""
 
-PAUSE = 2.0
-"""Seconds between two searches of a client, on average, where clients pause."""
-
 WAITED = 0.4
 """Seconds that a search of the product waits for the server when the local store has answered."""
 
@@ -147,11 +144,11 @@ async def _searches(
             await one.close()
 
 
-def measure_searches(server: Postgres, loaded: Loaded, clients: int, each: int) -> None:
-    """Print how long searches take: of one client, of all without a pause, and of all as busy people search."""
+def measure_searches(server: Postgres, loaded: Loaded, clients: int, each: int, seconds: float) -> None:
+    """Print how long searches take: of one client, of all without a pause, and of all who pause for some seconds."""
     source = Queries(loaded)
     for way in WAYS:
-        for number, pause in ((1, 0.0), (clients, 0.0), (clients, PAUSE)):
+        for number, pause in ((1, 0.0), (clients, 0.0), (clients, seconds)):
             if pause and way != "both":
                 continue
             many = each * 5 if number == 1 else each
@@ -287,7 +284,9 @@ def _new(uid: str, digest: str, version: str, topics: Topics) -> NewVersion:
     return NewVersion(uid, digest, json.loads(version), [float(value) for value in topics.make(1)[0]], MODEL)
 
 
-def measure_store(count: int, projects: int, clients: int, each: int, words: Words, *, hostile: bool) -> bool:
+def measure_store(
+    count: int, projects: int, clients: int, each: int, words: Words, pause: float, *, hostile: bool
+) -> bool:
     """Measure a loaded server; return whether it refused every attack."""
     with postgres.server(config=CONFIG) as server:
         before = processor_seconds(server)
@@ -301,7 +300,7 @@ def measure_store(count: int, projects: int, clients: int, each: int, words: Wor
         measure_bytes(server, count)
         measure_recall(server, loaded)
         measure_words(server, loaded)
-        measure_searches(server, loaded, clients, each)
+        measure_searches(server, loaded, clients, each, pause)
         measure_writes(server, loaded, clients, each)
         return not hostile or try_attacks(server, next(iter(loaded.projects)))
 
@@ -385,6 +384,7 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--projects", type=int, default=50)
     parser.add_argument("--each", type=int, default=20, help="searches and writes of each client")
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two searches of a busy client")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="folders of transcripts and conversations")
     parser.add_argument("--faults", nargs="*", default=[""], help="words of the faults to try; all without any")
     parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS)
@@ -396,7 +396,7 @@ def main() -> int:
     good = True
     if "store" in chosen.only:
         sizes = (chosen.memories, chosen.projects, chosen.clients, chosen.each)
-        good = measure_store(*sizes, words, hostile="hostile" in chosen.only)
+        good = measure_store(*sizes, words, chosen.pause, hostile="hostile" in chosen.only)
     if "local" in chosen.only:
         measure_local(chosen.local or chosen.memories, chosen.projects, 10 * chosen.each, words)
     if "faults" in chosen.only:
