@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import math
 import multiprocessing
 import pkgutil
 import re
@@ -342,14 +343,21 @@ def growth(found: Found, shape: tuple[str, str], small: int = SMALL) -> Growth |
     return Growth(repr(shape), first, second) if second > STEEPEST * first else None
 
 
+TRIES = 5
+"""How often a pattern that seems too slow is measured."""
+
+
 def too_slow(found: Found, shape: tuple[str, str], small: int = SMALL) -> Growth | None:
     """Return how a pattern's time grows on a shape where it does so without need, else None."""
     bound = next((most for prefix, most in BOUNDS.items() if found.where.startswith(prefix)), 0)
     if not bound:
         return growth(found, shape, small)
     text = text_of(shape, bound)
-    if seconds(found, text) < LIMIT or (best := seconds(found, text)) < LIMIT:
-        return None
+    best = math.inf
+    for _ in range(TRIES):  # other work on the machine only makes it slower
+        best = min(best, seconds(found, text))
+        if best < LIMIT:
+            return None
     return Growth(f"{shape!r} at {bound} characters", best, best)
 
 
