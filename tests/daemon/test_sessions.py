@@ -73,6 +73,14 @@ def test_a_person_is_told_once_of_what_waits(running: Home, speaker: Speaker) ->
     assert new_session(running, speaker.project).ask("SessionStart", source="startup") == b""
 
 
+def test_the_timeline_names_a_session_by_its_title_or_first_prompt(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    (known,) = wire.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    named = terminal.ask(running, "timeline", cwd=str(speaker.project))["result"]["sessions"]
+    assert named == {speaker.id: known["title"] or known["first_prompt"]}
+    assert all(named.values())
+
+
 def test_resume_repeats_nothing_and_clear_and_compact_give_again(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     later = new_session(running, speaker.project)
