@@ -73,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         rf"|{_NOT}\badd\b{_NEAR}{{0,40}}\bas (?:an? )?(?:admin\w{{0,9}}|owner|collaborator)\b{_NEAR}{{0,60}}\b(?:whenever|every|each|all|always|new)\b",
         "it opens a door for others"),
     row("strange-source", Threat.CODE, MEDIUM, "registry|index-url|index|trusted-host|mirror|simple|instead of",
-        r"\b(?:registry|index-url|--index|--extra-index-url|-i|goproxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
+        r"\b(?:registry|index[- ]url|-i|go ?proxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
         r"[ =\"'`]http://(?!localhost|127\.|\[::1|0\.0\.0\.0|host\.docker|\w{1,40}[:/ ])\S{3,100}"
         r"|\bonly from `?http://(?!localhost|127\.)\S{3,100}"
         r"|\bhttps?://\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,60})?[^.\n]{0,40}--trusted-host"

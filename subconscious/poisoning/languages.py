@@ -81,6 +81,7 @@ _FAMILIES = (
         r"\b(?:uruchom|wykonaj)\b|\bçalıştır\w{0,4}\b|\bjalankan\b",
         "użytkownik|kullanıcı",
         r"\bnie (?:mów|informuj|wspominaj)\b[^.\n]{0,40}\bużytkownik|\bkullanıcıya (?:söyleme|bildirme|haber verme)\b",
+        r"(?:[^.。\n]|\.(?=\S)){0,60}",
     ),
     Family(
         "cyrillic",

@@ -311,7 +311,7 @@ daemon.LEAVING_SECONDS = 0.5
 sys.argv[1:] = ["run"]
 sys.exit(daemon.main())
 """
-"""A daemon that has closed everything, with a task that does not let itself be cancelled."""
+"""The daemon's process, in which a task ignores its cancellation after everything is closed."""
 
 
 @pytest.mark.process
