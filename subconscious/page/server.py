@@ -145,6 +145,8 @@ class PageServer:
         """Free what serving took: the port, and above all the pages of the database that only the page had read."""
         self._listener.close()
         self.site.forget()
+        if self._app.signals.stopping.is_set():
+            return  # the process ends, which returns its memory in no time
         heap.empty_caches()
         await self._app.database.shrink()
         heap.trim()

@@ -13,7 +13,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.support.terminal import Terminal
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""Debian's headless shell is the same engine without the browser's window, which itself consists of pages in processes."""
+
 SECONDS = 30.0
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
