@@ -1,8 +1,8 @@
 """Measure redaction and the poisoning check on texts that were written before their rules were read.
 
-    python -m bench.unseen_safety [--verbose]
+    python -m bench.unseen_safety [--sets 6 13] [--verbose]
 
-bench/data/safety/texts.jsonl: orders that attack, as plain developers' conventions in eleven languages, and harmless
+bench/data/safety/texts.jsonl: orders that attack, as plain developers' conventions in many languages, and harmless
 texts with the same words; bench/data/safety/README.md says how the sets were written and what has learned from them.
 The secrets are drawn anew with a fixed seed: formats of services, configuration, shells, chat in nine languages.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.poison import full, typed
@@ -19,7 +19,7 @@ from bench.unseen_secrets import samples
 from subconscious.redaction import redact
 
 TEXTS = Path(__file__).parent / "data" / "safety" / "texts.jsonl"
-SETS = (1, 2, 3, 4, 5, 6)
+SETS = tuple(range(1, 14))
 SORTS = ("core", "agent", "harmless")
 
 
@@ -30,9 +30,9 @@ def texts() -> Iterator[tuple[int, str, str]]:
         yield row["set"], row["sort"], row["text"]
 
 
-def tell_texts(*, verbose: bool) -> None:
+def tell_texts(sets: Sequence[int], *, verbose: bool) -> None:
     """Print for each set and sort how many texts are flagged and blocked, and the wrong ones."""
-    for number in SETS:
+    for number in sets:
         for sort in SORTS:
             rows = [text for its_set, its_sort, text in texts() if (its_set, its_sort) == (number, sort)]
             if not rows:
@@ -60,10 +60,11 @@ def tell_secrets(*, verbose: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, nargs="+", choices=SETS, default=SETS, help="those of the texts to check")
     parser.add_argument("--verbose", action="store_true")
-    verbose = parser.parse_args().verbose
-    tell_texts(verbose=verbose)
-    tell_secrets(verbose=verbose)
+    options = parser.parse_args()
+    tell_texts(options.sets, verbose=options.verbose)
+    tell_secrets(verbose=options.verbose)
 
 
 if __name__ == "__main__":
