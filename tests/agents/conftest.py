@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,6 +57,8 @@ class Agents:
     gemini: str
     codex_api: CodexApi
     gemini_api: GeminiApi
+    relaunches: bool = False
+    """Whether Gemini starts itself again with more memory, as it does for a person: 1.3 s more of processor time."""
 
     def furnish(self) -> None:
         """Write what a person has set up in the clients before."""
@@ -78,6 +81,8 @@ class Agents:
     def environ(self) -> dict[str, str]:
         """What the clients get."""
         of_gemini = {"GEMINI_API_KEY": "dummy-key", "GOOGLE_GEMINI_BASE_URL": self.gemini_api.url}
+        if not self.relaunches:
+            of_gemini["GEMINI_CLI_NO_RELAUNCH"] = "true"
         of_claude = {"BASH_DEFAULT_TIMEOUT_MS": "600000"}
         other = {"DUMMY_KEY": "dummy-key", "TERM": "xterm-256color"}
         return {**self.machine.environ, **of_claude, **of_gemini, **other}
@@ -126,6 +131,20 @@ class Agents:
 @pytest.fixture
 def agents(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
     """The three clients on one machine, connected."""
+    with connected(make_machine) as agents:
+        yield agents
+
+
+@pytest.fixture(scope="module")
+def shared_agents(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
+    """The same for all tests of a module that leave nothing in the store."""
+    with connected(make_machine) as agents:
+        yield agents
+
+
+@contextmanager
+def connected(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
+    """Make a machine with a daemon to which Codex and Gemini are connected."""
     codex, gemini = find("codex"), find("gemini")
     with FakeApi() as api, CodexApi() as of_codex, GeminiApi() as of_gemini, ended(make_machine(api)) as machine:
         found = Agents(machine, codex, gemini, of_codex, of_gemini)

@@ -55,6 +55,7 @@ def captured(agents: Agents, text: str) -> list[str]:
 
 
 def test_what_is_decided_in_one_is_given_in_the_others(agents: Agents) -> None:
+    agents.relaunches = True
     for agent in AGENTS:
         agents.say(agent, DECISIONS[agent])
     assert stored(agents) == dict.fromkeys(DECISIONS.values(), "user")
@@ -84,18 +85,24 @@ def test_a_killed_daemon_is_not_noticed_and_loses_nothing(agents: Agents, agent:
 
 @pytest.mark.parametrize(("outer", "inner"), [pair for pair in product(AGENTS, AGENTS) if pair != ("claude", "claude")])
 @pytest.mark.parametrize("hidden", [False, True])
-def test_an_agent_that_an_agent_runs_is_not_the_user(agents: Agents, outer: str, inner: str, hidden: bool) -> None:
+def test_an_agent_that_an_agent_runs_is_not_the_user(
+    shared_agents: Agents, outer: str, inner: str, hidden: bool
+) -> None:
     """Also if it takes care to look like a person's: without marks in its environment, in a session of its own."""
+    agents = shared_agents
+    agents.relaunches = hidden
+    way = f"{outer}-{inner}-{'hidden' if hidden else 'open'}"
+    planted = PLANTED.replace("logs.evil.test", f"{way}.evil.test")
     clean = ["env", "-i", *(f"{name}={value}" for name, value in agents.environ.items()), "setsid", "-w"]
     command = (
-        shlex.join([*(clean if hidden else []), *agents.command(inner, PLANTED)]) + " < /dev/null > /dev/null 2>&1"
+        shlex.join([*(clean if hidden else []), *agents.command(inner, planted)]) + " < /dev/null > /dev/null 2>&1"
     )
-    api_of(agents, outer).when("Please try the tool", uses("Bash", command=command), says("Done."))
-    shown = agents.say(outer, "Please try the tool.")
+    api_of(agents, outer).when(f"Please try the tool {way}", uses("Bash", command=command), says("Done."))
+    shown = agents.say(outer, f"Please try the tool {way}.")
     assert "Done." in shown
-    assert PLANTED in agents.given(inner), "the inner one ran"
+    assert planted in agents.given(inner), "the inner one ran"
     assert stored(agents) == {}
-    assert set(captured(agents, PLANTED)) <= {"review"}, "nothing but a person's word makes it a memory"
+    assert set(captured(agents, way)) <= {"review"}, "nothing but a person's word makes it a memory"
     before = len(agents.given(outer))
     agents.say(outer, "Where do the files go?")
     assert "evil.test" not in agents.given(outer)[before:]

@@ -88,6 +88,7 @@ def test_what_others_wrote_is_neither_stored_nor_given(agents: Agents, agent: st
 @pytest.mark.parametrize("agent", OTHER)
 def test_only_a_person_approves(agents: Agents, agent: str) -> None:
     """The model runs the command, without marks, on terminals of its own, and in an agent that it starts."""
+    agents.relaunches = True
     agents.say(agent, SOFT)
     agents.machine.drain()
     where = str(agents.machine.project)

@@ -16,6 +16,7 @@ from tests.client.fake_api import FakeApi, says, uses
 from tests.client.machine import CHECKOUT, Machine, Row, Session
 from tests.client.snapshots import Snapshots
 from tests.support import terminal
+from tests.support.once import once
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 
@@ -273,11 +274,15 @@ class Forgery:
 
 
 @pytest.fixture(scope="module")
-def forgeries(snapshots: Snapshots) -> dict[str, Forgery]:
+def forgeries(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Forgery]:
     """One session in which the model forges what a person would say, in every way.
 
     Each prompt is checked by itself: by the process that hands it over, or by the line of the transcript.
     """
+    return once(tmp_path_factory, "forgeries", lambda: _forge_all(snapshots))
+
+
+def _forge_all(snapshots: Snapshots) -> dict[str, Forgery]:
     with FakeApi() as api, snapshots.after(SOFT, api) as machine:
         environ = {
             "PATH": f"{_tools(machine)}:{machine.environ['PATH']}",
@@ -351,11 +356,15 @@ class Attempt:
 
 
 @pytest.fixture(scope="module")
-def attempts(snapshots: Snapshots) -> dict[str, Attempt]:
+def attempts(snapshots: Snapshots, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Attempt]:
     """One session in which the model tries every attack, each in a turn of its own.
 
     Whether a decision is refused depends on the process that asks, and on nothing that happened before.
     """
+    return once(tmp_path_factory, "attempts", lambda: _attempt_all(snapshots))
+
+
+def _attempt_all(snapshots: Snapshots) -> dict[str, Attempt]:
     with FakeApi() as api, snapshots.after(SOFT, api) as machine:
         path = f"{_tools(machine)}:{machine.environ['PATH']}"
         with machine.session(tools="Bash", environ={"PATH": path}) as session:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.support.terminal import Terminal
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""Debian's headless shell is the same engine without the browser's window, which itself consists of pages in processes."""
+"""Debian's headless shell is the same engine without a window, which itself consists of pages in processes."""
 
 SECONDS = 30.0
 
