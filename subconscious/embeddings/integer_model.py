@@ -113,11 +113,14 @@ class _Graph:
         weight.mul.output[0] = rows
 
 
+_HALVES = np.rint(np.arange(256, dtype=np.uint8).view(np.int8) / np.float32(2)).astype(np.int8).tobytes()
+"""Half of each int8, rounded, at the place of its byte: to look up 23 million weights is faster than to divide them."""
+
+
 def _halve(weight: _Weight) -> None:
     """Reduce weights to 7 of 8 bits: x86 without VNNI adds two products in 16 bits, which 2 x 255 x 127 overflows."""
-    values = np.frombuffer(weight.values.raw_data, np.int8)
     scale = np.frombuffer(weight.scale.raw_data, np.float32)
-    weight.values.raw_data = np.rint(values / np.float32(2)).astype(np.int8).tobytes()
+    weight.values.raw_data = weight.values.raw_data.translate(_HALVES)
     weight.scale.raw_data = (scale * np.float32(2)).tobytes()
 
 
