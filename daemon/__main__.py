@@ -119,6 +119,8 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
     from .lifecycle import run
 
+    if handle_signals:  # a process of its own: what was imported stays, and no collection has to look at it again
+        gc.freeze()
     gc.enable()
     return_large_blocks()
     require_written(home.root)

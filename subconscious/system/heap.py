@@ -35,6 +35,7 @@ def return_large_blocks() -> None:
 
 def empty_caches() -> None:
     """Empty the large function caches, which only save time."""
+    gc.unfreeze()  # what was frozen at the start is not listed
     for one in gc.get_objects():
         if isinstance(one, _lru_cache_wrapper) and (one.cache_parameters()["maxsize"] or 0) >= LARGE_CACHE:
             one.cache_clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from functools import cache, lru_cache
@@ -54,6 +55,15 @@ def test_only_large_caches_are_emptied() -> None:
     single()
     heap.empty_caches()
     assert [one.cache_info().currsize for one in (large, small, single)] == [0, 1, 1]
+
+
+def test_a_cache_that_was_frozen_at_the_start_is_emptied() -> None:
+    large("a")
+    gc.freeze()
+    assert gc.get_freeze_count() > 0
+    heap.empty_caches()
+    assert large.cache_info().currsize == 0
+    assert gc.get_freeze_count() == 0
 
 
 def test_an_unloaded_model_keeps_no_vocabulary() -> None:
