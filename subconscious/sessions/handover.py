@@ -39,6 +39,8 @@ from subconscious.sessions.telling import (
 from subconscious.text import wording
 
 REQUEST_LENGTH = 160
+MOST_ASKED = 4
+"""Requests that a hand-over quotes: the first, the last, and the longest of those between them."""
 MOST_STATED = 5
 """The latest statements of the user that a hand-over contains; memories given beside it may state some of them."""
 PART_LENGTH = 240
@@ -115,10 +117,12 @@ A name such as ``whenUnlocked`` is no verb.
 _WORK = re.compile(
     r"\W*(?:the )?(?:(?:(?:fix|root cause|cause|problem)(?: \d+)?|(?:bug|change) \d+)\b|now (?:when|the|it)\b"
     r"|`[\w.()<>-]{2,60}`(?:\s*\([^)]{0,60}\))?\s*(?:\u2014|\u2013|:| - )|\d+ files? changed\b)"
-    r"|.{0,80}\b(?:is|are|were|was) (?:now )?(?:committed|unstaged|staged|pushed)\b",
+    r"|.{0,80}\b(?:is|are|were|was) (?:now )?(?:committed|unstaged|staged|pushed)\b"
+    r"|(?:the |there are |all )?(?:other|pre-?existing|remaining|unrelated|untracked|uncommitted)\b"
+    r".{0,30}\b(?:changes?|files?)\b",
     re.IGNORECASE,
 )
-"""Sentences that explain a change, list new things, or state the progress."""
+"""Sentences that explain a change, list new things, or state the progress and what was left uncommitted."""
 _CHECKS = re.compile(
     r"\W*(?:all |the |both |\d[\d,]* |full )*(?:\w+ )?"
     r"(?:tests?|checks?|lint(?:er|ing)?|builds?|type-?check\w*|commit|suite)\b"
@@ -265,7 +269,14 @@ def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str
 def _asked(sketch: Sketch) -> str:
     asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
     asks = [ask for ask in asks if not permits(ask)]
-    return _quoted(dict.fromkeys(asks[:1] + asks[-1:]), REQUEST_LENGTH)
+    return _quoted(dict.fromkeys(_most_telling(asks)), REQUEST_LENGTH)
+
+
+def _most_telling(asks: Sequence[str]) -> list[str]:
+    """Return the first and the last request, and the longest of those between them, in order."""
+    between = sorted(range(1, len(asks) - 1), key=lambda at: -min(len(asks[at]), REQUEST_LENGTH))
+    shown = {0, len(asks) - 1, *between[: MOST_ASKED - 2]}
+    return [ask for at, ask in enumerate(asks) if at in shown]
 
 
 def permits(request: str) -> bool:

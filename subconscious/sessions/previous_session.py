@@ -16,7 +16,7 @@ from subconscious.domain.model import Memory, Session
 from subconscious.framing import rules
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES, Handover
-from subconscious.sessions.handover import sentences_within
+from subconscious.sessions.handover import sentences_within, whole_sentences
 from subconscious.sessions.likeness import story_words, words_of
 from subconscious.store import handovers
 from subconscious.system.projects import is_finished
@@ -40,6 +40,9 @@ NAMED_AMONG = 5
 FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
 """Words of a branch's name, and the share of them, that the story of the session it is named after must have."""
 
+BRIEF_REPORT = 300
+"""Characters of the report that a start is given of finished work on a trunk."""
+
 ASKED_LENGTH = 80
 """Characters of the request that are given with sentences of an answer."""
 
@@ -57,7 +60,6 @@ RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
 QUOTED = {"asked", "decided"}
 """Parts that contain several texts in quotation marks."""
 
-_QUESTION = re.compile(r'the assistant had asked: ".*?(?:"; |\Z)')
 _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 
@@ -126,39 +128,17 @@ def is_named_after(branch: str, story: Handover) -> bool:
     return len(name & words) >= max(FEWEST_NAMED, MOST_OF_NAME * len(name))
 
 
-def fits_a_start(left: Left, branch: str, given: Iterable[Memory] = ()) -> bool:
-    """Whether a start gets a hand-over: the work of a branch continues, or something was left unfinished.
+def fits_a_start(left: Left, branch: str) -> bool:
+    """Whether a start gets a hand-over: the work is of its branch, or the client broke off in the middle of it.
 
-    On a trunk the next task is likely to be another one, so finished work waits for a first prompt that continues it.
-    ``given`` are the memories that are given at the start.
+    A new branch continues the work after which it is named. On a trunk, only work of the last two days counts. Readers
+    of replayed sessions found hand-overs of recent work on the same branch fair or helpful, those from other branches
+    and of older work on a trunk useless.
     """
-    return goes_on(left, branch) or is_unfinished(left, given)
-
-
-def goes_on(left: Left, branch: str) -> bool:
-    """Whether a start is on the branch that a session worked on, and that is no trunk.
-
-    A new branch continues the work after which it is named. Outside of Git there is neither a branch nor a commit that
-    could end the work.
-    """
-    same = left.session.branch == branch or is_named_after(branch, left.handover)
-    return not branch or (branch not in MAIN_BRANCHES and same)
-
-
-def is_unfinished(left: Left, given: Iterable[Memory] = ()) -> bool:
-    """Whether a session left something open, ended with a failure, or was interrupted.
-
-    A final question of the assistant does not count: a prompt that answers it continues that work. Neither does a
-    failed command whose way out is given.
-    """
-    left_open = _QUESTION.sub("", left.handover.open)
-    failed = _without_known(left.handover.failed, [_folded(memory.content) for memory in given], quoted=False)
-    return bool(left_open or failed) or left.session.status == "interrupted"
-
-
-def room_for(left: Left, branch: str, most: int) -> int:
-    """Return the characters that a hand-over may take: half of ``most`` if the work does not continue here."""
-    return most if left.session.branch == branch or is_named_after(branch, left.handover) else most // 2
+    recent = time() - left.session.last_event_at <= RECENT
+    broke_off = left.session.status == "interrupted" and recent
+    here = left.session.branch == branch and (recent or branch not in MAIN_BRANCHES)
+    return here or broke_off or not branch or is_named_after(branch, left.handover)
 
 
 def lines_of(
@@ -168,28 +148,50 @@ def lines_of(
     *,
     ways_out: Iterable[Memory] = (),
     earlier: bool = False,
-    brief: bool = False,
 ) -> str:
     """Return a rendered hand-over of at most ``room`` characters; "" if nothing fits.
 
     Statements of memories that are given beside it are left out. ``ways_out`` are memories that may state what worked
-    instead of the failed command. ``earlier``: it is given because of its subject. ``brief``: without the report of the
-    assistant.
+    instead of the failed command. ``earlier``: it is given because of its subject. Where not all fits, requests between
+    the first and the last are left out first.
     """
     known = [_folded(memory.content) for memory in given]
     if not _is_known(left.handover.failed, known):
         failed = _with_way_out(left.handover.failed, ways_out)
-        left = replace(left, handover=replace(left.handover, failed=failed))
+        left = _with(left, failed=failed)
     head = f"- {_earlier(left.session) if earlier else _heading(left)}\n"
     room -= len(head)
+    parts = list(_parts(left, known))
+    if sum(map(len, parts)) > room:
+        parts = list(_parts(_with(left, asked=_first_and_last(left.handover.asked)), known))
     lines = []
-    for line in _parts(left, known, brief=brief):
+    for line in parts:
         if len(line) > room:
             fits = sentences_within(quote(line), room - 5) if room > LEAST else ""
             line = f"    {fits}\n" if fits else ""
         room -= len(line)
         lines.append(line)
     return head + "".join(lines) if any(lines) else ""
+
+
+def briefly(left: Left) -> Left:
+    """Return the hand-over of finished work on a trunk with a short report: the code shows the rest."""
+    finished = left.session.branch in MAIN_BRANCHES and not left.handover.open
+    return _with(left, reported=whole_sentences(left.handover.reported, BRIEF_REPORT)) if finished else left
+
+
+def _with(left: Left, **parts: str) -> Left:
+    return replace(left, handover=replace(left.handover, **parts))
+
+
+def _first_and_last(asked: str) -> str:
+    """Return the first and the last of quoted requests."""
+    requests = _quotes_in(asked)
+    return ", ".join(f'"{one}"' for one in dict.fromkeys((requests[0], requests[-1])))
+
+
+def _quotes_in(part: str) -> list[str]:
+    return part.strip('"').split('", "')
 
 
 def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
@@ -229,10 +231,9 @@ def _earlier(session: Session) -> str:
     return f"Record of an earlier session that this prompt resembles ({rules.date_of(session.last_event_at)}{branch}):"
 
 
-def _parts(left: Left, known: Sequence[str], *, brief: bool) -> Iterator[str]:
+def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
     interrupted = left.session.status == "interrupted"
     headed = {"open"} if interrupted else set()
-    headed |= {"reported"} if brief else set()
     asked = [*known, _folded(left.session.last_prompt)] if interrupted else known  # the heading quotes the last prompt
     labels = RETOLD if left.handover.retold else LABELS
     for name, text in left.handover.parts():
@@ -245,7 +246,7 @@ def _parts(left: Left, known: Sequence[str], *, brief: bool) -> Iterator[str]:
 def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
     """Return a part without the statements or sentences that a given memory states."""
     if quoted:
-        return ", ".join(f'"{one}"' for one in text.strip('"').split('", "') if not _is_known(one, known))
+        return ", ".join(f'"{one}"' for one in _quotes_in(text) if not _is_known(one, known))
     return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
 
 

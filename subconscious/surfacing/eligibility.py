@@ -89,6 +89,12 @@ def is_standing(memory: Memory) -> bool:
     return memory.kind != "lesson" or settled or instructs or bool(_LASTS.search(memory.content))
 
 
+def is_fact(memory: Memory) -> bool:
+    """Whether a user stated how something is, and did not ask for anything to be done."""
+    stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
+    return stated and memory.origin is Origin.USER and not memory.pinned
+
+
 def is_stated_in(prompt: str, memory: Memory) -> bool:
     """Whether a prompt contains the words with which a memory begins: the user says it again right now."""
     stated = _WORD.findall(memory.content.casefold())[:STATED_WORDS]

@@ -16,11 +16,10 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions.previous_session import (
     Left,
     StartingPoint,
+    briefly,
     fits_a_start,
-    goes_on,
     left_behind,
     lines_of,
-    room_for,
 )
 from subconscious.store import handovers, memories, sessions, surfaces, triggers
 from subconscious.store.responses import ASKED_FOR
@@ -83,11 +82,9 @@ async def compose_start(ctx: RecallContext, start: Start, without: Collection[in
     most = CHARACTERS_A_TOKEN * chosen.handover_tokens
     handed = ""
     beside = [hit.memory for hit in hits]
-    if left is not None and left.given:
+    if left is not None and left.given and fits_a_start(left, start.branch):
         known = await bindable(ctx, start.project_id) if left.handover.failed else []
-        if fits_a_start(left, start.branch, [*beside, *known]):
-            room = room_for(left, start.branch, most)
-            handed = lines_of(left, beside, room, ways_out=known, brief=not goes_on(left, start.branch))
+        handed = lines_of(briefly(left), beside, most, ways_out=known)
     extra = start.lasting if handed else (*start.lasting, *start.extra)
     budget = rules.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = rules.compose(hits, budget, start.branch, extra, marks_for(ctx, start), tell=brief, closing=handed)

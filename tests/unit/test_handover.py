@@ -22,7 +22,6 @@ from subconscious.store.projects import Project
 from subconscious.surfacing.proactive import Prompt, surface_prompt
 from subconscious.surfacing.session_start import Start, surface_start
 from subconscious.system.projects import is_finished
-from subconscious.text.quoting import CLOSING, OPENING
 from tests.support.minds import make_mind, store
 from tests.support.turns import turn
 
@@ -292,10 +291,10 @@ async def test_another_branch_is_handed_over_for_two_days(
     assert ("The work of before" in await prompted(database, project, "continue", branch="main")) is is_told
 
 
-async def test_finished_work_on_a_trunk_waits_for_a_prompt_that_goes_on_with_it(
+async def test_older_work_on_a_trunk_waits_for_a_prompt_that_goes_on_with_it(
     database: Database, project: Project
 ) -> None:
-    await ended(database, project, "before", time() - HOUR, "main", files=("upload_worker.py", "CHANGELOG.md"))
+    await ended(database, project, "before", time() - 3 * DAY, "main", files=("upload_worker.py", "CHANGELOG.md"))
     assert await told(database, project, branch="main") == ""
     assert await prompted(database, project, "Explain the colour scheme of the invoices.") == ""
     assert await prompted(database, project, "Add a line to CHANGELOG.md about colours.") == ""
@@ -331,13 +330,12 @@ async def test_outside_of_git_the_last_session_is_handed_over_at_the_start(
     assert "The work of before is told here." in await told(database, project, branch="")
 
 
-async def test_unfinished_work_on_a_trunk_is_told_at_the_start_without_its_report(
-    database: Database, project: Project
-) -> None:
+async def test_recent_work_on_a_trunk_is_told_at_the_start(database: Database, project: Project) -> None:
     await ended(database, project, "before", time() - HOUR, "main", open="Move the tests of the kiln.")
     found = await told(database, project, branch="main")
     assert "left open: Move the tests of the kiln." in found
-    assert "The work of before" not in found
+    assert "The work of before is told here." in found
+    assert await prompted(database, project, "continue") == ""
 
 
 async def test_a_hand_over_with_a_prompt_leaves_the_prompt_its_own_allowance(
@@ -364,13 +362,12 @@ async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Da
     assert "The work of the plan is told here." in await told(database, project)
 
 
-async def test_another_branch_is_handed_over_in_half_the_room(database: Database, project: Project) -> None:
-    left = " ".join(f"Add step {number} to the worker." for number in range(60))
-    await ended(database, project, "before", time() - HOUR, "glaze", open=left)
-    there, here = await told(database, project, branch="kiln"), await told(database, project, "then", branch="glaze")
-    assert 300 < len(there) - len(OPENING) - len(CLOSING) <= 500 < len(here)
-    assert there.removesuffix(CLOSING).endswith("to the worker.\n")
-    assert "The work of before" not in there
+async def test_the_work_of_another_branch_waits_for_a_prompt_that_goes_on_with_it(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "glaze", open="Move the tests of the kiln.")
+    assert await told(database, project, branch="kiln") == ""
+    assert "The work of before is told here." in await prompted(database, project, "continue", branch="kiln")
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import time
+
+import pytest
 
 from subconscious.domain.model import Memory, Session
 from subconscious.sessions import Handover
-from subconscious.sessions.previous_session import Left, fits_a_start, lines_of
+from subconscious.sessions.previous_session import Left, briefly, fits_a_start, lines_of
 from tests.support.values import NOON, make_memory
 
 BEFORE = Session("s", "p", "", "", "ended", NOON, NOON)
@@ -35,31 +38,50 @@ def test_nothing_is_left_where_memories_say_it_all() -> None:
     assert said(left, make_memory("Amounts are integer cents.")) == ""
 
 
-def test_a_start_is_not_told_of_what_was_finished_on_a_trunk() -> None:
-    left = Handover(asked='"Sort the list"', done='commit "Sort the list"', reported="`List` sorts by date now.")
-    on_trunk, on_branch = (replace(BEFORE, branch=name) for name in ("main", "sorted-list"))
-    assert not fits_a_start(Left(on_trunk, left), "main")
-    assert not fits_a_start(Left(on_branch, left), "main")
-    assert fits_a_start(Left(on_branch, left), "sorted-list")
-    assert fits_a_start(Left(on_trunk, replace(left, open="the tests fail")), "main")
-    assert fits_a_start(Left(replace(on_trunk, status="interrupted"), left), "main")
-    failed = Left(on_trunk, replace(left, failed="`npm test`"))
-    assert fits_a_start(failed, "main")
-    assert not fits_a_start(failed, "main", [make_memory("`npm test` failed here; `pnpm test` then worked.")])
-    asked = 'the assistant had asked: "Shall I sort the others, too?"'
-    assert not fits_a_start(Left(on_trunk, replace(left, open=asked)), "main")
-    quoting = 'the assistant had asked: "Should it say "0 lists", or did you want a different visual\u2026"'
-    assert not fits_a_start(Left(on_trunk, replace(left, open=quoting)), "main")
-    tasks = 'open on the assistant\'s list: "Sort the others"'
-    assert fits_a_start(Left(on_trunk, replace(left, open=f"{asked}; {tasks}")), "main")
+@pytest.mark.parametrize(
+    ("before", "here", "hours", "is_told"),
+    [
+        ("main", "main", 47, True),
+        ("main", "main", 49, False),
+        ("lists", "lists", 900, True),
+        ("lists", "main", 1, False),
+        ("main", "lists", 1, False),
+        ("main", "sorted-list", 1, True),
+        ("lists", "invoices", 1, False),
+    ],
+)
+def test_a_start_is_told_of_recent_work_on_its_branch(before: str, here: str, hours: int, is_told: bool) -> None:
+    left = Handover(asked='"Sort the list"', done='commit "Sort the list"', reported="`List` is sorted by date now.")
+    session = replace(BEFORE, branch=before, last_event_at=time() - hours * 3600)
+    assert fits_a_start(Left(session, left), here) is is_told
 
 
-def test_a_brief_hand_over_leaves_the_report_to_prompts() -> None:
-    left = Left(BEFORE, Handover(asked='"Sort the list"', reported="`List` sorts by date now."))
-    assert "sorts by date" not in lines_of(left, (), 1000, brief=True)
-    assert "Sort the list" in lines_of(left, (), 1000, brief=True)
-    assert "sorts by date" in lines_of(left, (), 1000)
-    assert "sorts by date" in lines_of(left, (), 1000, earlier=True)
+def test_a_start_on_any_branch_is_told_that_the_client_broke_off() -> None:
+    left = Handover(asked='"Sort the list"')
+    session = replace(BEFORE, branch="lists", status="interrupted", last_event_at=time() - 3600)
+    assert fits_a_start(Left(session, left), "main")
+    assert not fits_a_start(Left(replace(session, last_event_at=time() - 49 * 3600), left), "main")
+
+
+def test_of_finished_work_on_a_trunk_the_report_is_short() -> None:
+    report = "The list is sorted by date now. " * 20
+    on_trunk = Left(replace(BEFORE, branch="main"), Handover(reported=report))
+    assert 200 < len(briefly(on_trunk).handover.reported) <= 300
+    assert briefly(on_trunk).handover.reported.endswith(" now.")
+    unfinished = Left(on_trunk.session, Handover(reported=report, open="the tests fail"))
+    assert briefly(unfinished) == unfinished
+    on_branch = Left(replace(BEFORE, branch="lists"), Handover(reported=report))
+    assert briefly(on_branch) == on_branch
+
+
+def test_requests_in_the_middle_are_left_out_where_not_all_fits() -> None:
+    left = Left(BEFORE, Handover(asked='"Sort the list", "Then the names, too", "Commit it"', done="changed list.py"))
+    assert "Then the names" in lines_of(left, (), 1000)
+    found = lines_of(left, (), 140)
+    assert 'asked: "Sort the list", "Commit it"\n' in found
+    assert "changed list.py" in found
+    alone = Left(BEFORE, Handover(asked='"Sort the list"', done="changed list.py"))
+    assert 'asked: "Sort the list"\n' in lines_of(alone, (), 100)
 
 
 def test_a_report_that_does_not_fit_is_not_cut_within_a_sentence() -> None:
