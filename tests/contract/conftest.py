@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.llm.providers import openai
 from tests.client.conftest import find_claude
 from tests.contract.provider_kits import HttpKit, Kit, open_kit
 
@@ -19,7 +18,7 @@ async def kit(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     async with open_kit(request.param, tmp_path, claude) as opened:
         if request.param == "openai":
             assert isinstance(opened, HttpKit)
-            monkeypatch.setattr(openai, "BASE_URL", f"{opened.server.url}/v1")
+            monkeypatch.setattr("subconscious.llm.providers.openai.BASE_URL", f"{opened.server.url}/v1")
             opened.own_address = True
         yield opened
         for provider in opened.opened:
