@@ -37,6 +37,9 @@ CHANGE = 3
 """Weight of a change of a file; reading it counts 1."""
 
 _CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_PROJECT_FOLDERS = frozenset({"agents", "commands", "hooks", "output-styles", "rules", "skills", "worktrees"})
+"""Folders of ``.claude`` with files of a project: what it keeps in its repository, and the client's checkouts of it."""
+
 PLAN = "Implement the following plan:"
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _LABEL = re.compile(r"(?:plan|task|goal)\s*:\s*", re.IGNORECASE)
@@ -143,7 +146,7 @@ class Sketch:
     def _answered(self, turn: Turn) -> Sketch:
         weight = CHANGE if _CHANGES & set(turn.tools) else 1
         paths = [PurePath(file) for file in turn.files]
-        files = _count(self.files, [path.name for path in paths if ".claude" not in path.parts], weight)
+        files = _count(self.files, [path.name for path in paths if _is_of_project(path)], weight)
         if not turn.text:
             latest = None if turn.tools else self.latest
             return replace(self, files=files, busy=self.busy or bool(turn.tools), latest=latest)
@@ -181,6 +184,12 @@ class Sketch:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:
             return cls()
+
+
+def _is_of_project(path: PurePath) -> bool:
+    """Whether a file may belong to a project; plans and notes of the client do not, a project's skills and rules do."""
+    _, found, inside = f"/{path.as_posix()}".partition("/.claude/")
+    return not found or inside.partition("/")[0] in _PROJECT_FOLDERS
 
 
 def _ends_of(text: str) -> str:

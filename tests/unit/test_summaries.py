@@ -101,6 +101,21 @@ def test_tags_are_branch_files_and_terms() -> None:
     assert told(*turns).tags == ("cents", "ledger.py", "invoices", "part", "round")
 
 
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("/shop/.claude/skills/release/release.sh", True),
+        (".claude/agents/reviewer.md", True),
+        ("/shop/.claude/worktrees/fix/shop/ledger.py", True),
+        ("/home/me/.claude/plans/x.md", False),
+        ("/home/me/.claude/projects/-shop/memory/MEMORY.md", False),
+        ("/shop/.claude/settings.local.json", False),
+    ],
+)
+def test_files_of_the_client_are_not_of_the_project(file: str, counts: bool) -> None:
+    assert bool(Sketch().after([answer("", "Edit", files=(file,))]).files) is counts
+
+
 def test_side_chains_are_not_the_session() -> None:
     assert told(turn("Fix the rounding."), turn("Search the web for rates", sidechain=True)).title == "Fix the rounding"
 
