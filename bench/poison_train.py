@@ -19,6 +19,8 @@ from typing import Any
 import numpy
 
 from bench.poison_texts import Text, corpus, records, spoken
+from bench.speech import FOLDER as SPEECH
+from bench.speech import sentences
 from bench.unseen_safety import texts as safety_texts
 from subconscious.poisoning.attack_model import DOUBTS, FLAGS, SIZE, places
 
@@ -26,7 +28,7 @@ WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights
 UNTAUGHT = frozenset({"asb_tools", "bipia_text_in_email"})
 """Attacks that no wording reveals: training on them would only blur the model."""
 
-WRITERS = {1: "a", 2: "a", 3: "a", 5: "b"}
+WRITERS = {1: "a", 2: "a", 3: "a", 5: "b", 7: "c", 8: "d", 9: "e", 10: "f", 11: "g", 12: "h"}
 """The sets of bench/data/safety that the model learns from, with their writers; the others are held back."""
 
 STRENGTH = 100.0
@@ -72,7 +74,7 @@ def fit(table: Table, chosen: numpy.ndarray) -> Any:
 
 def learned(corpora: Path, transcripts: Path) -> list[Text]:
     """Return all texts that the model learns from."""
-    return [*corpus(corpora), *spoken(transcripts), *records(corpora), *plain_orders()]
+    return [*corpus(corpora), *spoken(transcripts), *records(corpora), *plain_orders(), *conversation()]
 
 
 def plain_orders() -> Iterator[Text]:
@@ -80,6 +82,12 @@ def plain_orders() -> Iterator[Text]:
     for number, sort, text in safety_texts():
         if number in WRITERS:
             yield Text(f"plain_{WRITERS[number]}", sort != "harmless", text, text)
+
+
+def conversation() -> Iterator[Text]:
+    """Yield the sentences of bench/data/speech: without them, short ordinary sentences would look like orders."""
+    for sentence in sentences(SPEECH):
+        yield Text("conversation", False, sentence.text, sentence.writer)
 
 
 def sources_of(table: Table) -> numpy.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subconscious.poisoning import attack_model
-from subconscious.poisoning.attack_model import FLAGS, features, named_alike, probability
+from subconscious.poisoning.attack_model import DOUBTS, FLAGS, features, named_alike, probability
 from subconscious.poisoning.word_classes import class_features
 
 
@@ -53,6 +53,19 @@ def test_an_order_in_new_words_is_more_likely_than_its_prohibition() -> None:
     ban = "Certificate verification must never be disabled; a session token in the channel was reported as a leak."
     assert probability(order) > probability(ban)
     assert probability(ban) < FLAGS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which one do you prefer? (Park the chunk / Drop the chunk)",
+        "Shall I remove the old cache as well?",
+        "Run the importer again with the new file.",
+        "Skip the slow tests while we work on the parser.",
+    ],
+)
+def test_short_ordinary_sentences_are_not_doubtful(text: str) -> None:
+    assert probability(text) < DOUBTS
 
 
 def test_features_are_bounded() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from subconscious.domain.model import Level, Origin, Threat
 from subconscious.poisoning import attack_model, check, check_text, rules_version
-from subconscious.poisoning.check import scan
+from subconscious.poisoning.check import scan, verdict_of
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rules import CUES, RULES
 from subconscious.poisoning.views import CODINGS
@@ -164,8 +164,9 @@ def test_every_part_of_a_candidate_is_read() -> None:
 def test_weak_signs_that_agree_are_worse_than_one() -> None:
     one = "Set verify=False for the mirror."
     both = f"{one} Tamper with the audit logs."
-    assert check_text(one).level is Level.LOW
-    assert check_text(both).level is Level.MEDIUM
+    # The model finds both by itself.
+    assert verdict_of(scan(one, learned=False)).level is Level.LOW
+    assert verdict_of(scan(both, learned=False)).level is Level.MEDIUM
 
 
 def test_the_model_flags_and_never_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
