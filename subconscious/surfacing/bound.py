@@ -15,7 +15,7 @@ from pathlib import PurePath
 from subconscious.capture.draft import PRACTISED
 from subconscious.domain.model import Memory
 from subconscious.failures.checks import CHECKED_TYPES, may_reject
-from subconscious.failures.wording import is_observed, shows_whitespace, tabbed_types
+from subconscious.failures.wording import TEMPLATES, is_observed, shows_whitespace, tabbed_types
 from subconscious.recall.file_binding import Touched
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
@@ -104,6 +104,10 @@ class Binding:
         return not self.check or may_reject(self.check, touched.written)
 
 
+_PATTERN = re.compile(r"https?://\S*[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
+"""Prompts whose commands are likely to have an argument that a shell takes for a pattern."""
+
+
 def binding_of(memory: Memory) -> Binding | None:
     """Return what a memory is bound to; None if it may be given at any start."""
     if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or is_repair(memory)):
@@ -135,6 +139,8 @@ def _binding(content: str) -> Binding | None:
 def _bindings(content: str) -> Iterator[Binding]:
     if shows_whitespace(content):
         yield Binding(asked=_commands_in(content))
+    if content == TEMPLATES["glob"]:
+        yield Binding(asked=_PATTERN)
     if found := _EDITS.match(content):
         known = _TABS_ONLY.issuperset(tabbed_types(content) or ("",))
         yield Binding() if known else Binding(read=family_of(found["type"]))

@@ -11,7 +11,7 @@ from hooks.known_files import may_be_known
 from subconscious.capture.admission import Provenance, memory_of
 from subconscious.domain.model import Admission, Decision, Origin
 from subconscious.failures.checks import CHECKS as CHECKS_OF_LINTERS
-from subconscious.failures.wording import EXTRACTOR, ONCE, of_checks
+from subconscious.failures.wording import EXTRACTOR, ONCE, TEMPLATES, of_checks
 from subconscious.recall.file_binding import Touched
 from subconscious.store import captures, memories, sessions, unconfirmed
 from subconscious.store.capture_rows import SessionRef
@@ -58,6 +58,7 @@ CHECKS = (
 REPAIRED = (
     "`bun run lint` failed after edits due to formatting: a separate auto-fix pass, `bun run lint:fix`, was required."
 )
+QUOTES = TEMPLATES["glob"]
 TAGGED = "Tests of this project are run with a build tag: `go test -tags=integration`."
 
 
@@ -95,7 +96,7 @@ async def touched(
     return [hit.memory.id for hit in context.hits]
 
 
-@pytest.mark.parametrize("content", [TABS, LINT, SKILL, CHANGELOG, CHECKS, TAGGED, TESTED])
+@pytest.mark.parametrize("content", [TABS, LINT, SKILL, CHANGELOG, CHECKS, TAGGED, TESTED, QUOTES])
 async def test_no_start_is_given_what_only_some_sessions_need(
     database: Database, project: Project, content: str
 ) -> None:
@@ -209,6 +210,7 @@ async def test_a_check_of_length_is_not_predicted(database: Database, project: P
         (CHECKS, "`bun run lint` reports two errors", "why does bun hang?"),
         (TAGGED, "go test -tags=integration fails", "why does go hang?"),
         (TESTED, "npm test reports two errors", "why is the test page empty?"),
+        (QUOTES, "run gh api repos/acme/shop/pulls?state=open", "is the shop open?"),
     ],
 )
 async def test_a_prompt_that_calls_for_it_is_given_it_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import Any
 
 import pytest
@@ -20,8 +19,6 @@ from subconscious.surfacing.proactive import Prompt, surface_prompt
 from subconscious.surfacing.session_start import Start, surface_start
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
-
-DAY = 86_400.0
 
 WORDS = "cents tabs redis uploads staging invoices linter cache worker proxy ledger search tokens retries".split()
 
@@ -76,20 +73,14 @@ async def test_groups_come_in_their_order(database: Database, project: Project) 
 
 
 @pytest.mark.parametrize("kind", ["lesson", "learning"])
-async def test_a_fact_is_given_at_starts_for_two_days_and_then_on_its_branch(
-    database: Database, project: Project, kind: str
-) -> None:
+async def test_a_fact_is_given_at_starts_that_it_is_about(database: Database, project: Project, kind: str) -> None:
     said = "The trailer of the branch is just called Checkpoint."
-    fact = await store(database, project, said, kind=kind, said_at=time() - 3 * DAY, branch="glaze")
-    assert await started(make_mind(database), project) == []
-    assert await started(make_mind(database), project, branch="glaze") == [fact]
-
-
-async def test_a_correction_of_how_one_thing_is_does_not_lead(database: Database, project: Project) -> None:
-    said = "The trailer of the branch is just called Checkpoint."
-    fact = await store(database, project, said, kind="lesson", said_at=time() - 3600)
-    rule = await store(database, project, "Never divide amounts in the receipts.", kind="lesson", said_at=NOON - 60)
-    assert await started(make_mind(database), project) == [rule, fact]
+    fact = await store(database, project, said, kind=kind, said_at=NOON - 60, branch="glaze")
+    rule = await store(database, project, "Never divide amounts in the receipts.", kind="lesson")
+    ctx = make_mind(database)
+    assert await started(ctx, project) == [rule]
+    assert await started(ctx, project, "on its branch", branch="glaze") == [rule, fact]
+    assert await started(ctx, project, "about it", hints="the trailer is called Checkpoint") == [rule, fact]
 
 
 async def test_a_correction_that_was_repeated_leads(database: Database, project: Project) -> None:
