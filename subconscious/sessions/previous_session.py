@@ -185,9 +185,9 @@ def _with(left: Left, **parts: str) -> Left:
 
 
 def _first_and_last(asked: str) -> str:
-    """Return the first and the last of quoted requests."""
+    """Return the first and the last of quoted requests; what a model worded unchanged."""
     requests = _quotes_in(asked)
-    return ", ".join(f'"{one}"' for one in dict.fromkeys((requests[0], requests[-1])))
+    return f'"{requests[0]}", "{requests[-1]}"' if len(requests) > 2 else asked
 
 
 def _quotes_in(part: str) -> list[str]:

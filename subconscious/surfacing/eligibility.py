@@ -90,9 +90,10 @@ def is_standing(memory: Memory) -> bool:
 
 
 def is_fact(memory: Memory) -> bool:
-    """Whether a user stated how something is, and did not ask for anything to be done."""
+    """Whether a user stated once how something is, and did not ask for anything to be done."""
+    settled = memory.pinned or memory.verified or memory.recurrence > 1
     stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
-    return stated and memory.origin is Origin.USER and not memory.pinned
+    return stated and memory.origin is Origin.USER and not settled
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:

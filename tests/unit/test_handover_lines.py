@@ -82,6 +82,10 @@ def test_requests_in_the_middle_are_left_out_where_not_all_fits() -> None:
     assert "changed list.py" in found
     alone = Left(BEFORE, Handover(asked='"Sort the list"', done="changed list.py"))
     assert 'asked: "Sort the list"\n' in lines_of(alone, (), 100)
+    planned = Left(BEFORE, Handover(done="changed list.py", reported="`List` is sorted by date now. " * 9))
+    assert "asked" not in lines_of(planned, (), 200)
+    retold = Left(BEFORE, Handover(asked="To sort the list", reported="It is sorted by date. " * 9, retold=True))
+    assert "asked: To sort the list\n" in lines_of(retold, (), 200)
 
 
 def test_a_report_that_does_not_fit_is_not_cut_within_a_sentence() -> None:
