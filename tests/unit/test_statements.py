@@ -208,6 +208,11 @@ def test_a_changelog_belongs_to_the_commit_that_takes_it_in(tmp_path: Path) -> N
     assert practised(taken, tmp_path) == (
         "Changes of this project are noted in CHANGELOG.md, in the same commit as the change."
     )
+    asked = Script().user("Warm up the relay, and update the changelog").uses("Edit", edit)
+    asked.runs("git add ramp.py CHANGELOG.md && git commit -m 'Warm up the relay'")
+    assert practised(asked, tmp_path) == (
+        "Changes of this project are noted in CHANGELOG.md on request, in the same commit as the change."
+    )
 
 
 def test_files_are_staged_by_name_where_other_changes_are_left_out(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from subconscious.capture.detectors.answers import worked
 from subconscious.capture.detectors.commit_messages import message
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
-from subconscious.domain.model import Role, Turn
+from subconscious.domain.model import Origin, Role, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,8 @@ PRACTICES = (
 _TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(?:\([\w/.-]+\))?!?: \S")
 _EDITS = {"Edit", "Write"}
 _CHANGELOG = "CHANGELOG.md"
+_NOTED = f"Changes of this project are noted in {_CHANGELOG}, in the same commit as the change."
+_ON_REQUEST = f"Changes of this project are noted in {_CHANGELOG} on request, in the same commit as the change."
 _STAGED = re.compile(
     r"(?>\bgit\b[^\n;&|]*?\badd\b)[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
 )
@@ -113,7 +115,10 @@ def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
 
 
 def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """Return the practice of adding a changelog entry to each commit, if the changelog was changed and staged."""
+    """Return the practice of adding a changelog entry to a commit, if the changelog was changed and staged.
+
+    Where the user asked for the entry, it may be wanted on request only.
+    """
     place = {turn.id: at for at, turn in enumerate(turns)}
     edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == _CHANGELOG), len(turns))
     made = next((commit for commit in _commits(turns) if place[commit[0].id] > edited), None)
@@ -122,8 +127,9 @@ def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
     turn, quote, _ = made
     ran = "\n".join(command for one in turns[edited : place[turn.id] + 1] for command in one.commands)
     if _STAGED.search(ran):
-        text = f"Changes of this project are noted in {_CHANGELOG}, in the same commit as the change."
-        yield _draft(turn, text, quote, "changelog")
+        typed = (one.text for one in turns if one.role is Role.USER and one.origin is Origin.USER)
+        requested = any("changelog" in text.casefold() for text in typed)
+        yield _draft(turn, _ON_REQUEST if requested else _NOTED, quote, "changelog")
 
 
 def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
