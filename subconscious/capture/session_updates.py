@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -55,8 +56,12 @@ def story_without_threats(sketch: Sketch, transcript: Transcript | None = None) 
     )
 
 
+_LABELS = re.compile(r"\b(?:Asked|The user stated|Done|The assistant reported): ")
+"""The words of a summary that are ours: attacks, too, say what "the user stated"."""
+
+
 def _harmless(text: str) -> str:
-    return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
+    return "" if check_text(_LABELS.sub("", text)).level.rank >= Level.MEDIUM.rank else text
 
 
 def stated(judged: Sequence[Judged]) -> list[str]:

@@ -158,12 +158,13 @@ def lines_of(
     known = [_folded(memory.content) for memory in given]
     if not _is_known(left.handover.failed, known):
         failed = _with_way_out(left.handover.failed, ways_out)
-        left = _with(left, failed=failed)
+        left = replace(left, handover=replace(left.handover, failed=failed))
     head = f"- {_earlier(left.session) if earlier else _heading(left)}\n"
     room -= len(head)
     parts = list(_parts(left, known))
     if sum(map(len, parts)) > room:
-        parts = list(_parts(_with(left, asked=_first_and_last(left.handover.asked)), known))
+        fewer = replace(left.handover, asked=_first_and_last(left.handover.asked))
+        parts = list(_parts(replace(left, handover=fewer), known))
     lines = []
     for line in parts:
         if len(line) > room:
@@ -176,12 +177,10 @@ def lines_of(
 
 def briefly(left: Left) -> Left:
     """Return the hand-over of finished work on a trunk with a short report: the code shows the rest."""
-    finished = left.session.branch in MAIN_BRANCHES and not left.handover.open
-    return _with(left, reported=whole_sentences(left.handover.reported, BRIEF_REPORT)) if finished else left
-
-
-def _with(left: Left, **parts: str) -> Left:
-    return replace(left, handover=replace(left.handover, **parts))
+    story = left.handover
+    if left.session.branch not in MAIN_BRANCHES or story.open:
+        return left
+    return replace(left, handover=replace(story, reported=whole_sentences(story.reported, BRIEF_REPORT)))
 
 
 def _first_and_last(asked: str) -> str:

@@ -104,7 +104,7 @@ class Binding:
         return not self.check or may_reject(self.check, touched.written)
 
 
-_PATTERN = re.compile(r"https?://\S*[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
+_PATTERN = re.compile(r"https?://\S{1,100}[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
 """Prompts whose commands are likely to have an argument that a shell takes for a pattern."""
 
 

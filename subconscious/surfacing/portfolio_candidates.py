@@ -44,6 +44,9 @@ OTHERS = 2
 WAYS_OUT = 2
 DECISIONS = 3
 
+NEWS = 2 * 86_400.0
+"""Seconds for which any start is given a fact that a user stated; later, what is about it."""
+
 TOUCHES = 0.2
 """Relevance to the branch and the last requests from which a decision is about the current work."""
 
@@ -176,10 +179,10 @@ def _may_fit(hit: Hit, work: Work) -> bool:
     """Whether a memory may be given at a start: what was said or found for one task only on the branch of that task.
 
     On a trunk, where the next task is a different one, such a memory waits for a prompt or file that it is about,
-    unless several sessions found it and the last requests are about it. So does a fact that a user stated.
+    unless several sessions found it and the last requests are about it. A fact that a user stated is news for two days.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
-    if is_fact(hit.memory):
+    if is_fact(hit.memory) and time() - hit.memory.said_at > NEWS:
         return on_its_branch or hit.relevance >= TOUCHES
     found_again = hit.memory.recurrence > 1 and hit.relevance >= TOUCHES
     of_a_task = is_finding(hit.memory) or is_for_one_task(hit.memory)

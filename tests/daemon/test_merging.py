@@ -372,10 +372,11 @@ async def test_what_is_given_on_the_prompt_that_says_it_was_heeded(app: App, pro
 
 
 async def given(app: App, project: Project, session: str, branch: str = "") -> None:
-    """A session starts, and is told what is known."""
+    """A session starts, and is told what is known about its work."""
     async with app.database.write() as tx:
         await sessions.record_activity(tx, session, project.id, 1.0, transcript="", cwd="")
-    assert (await surface_start(app.recall_context(), Start(session, project.id, "start/startup", branch))).hits
+    start = Start(session, project.id, "start/startup", branch, hints=CENTS)
+    assert (await surface_start(app.recall_context(), start)).hits
 
 
 async def asked_for(app: App, project: Project, text: str, session: str) -> Capture:

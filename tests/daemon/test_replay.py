@@ -225,8 +225,8 @@ async def test_what_was_given_says_which_sessions_it_came_from(history: History,
     assert CENTS in row["text"]
     assert (row["session"], row["sources"], row["moment"]) == (2, [0], "start")
     told = [(row["session"], row["sources"]) for row in outcome.given if row["text"].startswith("- ")]
-    # The first session had fallen silent when the second began; it was the last to end when the third did.
-    assert told == [(1, [0]), (2, [0])]
+    # The first session had fallen silent when the second began. The third is on another branch.
+    assert told == [(1, [0])]
 
 
 async def test_a_second_replay_gives_the_same(history: History, labels: Labels) -> None:

@@ -15,7 +15,7 @@ from subconscious.sessions import past_work, previous_session
 from subconscious.settings.settings import Settings
 from subconscious.store import review_queue
 from subconscious.supersession import confirmation
-from subconscious.surfacing import bound_candidates, portfolio, proactive
+from subconscious.surfacing import bound_candidates, portfolio, portfolio_candidates, proactive
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = " ".join((ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split())
@@ -34,6 +34,7 @@ RULES = [
     f"(`spool_max_mb`, {NOW.spool_max_mb} MB)",
     f"at most {NOW.start_memories} memories and {NOW.start_tokens} tokens in all",
     f"On a trunk only within {WORDS[round(previous_session.RECENT / DAY)]} days",
+    f"what you stated as a fact for {WORDS[round(portfolio_candidates.NEWS / DAY)]} days",
     f"at most {NOW.handover_tokens} tokens",
     f"A memory that {WORDS[portfolio.MOST_UNHEEDED]} sessions were given and did not use",
     f"at most {NOW.session_surfaces} memories and {NOW.session_tokens} tokens a session",

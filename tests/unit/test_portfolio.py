@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import Any
 
 import pytest
@@ -73,7 +74,9 @@ async def test_groups_come_in_their_order(database: Database, project: Project) 
 
 
 @pytest.mark.parametrize("kind", ["lesson", "learning"])
-async def test_a_fact_is_given_at_starts_that_it_is_about(database: Database, project: Project, kind: str) -> None:
+async def test_a_fact_is_given_at_starts_for_two_days_and_then_where_it_belongs(
+    database: Database, project: Project, kind: str
+) -> None:
     said = "The trailer of the branch is just called Checkpoint."
     fact = await store(database, project, said, kind=kind, said_at=NOON - 60, branch="glaze")
     rule = await store(database, project, "Never divide amounts in the receipts.", kind="lesson")
@@ -81,6 +84,8 @@ async def test_a_fact_is_given_at_starts_that_it_is_about(database: Database, pr
     assert await started(ctx, project) == [rule]
     assert await started(ctx, project, "on its branch", branch="glaze") == [rule, fact]
     assert await started(ctx, project, "about it", hints="the trailer is called Checkpoint") == [rule, fact]
+    news = await store(database, project, "The kiln has a new door.", kind=kind, said_at=time() - 3600)
+    assert await started(ctx, project, "after it") == [news]  # three sessions left the rule unheeded
 
 
 async def test_a_correction_that_was_repeated_leads(database: Database, project: Project) -> None:
