@@ -269,12 +269,13 @@ def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str
 def _asked(sketch: Sketch) -> str:
     asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
     asks = [ask for ask in asks if not permits(ask)]
-    return _quoted(dict.fromkeys(_most_telling(asks)), REQUEST_LENGTH)
+    return _quoted(dict.fromkeys(_most_telling(asks, " ".join(sketch.decided[-MOST_STATED:]))), REQUEST_LENGTH)
 
 
-def _most_telling(asks: Sequence[str]) -> list[str]:
-    """Return the first and the last request, and the longest of those between them, in order."""
-    between = sorted(range(1, len(asks) - 1), key=lambda at: -min(len(asks[at]), REQUEST_LENGTH))
+def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
+    """Return the first and the last request, and the longest between them that are not ``stated``, in order."""
+    between = [at for at in range(1, len(asks) - 1) if asks[at].strip(" .") not in stated]
+    between.sort(key=lambda at: -min(len(asks[at]), REQUEST_LENGTH))
     shown = {0, len(asks) - 1, *between[: MOST_ASKED - 2]}
     return [ask for at, ask in enumerate(asks) if at in shown]
 

@@ -228,6 +228,22 @@ def test_addresses_and_blocks_of_code_are_left_out() -> None:
     assert list(report_sentences(answer)) == ["Opened [link] now.", "The fix is small."]
 
 
+def test_of_many_requests_the_first_the_last_and_the_longest_between_are_quoted() -> None:
+    asks = (
+        "Split the queue",
+        "Show me more",
+        "Move the names of the queues, too",
+        "Amounts are cents.",
+        "Rename the worker",
+        "Commit what is done",
+    )
+    sketch = sketched(*((Role.USER, ask) for ask in asks))
+    quoted = '"Split the queue", "Move the names of the queues, too", "{}", "Commit what is done"'
+    assert handover_of(sketch).asked == quoted.format("Amounts are cents")
+    # What is quoted as a statement of the user is not quoted twice.
+    assert handover_of(replace(sketch, decided=("Amounts are cents.",))).asked == quoted.format("Rename the worker")
+
+
 @given(st.text(max_size=300), st.text(max_size=100), st.booleans())
 def test_what_is_stored_is_read_back(reported: str, asked: str, finished: bool) -> None:
     left = Handover(asked=asked, reported=reported, files=("a.py",), finished=finished)
