@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 
 def rewrite(text: str) -> str:
     """Return a statement with its phrases normalised."""
     lowered = text.lower()
-    for needed, pattern, replacement in _rewrites():
+    for needed, pattern, replacement in _REWRITES:
         if not needed or any(literal in lowered for literal in needed):
             rewritten = pattern.sub(replacement, text)
             if rewritten != text:
@@ -22,12 +21,8 @@ def rewrite(text: str) -> str:
     return text
 
 
-@cache
-def _rewrites() -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
-    """Compile the rewrites with the first statement, so that no start of the daemon waits for them."""
-    return tuple(
-        (required(pattern), re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in _REWRITES
-    )
+def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
+    return tuple((required(pattern), re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in pairs)
 
 
 def required(pattern: str) -> tuple[str, ...]:
@@ -125,7 +120,7 @@ def without_reminder(text: str) -> str:
     return bare if bare.strip() else text
 
 
-_REWRITES = (
+_REWRITES = _rewrites(
     ("[\u2018\u2019]", "'"),
     (
         r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"

@@ -9,7 +9,6 @@ stores a second.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import combinations
 
 from subconscious.text import synonyms, vocabulary
@@ -124,7 +123,7 @@ def _without_near_words(left: list[Word], right: list[Word], *, framed: bool) ->
     for mine in left:
         for its in right:
             pair = frozenset((mine.key, its.key))
-            if pair in _near_words() and not (framed and _USE in pair):
+            if pair in _NEAR_WORDS and not (framed and _USE in pair):
                 return [word for word in left if word is not mine], [word for word in right if word is not its]
     return left, right
 
@@ -139,8 +138,8 @@ def _without_weak_words(
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right
     return (
-        [word for word in left if word.stem not in _weak() and not _is_omitted_agent(word, one, other)],
-        [word for word in right if word.stem not in _weak() and not _is_omitted_agent(word, other, one)],
+        [word for word in left if word.stem not in _WEAK and not _is_omitted_agent(word, one, other)],
+        [word for word in right if word.stem not in _WEAK and not _is_omitted_agent(word, other, one)],
     )
 
 
@@ -153,21 +152,12 @@ def _is_omitted_agent(word: Word, active: Statement, passive: Statement) -> bool
     return active.words[0] is word and order[done[0]] == 1
 
 
-# What is parsed is parsed with the first two statements, so that no start of the daemon waits for it.
-
-
-@cache
-def _weak() -> frozenset[str]:
-    return frozenset(parse(word).words[0].stem for word in synonyms.WEAK)
-
-
-@cache
-def _near_words() -> frozenset[frozenset[str]]:
-    return frozenset(
-        frozenset((parse(one).words[0].key, parse(other).words[0].key))
-        for group in synonyms.NEAR
-        for one, other in combinations(sorted(group), 2)
-    )
+_WEAK = {parse(word).words[0].stem for word in synonyms.WEAK}
+_NEAR_WORDS = {
+    frozenset((parse(one).words[0].key, parse(other).words[0].key))
+    for group in synonyms.NEAR
+    for one, other in combinations(sorted(group), 2)
+}
 
 
 def _are_light_words_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
@@ -298,14 +288,12 @@ def _holds_for_all(one: Statement, other: Statement) -> bool:
         {"must"} in modes
         and set() in modes
         and ("all", "") in declarative.marks
-        and not declarative.by_key.keys() & _outcomes()
+        and not declarative.by_key.keys() & _OUTCOMES
     )
 
 
-@cache
-def _outcomes() -> frozenset[str]:
-    """Return the verbs for an outcome: "all tests pass" is no rule."""
-    return frozenset(parse(word).words[0].key for word in "pass fail work run succeed".split())
+_OUTCOMES = {parse(word).words[0].key for word in "pass fail work run succeed".split()}
+"""Verbs for an outcome: "all tests pass" is no rule."""
 
 
 def _same_cause(one: Statement, other: Statement) -> bool:
@@ -323,14 +311,12 @@ def _same_cause(one: Statement, other: Statement) -> bool:
 
 def _same_limit(one: Statement, other: Statement) -> bool:
     """Whether both set a limit, so that "must" adds nothing: "at least 12 characters", "the minimum is 12"."""
-    bounded = one.by_key.keys() & other.by_key.keys() & _bounds()
+    bounded = one.by_key.keys() & other.by_key.keys() & _BOUNDS
     modes = {value for side in (one, other) for sort, value in side.marks if sort == "modality"}
     return bool(bounded and one.numbers == other.numbers and one.numbers) and modes <= {"must", "may"}
 
 
-@cache
-def _bounds() -> frozenset[str]:
-    return frozenset(parse(word).words[0].key for word in ("minimum", "maximum", "smaller", "larger"))
+_BOUNDS = {parse(word).words[0].key for word in ("minimum", "maximum", "smaller", "larger")}
 
 
 def _instructs(side: Statement, other: Statement) -> bool:

@@ -43,14 +43,14 @@ def test_the_literals_that_a_match_needs(pattern: str, literals: tuple[str, ...]
 def test_looking_for_literals_first_changes_nothing() -> None:
     for text in sentences():
         plain = text
-        for _, pattern, instead in rewrites._rewrites():
+        for _, pattern, instead in rewrites._REWRITES:
             plain = pattern.sub(instead, plain)
         assert rewrite(text) == plain
 
 
 def test_most_patterns_are_ruled_out_by_a_literal() -> None:
-    unguarded = [pattern for needed, pattern, _ in rewrites._rewrites() if not needed]
-    assert len(unguarded) < len(rewrites._rewrites()) / 20
+    unguarded = [pattern for needed, pattern, _ in rewrites._REWRITES if not needed]
+    assert len(unguarded) < len(rewrites._REWRITES) / 20
     assert all(isinstance(pattern, re.Pattern) for pattern in unguarded)
 
 
