@@ -6,15 +6,12 @@ Only size counts, never age: names and modification times come from a clock that
 from __future__ import annotations
 
 import os
-import re
 import time
 
 from hooks.regular import append, read
 
-MAX_MB = 256
-SETTING = "spool_max_mb"
+MAX_BYTES = 256 << 20
 PATIENCE_SECONDS = 600.0
-LARGEST_CONFIG = 1 << 20
 
 
 def hold_cap_if_stuck(home: str) -> int:
@@ -26,7 +23,7 @@ def hold_cap_if_stuck(home: str) -> int:
     """
     mark = os.path.join(home, "run", "spool-over")
     size, now = sum(length for _, length in _entries(home)), time.monotonic()
-    if size <= most_bytes(home):
+    if size <= MAX_BYTES:
         _forget(mark)
         return 0
     since, size_then = _read(mark)
@@ -59,22 +56,6 @@ def _note(home: str, line: str) -> None:
         file.write(line)
 
 
-def most_bytes(home: str) -> int:
-    """Return the cap in bytes, from the environment, config.toml or the default."""
-    chosen = os.environ.get("SUBCONSCIOUS_" + SETTING.upper(), "") or _configured(home)
-    return (int(chosen) if chosen.isdecimal() and int(chosen) else MAX_MB) << 20
-
-
-def _configured(home: str) -> str:
-    """Return the one setting that hooks need from config.toml: Python has no TOML reader before 3.11."""
-    try:
-        config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    found = re.search(rf"(?m)^\s*{SETTING}\s*=\s*(\d+)\s*(?:#|$)", config)
-    return found[1] if found else ""
-
-
 def _entries(home: str) -> list[tuple[str, int]]:
     """Return the entries' paths and sizes, newest first by name, including drafts of killed hooks."""
     folder = os.path.join(home, "spool")
@@ -92,11 +73,11 @@ def _event_name(name: str) -> str:
 
 def _surplus(home: str) -> list[str]:
     """Return the paths to remove: everything older than the newest entries that fit into the cap."""
-    most, kept_bytes = most_bytes(home), 0
+    kept_bytes = 0
     entries = _entries(home)
     for position, (_, size) in enumerate(entries):
         kept_bytes += size
-        if kept_bytes > most:
+        if kept_bytes > MAX_BYTES:
             return [path for path, _ in entries[position:]]
     return []
 

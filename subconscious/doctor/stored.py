@@ -19,6 +19,7 @@ from subconscious.doctor.findings import (
 )
 from subconscious.domain.errors import StoreError
 from subconscious.settings.settings import Settings
+from subconscious.settings.tuning import Tuning
 from subconscious.store import claude_notes as notes
 from subconscious.store import losses, maintenance
 from subconscious.store.backups import altered_copies, comparison_copy, listing
@@ -150,9 +151,7 @@ def lost(context: CheckContext) -> Iterator[Finding]:
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already
     for loss in found:
-        remedy = (
-            f"df -h {quoted(context.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
-        )
+        remedy = f"df -h {quoted(context.home.root)}" if loss.action == losses.FULL else DRAIN
         yield fault("lost", f"{loss.message}; reported again when the next session starts", remedy)
 
 
@@ -187,7 +186,7 @@ def _read_notes(context: CheckContext, found: list[notes.Folder]) -> Finding:
 def spool(context: CheckContext) -> Iterator[Finding]:
     """Check that the daemon processes the spool, and that no entries were lost."""
     sizes, oldest = _entries(context)
-    limit = settings_of(context.home).spool_max_mb
+    limit = Tuning.spool_max_mb
     detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
     note = context.home.run / "spool-full"
     if not is_missing(note):

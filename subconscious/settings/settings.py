@@ -217,12 +217,6 @@ class _Common(Tuning, BaseSettings):
     )
 
     idle_exit_minutes: float = Field(default=30, gt=0, description="minutes without work after which the daemon exits")
-    silent_minutes: float = Field(
-        default=30, gt=0, description="minutes of silence after which a session counts as over"
-    )
-    spool_max_mb: int = Field(
-        default=256, ge=1, description="size of the spool; beyond it the oldest entries are dropped"
-    )
 
     @field_validator("start_tokens", mode="before")
     @classmethod
@@ -329,7 +323,7 @@ KEYS = frozenset(name for name, known in Settings.model_fields.items() if known.
 
 
 RETIRED_WHY = {
-    "spool_max_days": "the age of an entry never deletes it, only spool_max_mb does",
+    "spool_max_days": "the age of an entry never deletes it",
     "claude_code_config_dir": "write config_dir into the table [provider_options.claude_code]",
     **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
 }

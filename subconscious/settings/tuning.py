@@ -194,6 +194,12 @@ class Tuning:
     backups_weekly: ClassVar[int] = 4
     """Number of weekly copies beyond these."""
 
+    spool_max_mb: ClassVar[int] = 256
+    """Size of the spool, in MB; beyond it the oldest entries are dropped."""
+
+    silent_minutes: ClassVar[float] = 30
+    """Minutes of silence after which a session counts as over."""
+
     sweep_seconds: ClassVar[float] = 5
     """Pause between two sweeps of the spool."""
 

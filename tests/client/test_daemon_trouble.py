@@ -1,6 +1,9 @@
 """Whatever happens to the daemon, the session goes on and nothing is lost or doubled."""
 
+import contextlib
+import os
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -99,11 +102,10 @@ def test_client_killed_during_a_session(awake: Machine, api: FakeApi) -> None:
         session.say(SECOND)
         session.kill()
     # The client may not have written the last prompt down: it is learned from when the session counts as silent.
-    (awake.state / "config.toml").write_text("silent_minutes = 0.01\n")
     # A daemon looks for silent sessions when it starts, and then every 30 s. A hook of the killed client that still
     # runs would start one too early.
     awake.stop_daemon()
-    time.sleep(0.7)  # longer than a session may be silent
+    _make_silent(awake)
     awake.talk("Good evening.")
     wait_for(lambda: len(_said(awake)) == 2, awake.last_words, 45)
     # On a busy machine a hook may miss the daemon, and then nothing vouches for its prompt: it waits for a person.
@@ -122,6 +124,15 @@ def _assert_each_once(machine: Machine, kept: int = 2) -> None:
     stored = machine.remembered("invoices as PDF") + machine.remembered("object storage")
     assert [row["recurrence"] for row in stored] == [1] * kept
     assert machine.spool() == []
+
+
+def _make_silent(machine: Machine) -> None:
+    """Date the sessions' last events and transcripts an hour back."""
+    before = time.time() - 3600
+    with contextlib.closing(sqlite3.connect(machine.state / "memory.db")) as connection, connection:
+        connection.execute("UPDATE sessions SET last_event_at = ?", (before,))
+    for row in machine.rows("sessions"):
+        os.utime(row["transcript"], (before, before))
 
 
 def _said(machine: Machine) -> list[dict[str, Any]]:

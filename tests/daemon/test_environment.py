@@ -507,10 +507,10 @@ def write_entry(home: Path, age_days: float, size: int = 1) -> Path:
 def test_the_spool_s_cap_takes_the_oldest(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     ancient, older, newer = (write_entry(tmp_path, days, 600) for days in (31, 2, 1))
-    with mock.patch.object(cap, "most_bytes", return_value=1300):
+    with mock.patch.object(cap, "MAX_BYTES", 1300):
         assert cap.hold_cap(os.fspath(tmp_path)) == 1
     assert (ancient.exists(), older.exists()) == (False, True)
-    with mock.patch.object(cap, "most_bytes", return_value=1000):
+    with mock.patch.object(cap, "MAX_BYTES", 1000):
         assert cap.hold_cap(os.fspath(tmp_path)) == 1
     assert (older.exists(), newer.exists()) == (False, True)
     assert len((tmp_path / "run" / "spool-full").read_text().splitlines()) == 2
@@ -529,7 +529,7 @@ def test_age_deletes_nothing(tmp_path: Path, age_days: float) -> None:
 
 
 def hold(home: Path, monotonic: float) -> int:
-    with mock.patch.object(cap, "most_bytes", return_value=1000), mock.patch("time.monotonic", return_value=monotonic):
+    with mock.patch.object(cap, "MAX_BYTES", 1000), mock.patch("time.monotonic", return_value=monotonic):
         return cap.hold_cap_if_stuck(os.fspath(home))
 
 
@@ -549,22 +549,6 @@ def test_a_spool_that_shrinks_or_a_machine_that_starts_again_begins_another_ten_
     assert hold(tmp_path, 620) == 2
     assert hold(tmp_path, 630) == 0
     assert not (tmp_path / "run" / "spool-over").exists()
-
-
-@pytest.mark.parametrize(
-    ("config", "megabytes"),
-    [
-        ("spool_max_mb = 1024\n", 1024),
-        ("# spool_max_mb = 1\noff = false\n  spool_max_mb=7 # enough", 7),
-        ("spool_max_mb = 0", 256),
-        ("not_spool_max_mb = 1", 256),
-    ],
-)
-def test_the_hooks_keep_to_the_chosen_cap(tmp_path: Path, config: str, megabytes: int) -> None:
-    (tmp_path / "config.toml").write_text(config)
-    assert cap.most_bytes(os.fspath(tmp_path)) == megabytes << 20
-    with mock.patch.dict(os.environ, {"SUBCONSCIOUS_SPOOL_MAX_MB": "3"}):
-        assert cap.most_bytes(os.fspath(tmp_path)) == 3 << 20
 
 
 @pytest.mark.slow

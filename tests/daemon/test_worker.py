@@ -24,7 +24,6 @@ from subconscious.embeddings import batches, embedder_fallback
 from subconscious.embeddings.background import Embedding
 from subconscious.recall.recall_context import RecallContext
 from subconscious.settings.home import Home
-from subconscious.settings.settings import Settings
 from subconscious.store import jobs, memories, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import find_or_create
@@ -188,7 +187,7 @@ async def test_half_written_entries_are_left_alone(app: App) -> None:
 async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(app: App) -> None:
     for number in range(4):
         (app.home.spool / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
-    app.settings = Settings(embedder="none", spool_max_mb=1)
+    app.settings = tuned(embedder="none", spool_max_mb=1)
     assert await Spool(app).hold_cap() == 2
     assert sorted(file.name[19] for file in app.home.spool.glob("*.entry")) == ["2", "3"]
     rows = await app.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
@@ -210,7 +209,7 @@ async def test_age_deletes_no_unread_entry_and_nothing_that_was_set_aside(app: A
 async def test_what_was_set_aside_keeps_to_a_cap_of_its_own(app: App) -> None:
     for number in range(4):
         (app.home.buried / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
-    app.settings = Settings(embedder="none", spool_max_mb=1)
+    app.settings = tuned(embedder="none", spool_max_mb=1)
     assert await Spool(app).hold_cap() == 2
     assert sorted(file.name[19] for file in app.home.buried.iterdir()) == ["2", "3"]
     rows = await app.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
@@ -222,7 +221,7 @@ async def test_a_spool_that_is_worked_off_drops_nothing(app: App) -> None:
     paths = [app.home.spool / f"0000000000000000000{number}-1-aa.entry" for number in range(5)]
     for path in paths:
         path.write_bytes(b"x" * 400_000)
-    app.settings = Settings(embedder="none", spool_max_mb=1)
+    app.settings = tuned(embedder="none", spool_max_mb=1)
     spool = Spool(app)
     assert await spool.keep_within_cap() == 0  # the first look
     paths.pop().unlink()
@@ -232,7 +231,7 @@ async def test_a_spool_that_is_worked_off_drops_nothing(app: App) -> None:
 
 
 async def test_a_dropped_entry_leaves_no_job_behind(app: App) -> None:
-    app.settings = Settings(embedder="none", spool_max_mb=1)
+    app.settings = tuned(embedder="none", spool_max_mb=1)
     spool = Spool(app)
     entry(app)
     await spool.sweep()

@@ -31,7 +31,7 @@ def _days(kind: str) -> str:
 
 
 RULES = [
-    f"(`spool_max_mb`, {NOW.spool_max_mb} MB)",
+    f"limited ({NOW.spool_max_mb} MB)",
     f"at most {NOW.start_memories} memories and {NOW.start_tokens} tokens in all",
     f"On a trunk only within {WORDS[round(previous_session.RECENT / DAY)]} days",
     f"what you stated as a fact for {WORDS[round(portfolio_candidates.NEWS / DAY)]} days",

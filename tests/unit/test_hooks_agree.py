@@ -19,6 +19,7 @@ from subconscious.app.sessions import SHARED
 from subconscious.context.entry import parse_entry, parse_secrets
 from subconscious.settings import home as library
 from subconscious.settings.settings import KEYS, PREFIX, Settings
+from subconscious.settings.tuning import Tuning
 from tests.support.hook_calls import CHECKOUT
 
 PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")
@@ -92,11 +93,9 @@ def test_what_may_hold_a_key_is_not_written_to_the_spool(name: str) -> None:
 
 
 def test_the_same_numbers() -> None:
-    fields = Settings.model_fields
     assert subconscious.__version__ == drop.VERSION
     assert library.SOCKET_PATH_LIMIT == ask.SOCKET_PATH_LIMIT
-    assert fields["spool_max_mb"].default == cap.MAX_MB
-    assert cap.SETTING in fields
+    assert Tuning.spool_max_mb << 20 == cap.MAX_BYTES
 
 
 OF_SERVER = {"mcp"}

@@ -72,13 +72,15 @@ def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path
 def test_a_setting_of_an_earlier_version_gets_one_line_and_breaks_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "config.toml").write_text("spool_max_days = 3\nspool_max_mb = 7\n")
-    assert load_settings(tmp_path).spool_max_mb == 7
+    (tmp_path / "config.toml").write_text("spool_max_days = 3\nreview_expiry_days = 9\n")
+    assert load_settings(tmp_path).review_expiry_days == 9
     (line,) = caplog.messages
     assert "spool_max_days has no effect any more" in line
 
 
-@pytest.mark.parametrize("name", ["recall_mode", "job_attempts", "claude_code_config_dir"])
+@pytest.mark.parametrize(
+    "name", ["recall_mode", "job_attempts", "silent_minutes", "spool_max_mb", "claude_code_config_dir"]
+)
 def test_a_setting_that_became_a_constant_keeps_its_value(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
