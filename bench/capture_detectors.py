@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from subconscious.capture.budget import Entry, settle
 from subconscious.capture.detectors import corrections
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import EXTRACTOR, extract
 from subconscious.capture.passages import plain
+from subconscious.capture.session_limits import Entry, settle
 from subconscious.capture.weighing import probability, words_and_pairs
 from subconscious.domain.model import Admission, Candidate, Decision, Origin, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder

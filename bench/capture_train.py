@@ -27,7 +27,6 @@ import numpy
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
 from bench.capture_detectors import DECIDED, choose
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.looks import looks
 from subconscious.capture.weighing import (
     QUEUE,
     SIGNS,
@@ -38,6 +37,7 @@ from subconscious.capture.weighing import (
     confidence,
     jointly,
     lifted,
+    looks,
     signs,
     words_and_pairs,
 )

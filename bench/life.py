@@ -27,7 +27,7 @@ from bench.clock import Clock, running_on
 from bench.life_story import BEGIN, DAY, YEAR, Fact, Session, tell
 from bench.memory import memory_of
 from bench.tuned import tuned
-from cli.plot import curve
+from cli.fading import curve
 from subconscious.app import App
 from subconscious.domain.model import Memory
 from subconscious.embeddings.background import Embedding

@@ -1,6 +1,6 @@
 """Train the small model of links: `python -m bench.links_train CORPORA [--write]`.
 
-Predicts whether two memories are linked, and by which type, from the numbers of ``subconscious/links/features.py``. It
+Predicts whether two memories are linked, and by which type, from the numbers of ``subconscious/links/judge.py``. It
 is trained on pairs of decision records and proposals without the sentence that states their relation, on the same pairs
 cut down to the length of a memory, on further links that those records state (for the type only), and on our own cases
 (tests/fixtures/links/cases.tsv). Only coefficients are kept. `python -m bench.links` measures it on unseen
@@ -21,8 +21,7 @@ from typing import Any
 import numpy
 
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.links.features import features, ordered
-from subconscious.links.judge import Weights
+from subconscious.links.judge import Weights, features, ordered
 from subconscious.links.reading import Note, Reading, read
 
 ROOT = Path(__file__).parent.parent

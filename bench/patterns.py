@@ -62,7 +62,7 @@ BOUNDS = {
     "subconscious.capture.detectors.resolved.": narration.LONGEST,
     "subconscious.capture.kernel.": examined.LONGEST_LINE,
     "subconscious.capture.detectors.obstacles.": obstacles.LONGEST_MESSAGE,
-    "subconscious.capture.looks.": passages.LONGEST,
+    "subconscious.capture.weighing.": passages.LONGEST,
     "subconscious.supersession.endings.": endings.LONGEST,
     "subconscious.supersession.ending_patterns.": endings.LONGEST,
     "subconscious.supersession.ended.": ended.LETTERS,

@@ -1,7 +1,7 @@
 """Judges whether two memories are linked, by which type and in which direction, with confidence and evidence. Pure.
 
-Words that state a relation come first (`cues.py`). For other pairs, a small linear model over `features.py` decides;
-``bench/links_train.py`` makes its coefficients, which are few enough to be read.
+Words that state a relation come first (`cues.py`). For other pairs, a small linear model over the features of the pair
+(the later memory first) decides; ``bench/links_train.py`` makes its coefficients, which are few enough to be read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import Any
 
 from subconscious.links import cues
-from subconscious.links.features import features, ordered
 from subconscious.links.reading import Note, Reading, stem, worth
 from subconscious.text.linear import logistic
 from subconscious.text.same_statement import same_statement
@@ -152,3 +151,153 @@ def _word(term: str, note: Note) -> str:
     """Return a word of the note with this stem."""
     words = (word.casefold() for word in re.findall(r"\w+", f"{note.title} {note.text}"))
     return next((word for word in words if stem(word) == term), term)
+
+
+DAY = 86_400.0
+RARE = 0.9
+"""Worth from which a term is rare."""
+
+CUES = {
+    "change": r"replac\w+|supersed\w+|deprecat\w+|obsolet\w+|no longer|instead|rather than|migrat\w+|switch\w*|remov\w+"
+    r"|drop\w*|abandon\w*|mov\w+ (?:away|from|to)|revert\w*|previous\w*|originally|earlier|existing|current\w*|old"
+    r"|legacy|new",
+    "need": r"requir\w+|depend\w*|rel(?:y|ies) on|needs?|prerequisite|assum\w+|must|based on|using|uses?"
+    r"|(?:defined|introduced) (?:in|by)",
+    "more": r"exten\w+|amend\w*|build\w* on|in addition|additional\w*|also|further|updat\w+|clarif\w+|refin\w+|add\w*"
+    r"|improv\w+|generali[sz]\w+|enhanc\w+",
+}
+_CUES = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in CUES.items()}
+_DENSITIES = {
+    "change": r"replac\w*|supersed\w*|deprecat\w*|obsolet\w*|no longer|instead|remov\w+|drop\w*|abandon\w*|migrat\w+"
+    r"|switch\w*|revert\w*|legacy",
+    "need": r"requir\w+|depend\w*|relies|rely|prerequisite\w*|assum\w+|(?:defined|specified|introduced) (?:in|by)"
+    r"|interact\w*|compatib\w+",
+    "more": r"exten[ds]\w*|extension|amend\w*|addition\w*|also|further\w*|clarif\w+|refin\w+|option\w*|allow\w*"
+    r"|enable\w*|adds?|support",
+    "problem": r"problem\w*|issue\w*|drawback\w*|confus\w+|unfortunately|difficult\w*|complex\w*|limit\w+|fail\w*"
+    r"|slow\w*|pain\w*|broken",
+}
+_DENSE = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in _DENSITIES.items()}
+_TURNS = re.compile(
+    r"\b(?:remov\w+|drop\w*|replac\w+|migrat\w+|switch\w*|mov\w+|deprecat\w+|revert\w*|simplif\w+|unif\w+|v?2(?:\.0)?"
+    r"|new|moderni\w+|revis\w+|adopt\w*)\b",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(r"\b(?:we will|we have decided|we decided)\b|# decision", re.IGNORECASE)
+_REFERS = re.compile(
+    r"\b(?:another (?:record|decision|memory)|ADR[- ]?\d+|(?:decision|memory) (?:record )?(?:no\.? ?|#)?\d+)\b",
+    re.IGNORECASE,
+)
+
+
+def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
+    """Return the later of the two first; without dates, first the one whose words cover the other's title."""
+    times = one.note.time, other.note.time
+    if times[0] != times[1]:
+        later = times[1] is None or (times[0] is not None and times[0] > times[1])
+    else:
+        later = covered(other.title, one.terms) >= covered(one.title, other.terms)
+    return (one, other) if later else (other, one)
+
+
+def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
+    """Return all features by name. The names are those of the trained weights."""
+    gap = _gap(new, old)
+    shared = new.terms.keys() & old.terms.keys()
+    covers = covered(old.title, new.terms), covered(new.title, old.terms)
+    found = {
+        "cosine": cosine,
+        "lexical": likeness(new, old),
+        "cover_most": max(covers),
+        "cover_least": min(covers),
+        "titles": _titles(new.title, old.title),
+        "pairs": math.log1p(len(new.pairs & old.pairs)),
+        "title_pairs": max(_share(old.title_pairs, new.pairs), _share(new.title_pairs, old.pairs)),
+        "told_new": _mentions(old, new),
+        "told_old": _mentions(new, old),
+        "names": len(new.names & old.names) / math.sqrt((1 + len(new.names)) * (1 + len(old.names))),
+        "rare": math.log1p(sum(worth(term) >= RARE for term in shared)),
+        "numbers": math.log1p(sum(len(number) > 2 for number in new.numbers & old.numbers)),
+        "least_words": math.log1p(min(new.words, old.words)),
+        "size": math.log((new.words + 30) / (old.words + 30)),
+        "gap": math.log1p(gap) / 8 if gap is not None else 0.7,
+        "gap_unknown": float(gap is None),
+        "same_time": float(gap is not None and gap * DAY < 1),
+        "new_of_title": sum(weight for term, weight in new.title.items() if term not in old.title),
+        "old_of_title": sum(weight for term, weight in old.title.items() if term not in new.title),
+        "turns": float(bool(_TURNS.search(new.note.title))),
+        "decides": float(bool(_DECIDES.search(new.note.text))),
+    }
+    sides = (new, old, "new"), (old, new, "old")
+    for where, of, name in sides:
+        found |= _near(where, of, name) | _refers(where, of, name)
+    return found | _dense(new)
+
+
+def covered(title: Mapping[str, float], terms: Mapping[str, float]) -> float:
+    """Return the share of a title that a text has, 0..1."""
+    whole = sum(title.values())
+    return sum(weight for term, weight in title.items() if term in terms) / whole if whole else 0.0
+
+
+def likeness(one: Reading, other: Reading) -> float:
+    """Return the cosine of the two texts' terms, 0..1."""
+    few, many = sorted((one, other), key=lambda reading: len(reading.terms))
+    return sum(weight * many.terms.get(term, 0.0) for term, weight in few.terms.items()) / (few.length * many.length)
+
+
+def _mentions(of: Reading, where: Reading) -> float:
+    """Return how often a text mentions the terms of the other's title."""
+    whole = sum(of.title.values())
+    mentioned = sum(weight * math.log1p(where.counts.get(term, 0)) for term, weight in of.title.items())
+    return mentioned / whole if whole else 0.0
+
+
+def _titles(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    norms = [math.sqrt(sum(weight * weight for weight in title.values())) for title in (one, other)]
+    dot = sum(weight * other.get(term, 0.0) for term, weight in one.items())
+    return dot / (norms[0] * norms[1]) if all(norms) else 0.0
+
+
+def _share(few: frozenset[str], many: frozenset[str]) -> float:
+    return len(few & many) / len(few) if few else 0.0
+
+
+def _gap(new: Reading, old: Reading) -> float | None:
+    if new.note.time is None or old.note.time is None:
+        return None
+    return abs(new.note.time - old.note.time) / DAY
+
+
+def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
+    """Return how much of the other's title is in one sentence, and in one sentence with each cue; the best of each."""
+    whole = sum(of.title.values()) or 1.0
+    found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
+    for sentence in where.sentences:
+        share = sum(weight for term, weight in of.title.items() if term in sentence.terms) / whole
+        if not share:
+            continue
+        found[f"near_{name}"] = max(found[f"near_{name}"], share)
+        for cue, words in _CUES.items():
+            if share > found[f"{cue}_{name}"] and words.search(sentence.text):
+                found[f"{cue}_{name}"] = share
+    return found
+
+
+def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
+    """Return how often a text refers to other records, and how well the sentences with references match ``of``."""
+    whole = sum(of.title.values()) or 1.0
+    number, titled, fits = 0, 0.0, 0.0
+    for sentence in where.sentences:
+        if references := _REFERS.findall(sentence.text):
+            number += len(references)
+            titled = max(titled, sum(weight for term, weight in of.title.items() if term in sentence.terms) / whole)
+            fits = max(fits, sum(of.terms.get(term, 0.0) for term in sentence.terms) / of.length)
+    return {f"refers_{name}": math.log1p(number), f"referred_{name}": titled, f"fits_{name}": fits}
+
+
+def _dense(new: Reading) -> dict[str, float]:
+    text = new.note.text
+    return {
+        f"dense_{name}": math.sqrt(100 * len(words.findall(text)) / (new.words + 20)) for name, words in _DENSE.items()
+    }

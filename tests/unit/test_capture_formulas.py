@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.capture_detectors import choose, decided
-from subconscious.capture import budget
 from subconscious.capture.detectors.commands import short_command
 from subconscious.capture.detectors.commit_messages import message
 from subconscious.capture.detectors.corrections import chance, shape
 from subconscious.capture.detectors.refinements import REFINEMENTS, Statement
 from subconscious.capture.draft import Draft
-from subconscious.capture.looks import looks
 from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import passages, plain
+from subconscious.capture.session_limits import DISPLACED, REPEATED, TOLD, Entry, settle
 from subconscious.capture.weighing import (
     SIZE,
     climb,
     joint_probability,
+    looks,
     probability,
     tokens,
     words_and_pairs,
@@ -156,14 +156,14 @@ def test_numbers_are_all_alike_and_features_end_somewhere() -> None:
 
 @given(st.lists(st.tuples(CHANCE, st.sampled_from("abcdefgh"), st.booleans()), max_size=20), st.integers(0, 8))
 def test_a_session_never_asks_for_more_than_its_cap(rows: list[tuple[float, str, bool]], cap: int) -> None:
-    entries = [budget.Entry(at, sure, f"{word * 5} {word * 6}", fixed) for at, (sure, word, fixed) in enumerate(rows)]
-    out = budget.settle(entries, cap)
+    entries = [Entry(at, sure, f"{word * 5} {word * 6}", fixed) for at, (sure, word, fixed) in enumerate(rows)]
+    out = settle(entries, cap)
     kept = [entry for entry in entries if entry.key not in out]
     assert all(entry.key not in out for entry in entries if entry.fixed)
     assert len([entry for entry in kept if not entry.fixed]) <= cap
     weakest = min((entry.confidence for entry in kept if not entry.fixed), default=1.0)
-    displaced = [entry for entry in entries if out.get(entry.key) == budget.DISPLACED]
-    assert all(entry.confidence <= weakest + budget.TOLD for entry in displaced)
+    displaced = [entry for entry in entries if out.get(entry.key) == DISPLACED]
+    assert all(entry.confidence <= weakest + TOLD for entry in displaced)
 
 
 def test_what_says_something_else_goes_before_what_says_half_again() -> None:
@@ -248,5 +248,5 @@ def test_hostile_sentences_come_to_an_end(text: str) -> None:
 
 def test_two_places_are_two_statements_of_a_session() -> None:
     one, other = "Debug logging of the importer is on in staging.", "Debug logging of the importer is on in production."
-    assert budget.settle([budget.Entry(1, 0.9, one), budget.Entry(2, 0.8, other)], 5) == {}
-    assert budget.settle([budget.Entry(1, 0.9, one), budget.Entry(2, 0.8, one.rstrip("."))], 5) == {2: budget.REPEATED}
+    assert settle([Entry(1, 0.9, one), Entry(2, 0.8, other)], 5) == {}
+    assert settle([Entry(1, 0.9, one), Entry(2, 0.8, one.rstrip("."))], 5) == {2: REPEATED}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.__main__ import main
-from cli.plot import HEIGHT, curve
+from cli.fading import HEIGHT, curve
 from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, MEMORY
 from tests.support.stub_daemon import StubDaemon, answering

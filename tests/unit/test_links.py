@@ -13,8 +13,7 @@ from bench.links_train import CASES, NONE, Pair, table, train
 from subconscious.domain.link_types import DISCOVERABLE
 from subconscious.domain.model import Origin
 from subconscious.links import gate, opinions
-from subconscious.links.features import covered, features, likeness, ordered
-from subconscious.links.judge import EVIDENCE, PairVerdict, judge, shipped
+from subconscious.links.judge import EVIDENCE, PairVerdict, covered, features, judge, likeness, ordered, shipped
 from subconscious.links.opinions import Opinion
 from subconscious.links.reading import Note, Reading, read, stems, worth
 from subconscious.settings.settings import Settings

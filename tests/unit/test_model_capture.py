@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from subconscious.calibration.curves import Outcome, fit
 from subconscious.capture.evaluation import weigh
 from subconscious.capture.llm_extraction import extractor, quotes
-from subconscious.capture.llm_extraction.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
+from subconscious.capture.llm_extraction.chunks import (
+    CHARACTERS_A_TOKEN,
+    LONGEST_TURN,
+    Chunk,
+    Measure,
+    chunks,
+    length,
+    retell,
+    take,
+    tokens,
+)
 from subconscious.capture.llm_extraction.extractor import candidates, request
 from subconscious.capture.llm_extraction.origins import origin_of
 from subconscious.capture.llm_extraction.proposals import MOST, SCALES, WEIGHTS
@@ -20,7 +30,6 @@ from subconscious.capture.llm_extraction.proposals import Proposal as Kept
 from subconscious.capture.llm_extraction.proposals import Proposals as AllKept
 from subconscious.capture.llm_extraction.proposals import ScoredProposal as Proposal
 from subconscious.capture.llm_extraction.proposals import ScoredProposals as Proposals
-from subconscious.capture.llm_extraction.transcript_view import LONGEST_TURN, retell
 from subconscious.domain.model import Act, Decision, Origin, Role, Scope, Turn
 from subconscious.redaction.cleaning import clean
 from subconscious.settings.settings import Settings

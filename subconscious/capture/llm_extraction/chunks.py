@@ -1,12 +1,17 @@
-"""Divides a transcript into chunks that a model can read at once; each repeats the last turns of the previous one."""
+"""Divides a transcript into chunks that a model can read at once, and numbers their turns for it.
+
+A chunk repeats the last turns of the previous one. Of tool output only error lines and test results are included;
+successful calls are left out. The input is redacted already. Line breaks within a turn are indented, so that no turn
+can imitate another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from subconscious.capture.llm_extraction.transcript_view import has_words, is_talk, retell
-from subconscious.domain.model import Turn
+from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
@@ -81,3 +86,81 @@ def chunks(turns: Sequence[Turn], measure: Measure) -> Iterator[Chunk]:
     while chunk := take(turns, seen, measure):
         yield chunk
         seen += len(chunk.fresh)
+
+
+LONGEST_TURN = 6000
+"""Characters of one turn; of a longer one, its beginning and its end are included."""
+
+LONGEST_PLAN = 12_000
+LONGEST_COMMAND = 600
+LONGEST_RECORD = 1500
+"""Characters of a command that writes a commit or a pull request, whose message gives reasons."""
+
+LONGEST_TALK = 400
+"""Characters of an answer to a greeting; longer answers have content."""
+
+_MOST_COMMANDS = 5
+_TAIL = 0.3
+"""Share of a cut turn that its end gets, because conclusions are there."""
+
+_RECORD = re.compile(r"\bgit\b[^\n]{0,200}\bcommit\b|\bgh\s+(?:pr|issue|release)\s+\w+|\bglab\s+mr\b")
+_GREETING = re.compile(
+    r"(?:\W*\b(?:hi|hello|hey|hiya|yo|howdy|good (?:morning|afternoon|evening|day)|there|claude|again|thanks?|thank you"
+    r"|thx|cheers|ok(?:ay)?|bye|goodbye|ciao|hallo|moin|guten (?:tag|morgen|abend)|danke|hola|buenos dias|gracias|bonjour"
+    r"|salut|merci|ol\u00e1|obrigad[oa]|how are you|test|ping)\b)+\W*",
+    re.IGNORECASE,
+)
+_MARKS = {Act.APPROVED: "plan that the user approved", Act.ANSWERED: "questions that the user answered"}
+
+
+def retell(turn: Turn) -> str:
+    """Return one turn as text, without its number; "" if it says nothing."""
+    if turn.role is Role.TOOL:
+        told = f": {turn.shown}" if turn.shown else ""
+        return _set_in(f"tool {', '.join(turn.tools)}{' failed' * turn.failed}{told}") if turn.failed or told else ""
+    longest = LONGEST_PLAN if turn.act is Act.APPROVED else LONGEST_TURN
+    words = [cut(turn.text, longest)] if turn.text else []
+    commands = [f"runs: {_command(command)}" for command in turn.commands[:_MOST_COMMANDS]]
+    shown = [turn.shown] if turn.shown else []
+    uses = [f"uses: {', '.join(turn.tools)}"] if turn.tools and not (words or commands or shown) else []
+    return _set_in(f"{_speaker(turn)}: " + "\n".join((*words, *commands, *shown, *uses)))
+
+
+def _command(command: str) -> str:
+    return cut(command, LONGEST_RECORD if _RECORD.search(command) else LONGEST_COMMAND)
+
+
+def has_words(turn: Turn) -> bool:
+    """Whether a turn has text that could be quoted; tool calls alone are no reason to ask a model."""
+    return turn.role is not Role.TOOL and bool(turn.text or turn.commands)
+
+
+def is_talk(turns: Iterable[Turn]) -> bool:
+    """Whether turns are only a greeting and its answer, which a model need not read."""
+    return all(_is_talk(turn) for turn in turns)
+
+
+def _is_talk(turn: Turn) -> bool:
+    if turn.tools or turn.commands or turn.act is not Act.NONE:
+        return False
+    return len(turn.text) <= LONGEST_TALK if turn.role is Role.ASSISTANT else bool(_GREETING.fullmatch(turn.text[:200]))
+
+
+def _speaker(turn: Turn) -> str:
+    if turn.act in _MARKS:
+        return _MARKS[turn.act]
+    if turn.role is Role.USER:
+        return "user" if turn.origin is Origin.USER else "task"
+    return "ai" if turn.origin is Origin.ASSISTANT else "ai*"
+
+
+def cut(text: str, length: int) -> str:
+    """Shorten ``text`` to about ``length`` characters by leaving out its middle."""
+    if len(text) <= length:
+        return text
+    end = int(length * _TAIL)
+    return f"{text[: length - end]} [... {len(text) - length} characters left out ...] {text[-end:]}"
+
+
+def _set_in(text: str) -> str:
+    return "\n  ".join(line for line in text.splitlines() if line.strip())
