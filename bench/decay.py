@@ -21,7 +21,8 @@ from bench.fill import fill, sentence
 from bench.tuned import tuned
 from subconscious.app import App
 from subconscious.decay import DAY
-from subconscious.domain.model import Hit, Link, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Link, Memory
 from subconscious.embeddings.background import Embedding
 from subconscious.memories import fading
 from subconscious.recall import pipeline, ranking

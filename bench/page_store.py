@@ -14,8 +14,8 @@ from time import time
 import aiosqlite
 
 from bench.memory import memory_of
+from subconscious.domain.hits import Surface as Surfaced
 from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Link, Memory, Origin, Session, Strength
-from subconscious.domain.model import Surface as Surfaced
 from subconscious.settings.home import Home
 from subconscious.store import captures, links, memories, sessions, surfaces
 from subconscious.store.capture_rows import SessionRef

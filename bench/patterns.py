@@ -37,7 +37,7 @@ from subconscious.poisoning import reservation_topics, rules, views
 from subconscious.redaction import context_rules, gitleaks, personal, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
 from subconscious.supersession import ended, endings
-from subconscious.text import claims, examined, sentences, statement
+from subconscious.text import claim_reader, examined, sentences, statement
 from subconscious.transcripts import turn_builder
 
 PACKAGES = ("subconscious", "daemon", "cli")
@@ -66,7 +66,7 @@ BOUNDS = {
     "subconscious.supersession.endings.": endings.LONGEST,
     "subconscious.supersession.ending_patterns.": endings.LONGEST,
     "subconscious.supersession.ended.": ended.LETTERS,
-    "subconscious.text.claims.": claims.LETTERS,
+    "subconscious.text.claim_reader.": claim_reader.LETTERS,
     "subconscious.capture.detectors.practices.": turn_builder.LONGEST_COMMAND,
     "subconscious.capture.detectors.conventions.": turn_builder.LONGEST_COMMAND,
     "subconscious.capture.detectors.commit_messages.": turn_builder.LONGEST_COMMAND,

@@ -19,7 +19,8 @@ from typing import Any
 from bench.locomo import Question, embed, furnished, store
 from subconscious.capture.admission import Provenance, memory_of
 from subconscious.capture.evaluation import judge
-from subconscious.domain.model import Decision, Hit, Origin, Turn
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Decision, Origin, Turn
 from subconscious.embeddings.embedder import Embedder
 from subconscious.recall.file_binding import Touched
 from subconscious.recall.pipeline import recall

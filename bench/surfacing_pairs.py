@@ -25,7 +25,8 @@ from bench.locomo import embed, furnished
 from bench.surfacing import LONGEST, turns_of
 from subconscious.capture.admission import Provenance, memory_of
 from subconscious.capture.evaluation import judge
-from subconscious.domain.model import Decision, Hit, Origin, Turn
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Decision, Origin, Turn
 from subconscious.embeddings.embedder import Embedder
 from subconscious.recall.pipeline import recall
 from subconscious.settings.settings import Settings

@@ -10,7 +10,8 @@ from typing import ClassVar, cast
 from subconscious.app import App
 from subconscious.context.arguments import Args
 from subconscious.domain.errors import RequestError
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.recall.promotion_status import standings
 from subconscious.recall.trust_notes import reputes

@@ -16,7 +16,8 @@ from subconscious.capture.gate import is_below
 from subconscious.capture.llm_extraction.origins import words
 from subconscious.capture.session_limits import MOST_UNCONFIRMED, hold_cap
 from subconscious.domain.errors import TranscriptError
-from subconscious.domain.model import Admission, Candidate, Decision, EngineHit, Hit, Memory, Origin, Role, Turn
+from subconscious.domain.hits import EngineHit, Hit
+from subconscious.domain.model import Admission, Candidate, Decision, Memory, Origin, Role, Turn
 from subconscious.failures.wording import found_path
 from subconscious.poisoning.context import contradicts
 from subconscious.poisoning.echo import Traced, trace

@@ -6,7 +6,34 @@ step; frequent repetition cancels one step of those for staleness or low confide
 
 from __future__ import annotations
 
-from subconscious.domain.model import Level, Memory, Origin, Trust
+from dataclasses import dataclass
+from enum import StrEnum
+
+from subconscious.domain.model import Level, Memory, Origin
+
+
+class Trust(StrEnum):
+    """How far a memory can be trusted, from most to least."""
+
+    VERIFIED = "VERIFIED"
+    HIGH = "HIGH"
+    MEDIUM = "MEDIUM"
+    LOW = "LOW"
+    SUSPECT = "SUSPECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Repute:
+    """Facts about a memory's reliability: its trust, memories that conflict with it, memories that replaced it.
+
+    ``stale``: not said or used for a long time.
+    """
+
+    trust: Trust
+    conflicts: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
+    stale: bool = False
+
 
 REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMATE: Trust.LOW, Origin.TOOL: Trust.LOW}
 """The highest trust for each origin before a person has verified the memory."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from subconscious.domain.model import Hit, Memory, Origin, Repute, Session, Trust
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin, Session
+from subconscious.domain.trust import Repute, Trust
 from subconscious.failures.wording import is_observed, rendered
 from subconscious.recall.marks import marks_of
 from subconscious.text.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word

@@ -13,7 +13,8 @@ from subconscious.app.request import Handler, refuse_forgery
 from subconscious.capture import explain
 from subconscious.context.arguments import Args
 from subconscious.domain.errors import NotFoundError, RequestError
-from subconscious.domain.model import Origin, Surface
+from subconscious.domain.hits import Surface
+from subconscious.domain.model import Origin
 from subconscious.imports import importing, with_model
 from subconscious.poisoning.quarantine import IN_QUARANTINE
 from subconscious.poisoning.suspicions import noted, of_memories

@@ -7,7 +7,8 @@ from time import time
 
 from subconscious.app.request import Handler, hit_results, memory_results
 from subconscious.domain.errors import RequestError
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin
 from subconscious.framing import rules
 from subconscious.links import graph, link_commands, reasoning
 from subconscious.links.api import LinkArgs

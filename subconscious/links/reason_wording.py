@@ -17,7 +17,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.app import App
 from subconscious.domain.errors import ProviderError
-from subconscious.domain.model import Memory, Trust
+from subconscious.domain.model import Memory
+from subconscious.domain.trust import Trust
 from subconscious.links.coverage import Statement, covered
 from subconscious.links.reasoning import Explanation
 from subconscious.links.reasons import Step

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from time import time
 from typing import cast
 
-from subconscious.domain.model import Hit, Link, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Link, Memory
 from subconscious.framing import rules
 from subconscious.framing.rules import Budget, Context
 from subconscious.links import link_commands

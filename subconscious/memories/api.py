@@ -20,8 +20,9 @@ from subconscious.capture.admission import Provenance
 from subconscious.capture.llm_extraction.grounds import is_typed
 from subconscious.context.arguments import NO_NUL, WORDY, Args, FilePath, Name
 from subconscious.domain.errors import RequestError, TranscriptError
+from subconscious.domain.hits import Hit
 from subconscious.domain.kinds import KINDS
-from subconscious.domain.model import Hit, Memory, Origin, Turn
+from subconscious.domain.model import Memory, Origin, Turn
 from subconscious.framing import rules
 from subconscious.memories import memory_commands
 from subconscious.poisoning.quarantine import refuse_held

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from subconscious.domain.model import EngineHit
+from subconscious.domain.hits import EngineHit
 
 Ranking = Sequence[tuple[int, float]]
 """An engine's answer: ids with scores, best first."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import time
 
-from subconscious.domain.model import Hit
+from subconscious.domain.hits import Hit
 from subconscious.recall import promotion_status, ranking, trust_notes
 from subconscious.recall.context import lift
 from subconscious.recall.engines import EngineQuery, find, projects_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from subconscious.domain.model import Level, Memory, Trust
+from subconscious.domain.model import Level, Memory
 from subconscious.domain.promotion import PROMOTED, Bars, Facts, PromotionStatus, promotion_status
-from subconscious.domain.trust import trust_of
+from subconscious.domain.trust import Trust, trust_of
 from subconscious.settings.settings import Settings
 from subconscious.store import fading, poison, promotion, responses
 from subconscious.store.connect import Database

@@ -7,7 +7,8 @@ from dataclasses import replace
 from time import time
 
 from subconscious import decay
-from subconscious.domain.model import Hit, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory
 from subconscious.recall import usage
 from subconscious.recall.fusion import Fused
 from subconscious.recall.recall_context import RecallContext

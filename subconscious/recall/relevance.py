@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subconscious.domain.model import EngineHit
+from subconscious.domain.hits import EngineHit
 from subconscious.text.terms import names, stem, terms
 
 CONSTANT = -5.4

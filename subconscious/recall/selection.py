@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subconscious.domain.model import Hit, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory
 from subconscious.recall.budgets import BALANCED
 from subconscious.recall.modes import ANY
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from subconscious import decay
-from subconscious.domain.model import Hit, Level, Link, Memory, Repute
-from subconscious.domain.trust import trust_of
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Level, Link, Memory
+from subconscious.domain.trust import Repute, trust_of
 from subconscious.settings.settings import Settings
 from subconscious.store import links, poison
 from subconscious.store.connect import Database

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -25,71 +24,22 @@ from subconscious.decay.policies import POLICIES
 from subconscious.domain.errors import SettingsError
 from subconscious.domain.kinds import KINDS
 from subconscious.settings.config_file import is_open, read_config
+from subconscious.settings.guards import (
+    Guarded,
+    Strategy,
+    if_higher,
+    if_local,
+    if_lower,
+    if_none,
+    if_off,
+    if_on,
+    if_stricter,
+)
 from subconscious.settings.provider_table import provider_row, provider_rows
 from subconscious.settings.tuning import Tuning
 from subconscious.system.safe_files import is_missing
 
 log = logging.getLogger("subconscious.settings")
-Strategy = Literal["off", "redact", "mask", "block", "warn"]
-"""How personal data is handled.
-
-Kept, replaced by a mark, replaced by a mark with its last characters, removed with the whole text, or only recorded.
-"""
-
-
-Safer = Callable[[Any, Any], bool]
-
-
-def _never(current: Any, wanted: Any) -> bool:
-    del current, wanted
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class Guarded:
-    """Marks a setting whose change takes effect after a person has accepted it.
-
-    Guard settings that lower the bar for storing, hide memories, let text leave the machine, spend money, or name a
-    program to run. A change for which ``safer(current, wanted)`` is true takes effect at once.
-    """
-
-    safer: Safer = field(default=_never)
-
-
-def _lower(current: Any, wanted: Any) -> bool:
-    return bool(wanted <= current)
-
-
-def _higher(current: Any, wanted: Any) -> bool:
-    return bool(wanted >= current)
-
-
-def _on(current: Any, wanted: Any) -> bool:
-    del current
-    return bool(wanted)
-
-
-def _off(current: Any, wanted: Any) -> bool:
-    del current
-    return not wanted
-
-
-def _is_none(current: Any, wanted: Any) -> bool:
-    del current
-    return bool(wanted == "none")
-
-
-def _is_local(current: Any, wanted: Any) -> bool:
-    del current
-    return wanted in ("local", "none")
-
-
-STRATEGIES = ("off", "warn", "mask", "redact", "block")
-"""The strategies of redaction, ordered by how much they remove."""
-
-
-def _stricter(current: Any, wanted: Any) -> bool:
-    return {current, wanted} <= set(STRATEGIES) and STRATEGIES.index(wanted) >= STRATEGIES.index(current)
 
 
 class _Common(Tuning, BaseSettings):
@@ -106,7 +56,7 @@ class _Common(Tuning, BaseSettings):
     surface: bool = Field(default=True, description="give memories to sessions")
     mcp: bool = Field(default=True, description="offer the model tools to search its memory")
 
-    auto_threshold: Annotated[float, Guarded(safer=_higher)] = Field(
+    auto_threshold: Annotated[float, Guarded(safer=if_higher)] = Field(
         default=0.9, ge=0, le=1, description="confidence from which a statement is stored without asking"
     )
     review_expiry_days: float = Field(default=7, gt=0, description="days that a statement waits for your review")
@@ -119,22 +69,22 @@ class _Common(Tuning, BaseSettings):
         default=12_000, ge=1, description="tokens of new turns after which it reads without waiting for a pause"
     )
 
-    redact_secrets: Annotated[Literal["redact", "mask", "block"], Guarded(safer=_stricter)] = Field(
+    redact_secrets: Annotated[Literal["redact", "mask", "block"], Guarded(safer=if_stricter)] = Field(
         default="redact", description="what happens to keys and passwords"
     )
-    redact_payment: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+    redact_payment: Annotated[Strategy, Guarded(safer=if_stricter)] = Field(
         default="redact", description="what happens to numbers of cards and bank accounts"
     )
-    redact_email: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+    redact_email: Annotated[Strategy, Guarded(safer=if_stricter)] = Field(
         default="off", description="what happens to e-mail addresses"
     )
-    redact_phone: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+    redact_phone: Annotated[Strategy, Guarded(safer=if_stricter)] = Field(
         default="off", description="what happens to telephone numbers"
     )
-    redact_ip: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+    redact_ip: Annotated[Strategy, Guarded(safer=if_stricter)] = Field(
         default="off", description="what happens to public IP addresses"
     )
-    poisoning: Annotated[bool, Guarded(safer=_on)] = Field(
+    poisoning: Annotated[bool, Guarded(safer=if_on)] = Field(
         default=True, description="check new statements for text that was written to steer the model"
     )
 
@@ -158,7 +108,7 @@ class _Common(Tuning, BaseSettings):
 
     links: bool = Field(default=True, description="find links between memories, and use and show them")
 
-    embedder: Annotated[Literal["local", "openai", "ollama", "none"], Guarded(safer=_is_local)] = Field(
+    embedder: Annotated[Literal["local", "openai", "ollama", "none"], Guarded(safer=if_local)] = Field(
         default="local", description="what computes embeddings"
     )
     embedder_model: str = Field(default="", description="model of a remote embedder; empty: our default for it")
@@ -166,11 +116,11 @@ class _Common(Tuning, BaseSettings):
         default="", description="address of a server with OpenAI's or Ollama's API for embeddings"
     )
     embedder_key: SecretStr = Field(default=SecretStr(""), description="key of the remote embedder")
-    embedder_prompts: Annotated[bool, Guarded(safer=_off)] = Field(
+    embedder_prompts: Annotated[bool, Guarded(safer=if_off)] = Field(
         default=False,
         description="send it what you type, redacted, so that hooks can search by meaning",
     )
-    reword: Annotated[bool, Guarded(safer=_off)] = Field(
+    reword: Annotated[bool, Guarded(safer=if_off)] = Field(
         default=False, description="ask the provider's model for further words for a search that you wait for"
     )
 
@@ -187,32 +137,32 @@ class _Common(Tuning, BaseSettings):
         description="keep a readable copy of each project; a session can start from it without the daemon",
     )
 
-    provider: Annotated[str, Guarded(safer=_is_none)] = Field(
+    provider: Annotated[str, Guarded(safer=if_none)] = Field(
         default="none", description="the model that helps: anthropic, openai, ollama or claude_code"
     )
-    provider_fallback: Annotated[tuple[str, ...], Guarded(safer=_off)] = Field(
+    provider_fallback: Annotated[tuple[str, ...], Guarded(safer=if_off)] = Field(
         default=(), description="providers that are asked, in this order, when the first can't be"
     )
     provider_options: Annotated[dict[str, dict[str, Any]], Guarded()] = Field(
         default={}, description="further options, one table for each provider"
     )
-    store: Annotated[str, Guarded(safer=_off)] = Field(
+    store: Annotated[str, Guarded(safer=if_off)] = Field(
         default="", description="address of a team's store on PostgreSQL, without the password"
     )
     store_key: SecretStr = Field(default=SecretStr(""), description="password for the team's store")
     git_command: Annotated[str, Guarded()] = Field(
         default="", description="path of Git, where it isn't found or you want another one"
     )
-    claude_code_tokens_per_day: Annotated[int, Guarded(safer=_lower)] = Field(
+    claude_code_tokens_per_day: Annotated[int, Guarded(safer=if_lower)] = Field(
         default=150_000, ge=0, description="tokens a day that Claude Code may be asked for; 0: none"
     )
-    cost_per_day: Annotated[float, Guarded(safer=_lower)] = Field(
+    cost_per_day: Annotated[float, Guarded(safer=if_lower)] = Field(
         default=10, ge=0, description="dollars a day, after which work waits"
     )
-    cost_per_session: Annotated[float, Guarded(safer=_lower)] = Field(
+    cost_per_session: Annotated[float, Guarded(safer=if_lower)] = Field(
         default=5, ge=0, description="dollars a session, after which its work waits"
     )
-    cost_assumed: Annotated[float, Guarded(safer=_higher)] = Field(
+    cost_assumed: Annotated[float, Guarded(safer=if_higher)] = Field(
         default=20, ge=0, description="dollars a million tokens, where the price of a model is unknown"
     )
 

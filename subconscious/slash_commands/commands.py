@@ -18,7 +18,8 @@ from subconscious.authorship.attestation import is_typed_by_person
 from subconscious.capture.admission import Provenance
 from subconscious.context.entry import Entry
 from subconscious.domain.errors import SubconsciousError
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin
 from subconscious.framing import rules
 from subconscious.links import reasoning
 from subconscious.memories import corrections

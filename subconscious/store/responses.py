@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from subconscious.domain.model import Surface
+from subconscious.domain.hits import Surface
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
 from subconscious.store.rows import qmarks

@@ -11,7 +11,8 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.domain.model import EngineHit, Memory, Origin, Scope, Session, Surface
+from subconscious.domain.hits import EngineHit, Surface
+from subconscious.domain.model import Memory, Origin, Scope, Session
 
 LIST_COLUMNS = ("tags", "files")
 FLAG_COLUMNS = ("verified", "pinned", "unconfirmed")

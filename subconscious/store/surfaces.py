@@ -12,7 +12,7 @@ from time import time
 
 import aiosqlite
 
-from subconscious.domain.model import Surface
+from subconscious.domain.hits import Surface
 from subconscious.store import events, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import column_values, insertion, qmarks, surface_from

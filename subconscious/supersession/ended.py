@@ -12,7 +12,7 @@ from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import Ending
 from subconscious.text import vocabulary
 from subconscious.text.alternatives import FAMILIES
-from subconscious.text.claims import claim, key_of
+from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.words import is_name
 
 MOST = 3

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious.domain.model import Act, Admission, Candidate, Decision, Hit, Memory, Origin, Relation, Role, Turn
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Act, Admission, Candidate, Decision, Memory, Origin, Relation, Role, Turn
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import consolidations, decisions, links, memories, review_queue, sessions
 from subconscious.store.filters import Filter

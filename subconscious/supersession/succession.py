@@ -21,7 +21,8 @@ from subconscious.store.connect import Database
 from subconscious.supersession.ended import keys
 from subconscious.supersession.pair_wording import leaves_what_is_forbidden
 from subconscious.text.alternatives import FAMILIES
-from subconscious.text.claims import claim, indicates_change, key_of, replaces
+from subconscious.text.claim_reader import claim, key_of
+from subconscious.text.claims import indicates_change, replaces
 from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from subconscious.capture.draft import PRACTISED
 from subconscious.claude_files.known_statements import NO_STATEMENTS
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin
 from subconscious.recall.recall_context import RecallContext
 from subconscious.recall.understanding import ParsedQuery
 from subconscious.store.filters import Filter

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from subconscious.domain.model import Hit, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4

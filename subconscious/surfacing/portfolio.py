@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from subconscious.domain.model import Hit, Memory, Origin
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin
 
 RULE_KINDS = frozenset({"preference", "lesson", "pattern"})
 """Kinds of memories in which users say how to work."""

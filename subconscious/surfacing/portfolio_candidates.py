@@ -9,7 +9,8 @@ from pathlib import PurePath
 from time import time
 from typing import TYPE_CHECKING
 
-from subconscious.domain.model import PRIORITY_WEIGHT, Hit, Memory
+from subconscious.domain.hits import PRIORITY_WEIGHT, Hit
+from subconscious.domain.model import Memory
 from subconscious.domain.promotion import PROMOTED
 from subconscious.recall import usage
 from subconscious.recall.marks import branch_factor

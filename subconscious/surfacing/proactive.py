@@ -13,7 +13,8 @@ from time import time
 
 from subconscious.capture import unconfirmed
 from subconscious.capture.observing import known_ways_out
-from subconscious.domain.model import EngineHit, Hit, Memory
+from subconscious.domain.hits import EngineHit, Hit
+from subconscious.domain.model import Memory
 from subconscious.failures.wording import found_path, is_observed
 from subconscious.framing import rules
 from subconscious.recall import trust_notes

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from subconscious.domain.model import Hit, Memory
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory
 from subconscious.surfacing.portfolio import is_rule
 from subconscious.text.terms import stem, terms
 

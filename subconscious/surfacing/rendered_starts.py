@@ -18,7 +18,7 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.app.work import note
 from subconscious.context.entry import FORMAT, NAME_SUFFIX, VERSION, BrokenEntryError, Entry, read_entry
-from subconscious.domain.model import Surface
+from subconscious.domain.hits import Surface
 from subconscious.store import memories, sessions, surfaces
 from subconscious.store.projects import Project
 from subconscious.system.safe_files import read_beginning

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from time import time
 
-from subconscious.domain.model import Hit, Memory, Surface
+from subconscious.domain.hits import Hit, Surface
+from subconscious.domain.model import Memory
 from subconscious.framing import rules
 from subconscious.framing.rules import CHARACTERS_A_TOKEN
 from subconscious.recall import trust_notes

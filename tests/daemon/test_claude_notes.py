@@ -20,7 +20,8 @@ from subconscious import claude_notes, wire
 from subconscious.app import App
 from subconscious.claude_notes import NotesFolder
 from subconscious.doctor import examine
-from subconscious.domain.model import Finding, Hit, Level, Origin, Threat, Verdict
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Finding, Level, Origin, Threat, Verdict
 from subconscious.links import discovery
 from subconscious.recall import trust_notes
 from subconscious.recall.promotion_status import standings

@@ -20,7 +20,8 @@ from subconscious.app.request import Handler
 from subconscious.consolidation import consolidating
 from subconscious.context.wish import Wish
 from subconscious.decay import DAY
-from subconscious.domain.model import Origin, Surface
+from subconscious.domain.hits import Surface
+from subconscious.domain.model import Origin
 from subconscious.embeddings.background import Embedding
 from subconscious.files.record import as_json
 from subconscious.memories.fading import archive_faded

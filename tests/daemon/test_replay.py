@@ -25,7 +25,7 @@ from bench.replay.run import Naive, Outcome, Place, given_texts, replay
 from bench.tuned import tuned
 from subconscious.app import App
 from subconscious.authorship.forgery import UNTYPED
-from subconscious.domain.model import Hit
+from subconscious.domain.hits import Hit
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.framing import rules
 from subconscious.slash_commands import commands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subconscious.domain.model import EngineHit, Hit
+from subconscious.domain.hits import EngineHit, Hit
 from subconscious.recall.selection import FAR, matches
 from tests.support.values import make_memory
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import Hit, Link, Memory, Origin, Surface
+from subconscious.domain.hits import Hit, Surface
+from subconscious.domain.model import Link, Memory, Origin
 from subconscious.framing.rules import Budget, compose
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import links, memories, responses, sessions, surfaces

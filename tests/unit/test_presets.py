@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import EngineHit, Hit, Memory, Repute, Trust
+from subconscious.domain.hits import EngineHit, Hit
+from subconscious.domain.model import Memory
+from subconscious.domain.trust import Repute, Trust
 from subconscious.recall.engines import COMMON_SHARE, FEEDBACK_HITS, FEWEST_HITS, sharpened
 from subconscious.recall.fusion import Fused, credited
 from subconscious.recall.modes import ANY, EXTENDED, mode_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench.memory import memory_of
-from subconscious.domain.model import EngineHit, Hit
+from subconscious.domain.hits import EngineHit, Hit
 from subconscious.surfacing import reasons
 from subconscious.surfacing.reasons import Known
 

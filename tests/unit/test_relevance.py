@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import EngineHit
+from subconscious.domain.hits import EngineHit
 from subconscious.recall.relevance import QueryTerms, relevance
 
 NEVER_MET = (EngineHit("text", 1, 1.0),)

@@ -8,7 +8,9 @@ from time import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import Hit, Level, Memory, Repute, Trust, Verdict
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Level, Memory, Verdict
+from subconscious.domain.trust import Repute, Trust
 from subconscious.framing.rules import Budget, compose, line_of, survivors
 from subconscious.recall.pipeline import recall
 from subconscious.recall.ranking import decay_factor

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bench.tuned import tuned
 from subconscious.calibration.decisions import calibrate
-from subconscious.domain.model import Admission, Decision, Surface
+from subconscious.domain.hits import Surface
+from subconscious.domain.model import Admission, Decision
 from subconscious.review import rules
 from subconscious.review.rules import SimilarMemory
 from subconscious.settings.settings import Settings

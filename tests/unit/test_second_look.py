@@ -28,17 +28,8 @@ from subconscious.capture.llm_extraction.second_look import (
 )
 from subconscious.capture.session_limits import MOST_UNCONFIRMED
 from subconscious.capture.unconfirmed import settle_session
-from subconscious.domain.model import (
-    OBSERVED_ONCE,
-    Admission,
-    Candidate,
-    Decision,
-    Evidence,
-    Origin,
-    Role,
-    Strength,
-    Surface,
-)
+from subconscious.domain.hits import Surface
+from subconscious.domain.model import OBSERVED_ONCE, Admission, Candidate, Decision, Evidence, Origin, Role, Strength
 from subconscious.recall.recall_context import RecallContext
 from subconscious.settings.settings import Settings
 from subconscious.store import captures, decisions, links, memories, second_looks, surfaces, unconfirmed

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from subconscious.domain.errors import NotFoundError
-from subconscious.domain.model import Admission, Decision, EngineHit, Scope, Surface
+from subconscious.domain.hits import EngineHit, Surface
+from subconscious.domain.model import Admission, Decision, Scope
 from subconscious.settings.home import Home
 from subconscious.store import captures, decisions, events, full_text, jobs, memories, review_queue, sessions, surfaces
 from subconscious.store.capture_rows import SessionRef, candidate_from

@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import Hit, Memory, Origin, Session
+from subconscious.domain.hits import Hit
+from subconscious.domain.model import Memory, Origin, Session
 from subconscious.framing.rules import (
     LONGEST_CONTENT,
     LONGEST_REASON,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import PRIORITY_WEIGHT, Hit
+from subconscious.domain.hits import PRIORITY_WEIGHT, Hit
 from subconscious.recall import usage
 from subconscious.recall.file_binding import Touched, bond
 from subconscious.recall.marks import WorktreeState, branch_factor, marks_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.domain.model import Level, Origin, Trust
-from subconscious.domain.trust import trust_of
+from subconscious.domain.model import Level, Origin
+from subconscious.domain.trust import Trust, trust_of
 from tests.support.values import make_memory
 
 USER, ASSISTANT, TEAMMATE, TOOL = Origin

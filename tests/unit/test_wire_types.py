@@ -15,7 +15,7 @@ from subconscious.calibration import curves
 from subconscious.capture import explanations
 from subconscious.consolidation import consolidating
 from subconscious.decay import Facts, Verdict
-from subconscious.domain import model, promotion
+from subconscious.domain import hits, model, promotion
 from subconscious.framing import rules as framing
 from subconscious.imports import importing, sources, with_model
 from subconscious.links import graph
@@ -48,8 +48,8 @@ def test_every_result_is_typed() -> None:
     ("described", "value"),
     [
         (memories.MemoryFields, model.Memory),
-        (memories.Surface, model.Surface),
-        (memories.EngineHit, model.EngineHit),
+        (memories.Surface, hits.Surface),
+        (memories.EngineHit, hits.EngineHit),
         (memories.PromotionStatus, promotion.PromotionStatus),
         (memories.ShortenedText, tiers.ShortenedText),
         (captures.Finding, model.Finding),
