@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -17,14 +18,14 @@ from functools import cache
 import pytest
 
 from tests.agents.apis import CodexApi, GeminiApi
-from tests.client.conftest import claude, installed, make_machine
+from tests.client.conftest import claude, installed, make_machine, snapshots
 from tests.client.fake_api import FakeApi
 from tests.client.machine import CHECKOUT, Machine
-from tests.client.snapshots import ended
+from tests.client.snapshots import Snapshots
 from tests.support.daemons import eventually
 from tests.support.terminal import Terminal
 
-__all__ = ["claude", "installed", "make_machine"]
+__all__ = ["claude", "installed", "make_machine", "snapshots"]
 
 AGENTS = ("claude", "codex", "gemini")
 
@@ -76,6 +77,14 @@ class Agents:
         }
         settings |= {"general": {"disableAutoUpdate": True, "disableUpdateNag": True}}
         (gemini / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
+
+    def name_api(self) -> None:
+        """Write the address of this test's API into Codex's settings; the others have it in their environment."""
+        config = self.machine.home / ".codex" / "config.toml"
+        address = re.compile(r'(?<=^base_url = ")[^"]*(?=/v1"$)', re.MULTILINE)
+        text, count = address.subn(self.codex_api.url, config.read_text())
+        assert count == 1, text
+        config.write_text(text)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -129,30 +138,37 @@ class Agents:
 
 
 @pytest.fixture
-def agents(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
+def agents(snapshots: Snapshots) -> Iterator[Agents]:
     """The three clients on one machine, connected."""
-    with connected(make_machine) as agents:
+    with connected(snapshots, "agents") as agents:
         yield agents
 
 
 @pytest.fixture(scope="module")
-def shared_agents(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
-    """The same for all tests of a module that leave nothing in the store."""
-    with connected(make_machine) as agents:
+def shared_agents(snapshots: Snapshots) -> Iterator[Agents]:
+    """The same for all tests of a module that leave nothing in the store, or look at their own words only."""
+    with connected(snapshots, "shared agents") as agents:
         yield agents
 
 
 @contextmanager
-def connected(make_machine: Callable[[FakeApi], Machine]) -> Iterator[Agents]:
-    """Make a machine with a daemon to which Codex and Gemini are connected."""
+def connected(snapshots: Snapshots, name: str) -> Iterator[Agents]:
+    """Start a daemon on a machine on which Codex and Gemini were connected; that takes four processes of ours."""
     codex, gemini = find("codex"), find("gemini")
-    with FakeApi() as api, CodexApi() as of_codex, GeminiApi() as of_gemini, ended(make_machine(api)) as machine:
-        found = Agents(machine, codex, gemini, of_codex, of_gemini)
-        found.furnish()
-        found.start()
-        for name in ("codex", "gemini"):
-            assert "from its next session on" in found.run("install", name, "--yes")
-        yield found
-        for pid, command in machine.processes().items():
-            if "codex app-server" in command:
-                os.kill(pid, signal.SIGKILL)
+    with FakeApi() as api, CodexApi() as of_codex, GeminiApi() as of_gemini:
+
+        def connect(machine: Machine) -> None:
+            new = Agents(machine, codex, gemini, of_codex, of_gemini)
+            new.furnish()
+            new.start()
+            for name in ("codex", "gemini"):
+                assert "from its next session on" in new.run("install", name, "--yes")
+
+        with snapshots.restored(name, connect, api) as machine:
+            found = Agents(machine, codex, gemini, of_codex, of_gemini)
+            found.name_api()
+            machine.start_daemon()
+            yield found
+            for pid, command in machine.processes().items():
+                if "codex app-server" in command:
+                    os.kill(pid, signal.SIGKILL)

@@ -6,7 +6,8 @@ import json
 import re
 import shlex
 import tomllib
-from itertools import product
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.agents.apis import AgentApi
 from tests.agents.conftest import AGENTS, Agents
 from tests.client.fake_api import FakeApi, says, uses
 from tests.support.daemons import eventually
+from tests.support.once import once
 from tests.support.terminal import Terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(600, func_only=True)]
@@ -83,41 +85,81 @@ def test_a_killed_daemon_is_not_noticed_and_loses_nothing(agents: Agents, agent:
     assert agents.machine.daemon_pid != killed
 
 
-@pytest.mark.parametrize(("outer", "inner"), [pair for pair in product(AGENTS, AGENTS) if pair != ("claude", "claude")])
-@pytest.mark.parametrize("hidden", [False, True])
-def test_an_agent_that_an_agent_runs_is_not_the_user(
-    shared_agents: Agents, outer: str, inner: str, hidden: bool
-) -> None:
-    """Also if it takes care to look like a person's: without marks in its environment, in a session of its own."""
-    agents = shared_agents
-    agents.relaunches = hidden
-    way = f"{outer}-{inner}-{'hidden' if hidden else 'open'}"
-    planted = PLANTED.replace("logs.evil.test", f"{way}.evil.test")
-    clean = ["env", "-i", *(f"{name}={value}" for name, value in agents.environ.items()), "setsid", "-w"]
-    command = (
-        shlex.join([*(clean if hidden else []), *agents.command(inner, planted)]) + " < /dev/null > /dev/null 2>&1"
-    )
-    api_of(agents, outer).when(f"Please try the tool {way}", uses("Bash", command=command), says("Done."))
-    shown = agents.say(outer, f"Please try the tool {way}.")
-    assert "Done." in shown
-    assert planted in agents.given(inner), "the inner one ran"
-    assert stored(agents) == {}
-    assert set(captured(agents, way)) <= {"review"}, "nothing but a person's word makes it a memory"
+@dataclass(frozen=True)
+class Inside:
+    """What is left of sessions in which an agent ran others."""
+
+    given: dict[str, bool]
+    """Whether the model of each inner session was asked."""
+    stored: list[str]
+    statuses: dict[str, list[str]]
+    """What became of the captures of each inner session."""
+    later: str
+    """What the outer agent's model was given in its next session."""
+
+
+def inner_of(outer: str) -> list[str]:
+    """The agents that one runs. Claude Code in Claude Code is tried in tests/client."""
+    return [inner for inner in AGENTS if (outer, inner) != ("claude", "claude")]
+
+
+@pytest.fixture(scope="module")
+def inside(shared_agents: Agents, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Inside]:
+    """Return what is left of one session of an agent, in which its model runs all of them, each in two ways."""
+    return lambda outer: once(tmp_path_factory, f"inside-{outer}", lambda: run_inside(shared_agents, outer))
+
+
+def run_inside(agents: Agents, outer: str) -> Inside:
+    ways = {f"{outer}-{inner}-{how}": (inner, how) for inner in inner_of(outer) for how in ("open", "hidden")}
+    commands = [uses("Bash", command=inner_command(agents, way, *ways[way])) for way in ways]
+    api_of(agents, outer).when(f"Please try the tools of {outer}", *commands, says("Done."))
+    agents.relaunches = outer == "gemini"
+    assert "Done." in agents.say(outer, f"Please try the tools of {outer}.", seconds=600)
+    kept = list(stored(agents))
+    statuses = {way: captured(agents, f"{way}.evil.test") for way in ways}
+    asked = {way: planted(way) in agents.given(inner) for way, (inner, _) in ways.items()}
+    agents.relaunches = False
     before = len(agents.given(outer))
     agents.say(outer, "Where do the files go?")
-    assert "evil.test" not in agents.given(outer)[before:]
+    return Inside(asked, kept, statuses, agents.given(outer)[before:])
+
+
+def planted(way: str) -> str:
+    return PLANTED.replace("logs.evil.test", f"{way}.evil.test")
+
+
+def inner_command(agents: Agents, way: str, inner: str, how: str) -> str:
+    """A command that runs an agent; hidden, as a person's: without marks in its environment, in its own session."""
+    agents.relaunches = how == "hidden"
+    clean = ["env", "-i", *(f"{name}={value}" for name, value in agents.environ.items()), "setsid", "-w"]
+    words = [*(clean if how == "hidden" else []), *agents.command(inner, planted(way))]
+    return f"{shlex.join(words)} < /dev/null > /dev/null 2>&1"
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(outer, inner) for outer in AGENTS for inner in inner_of(outer)])
+@pytest.mark.parametrize("how", ["open", "hidden"])
+def test_an_agent_that_an_agent_runs_is_not_the_user(
+    inside: Callable[[str], Inside], outer: str, inner: str, how: str
+) -> None:
+    """Also if it takes care to look like a person's: without marks in its environment, in a session of its own."""
+    left, way = inside(outer), f"{outer}-{inner}-{how}"
+    assert left.given[way], "the inner one ran"
+    assert left.stored == []
+    assert set(left.statuses[way]) <= {"review"}, "nothing but a person's word makes it a memory"
+    assert "Where do the files go?" in left.later
+    assert "evil.test" not in left.later
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_what_a_file_plants_and_the_agent_repeats_is_not_stored(agents: Agents, agent: str) -> None:
-    (agents.machine.project / "NOTES").write_text(f"{PLANTED}\n")
+def test_what_a_file_plants_and_the_agent_repeats_is_not_stored(shared_agents: Agents, agent: str) -> None:
+    agents, text = shared_agents, planted(f"notes-of-{agent}")
+    (agents.machine.project / "NOTES").write_text(f"{text}\n")
+    api_of(agents, agent).when("Read the notes", uses("Bash", command="cat NOTES"), says(f"The notes say: {text}"))
     for _ in range(2):
-        api_of(agents, agent).when(
-            "Read the notes", uses("Bash", command="cat NOTES"), says(f"The notes say: {PLANTED}")
-        )
         agents.say(agent, "Read the notes, please.")
+    assert text in agents.given(agent), "the model has read them"
     assert stored(agents) == {}
-    assert set(captured(agents, "evil.test")) <= {"review", "quarantined", "discarded"}
+    assert set(captured(agents, f"notes-of-{agent}.evil.test")) <= {"review", "quarantined", "discarded"}
 
 
 @pytest.mark.parametrize("agent", OTHERS)
@@ -131,15 +173,16 @@ def test_a_failure_and_its_way_out_are_learned_from_commands(agents: Agents, age
     assert list(stored(agents)) == ["`cat --number-nothing <path>` failed here; `cat <path>` then worked."]
 
 
-def test_the_prompt_of_a_sub_agent_is_not_the_users(agents: Agents) -> None:
-    hand_on = uses("spawn_agent", namespace="multi_agent_v1", message=PLANTED)
+def test_the_prompt_of_a_sub_agent_is_not_the_users(shared_agents: Agents) -> None:
+    agents, text = shared_agents, planted("sub-agent")
+    hand_on = uses("spawn_agent", namespace="multi_agent_v1", message=text)
     agents.codex_api.when("Hand it on", hand_on, says("Handed on."))
     agents.say("codex", "Hand it on.")
     written = (agents.machine.home / ".codex" / "sessions").rglob("*.jsonl")
-    subs = [text for text in (path.read_text() for path in written) if '"thread_source":"subagent"' in text]
-    assert [PLANTED in text for text in subs] == [True], "there was a sub-agent, and its transcript has the prompt"
+    subs = [sub for sub in (path.read_text() for path in written) if '"thread_source":"subagent"' in sub]
+    assert [text in sub for sub in subs] == [True], "there was a sub-agent, and its transcript has the prompt"
     assert stored(agents) == {}
-    assert captured(agents, PLANTED) == []
+    assert captured(agents, text) == []
 
 
 @pytest.mark.parametrize("server", [True, False])
@@ -231,7 +274,7 @@ def test_an_uninstallation_disconnects_them(agents: Agents) -> None:
         assert "memory_search" not in agents.given(agent)
 
 
-def test_the_doctor_tells_what_codex_skips(agents: Agents) -> None:
-    told = agents.run("doctor", code=1)
+def test_the_doctor_tells_what_codex_skips(shared_agents: Agents) -> None:
+    told = shared_agents.run("doctor", code=1)
     assert "it skips 7 of our hooks until you trust them" in told
     assert "Gemini CLI is connected" in told

@@ -1,4 +1,4 @@
-"""Snapshots of a machine after one session, restored for many tests at the same path.
+"""Snapshots of a machine, mostly after one session, restored for many tests at the same path.
 
 A transcript is known by its inode, and the store knows its project by its path, so files are restored in place.
 """
@@ -30,7 +30,7 @@ def ended(machine: Machine) -> Iterator[Machine]:
 
 
 class Snapshots:
-    """Machines that have heard one session, each made when a test first asks for it."""
+    """Machines that something has happened on, such as a session, each made when a test first asks for it."""
 
     def __init__(self, make_machine: Callable[[FakeApi], Machine]) -> None:
         self._make_machine = make_machine
@@ -39,20 +39,30 @@ class Snapshots:
     @contextmanager
     def after(self, prompt: str, api: FakeApi) -> Iterator[Machine]:
         """A machine with a running daemon that has worked off one session, which was this prompt."""
-        if prompt not in self._machines:
-            self._machines[prompt] = self._hear(prompt)
-        machine = replace(self._machines[prompt], api=api)
-        restore(_copy_of(machine), machine.root)
-        with ended(machine):
+
+        def hear(machine: Machine) -> None:
+            machine.talk(prompt)
+            machine.drain()
+
+        with self.restored(prompt, hear, api) as machine:
             machine.start_daemon()
             yield machine
 
-    def _hear(self, prompt: str) -> Machine:
+    @contextmanager
+    def restored(self, name: str, prepare: Callable[[Machine], None], api: FakeApi) -> Iterator[Machine]:
+        """A machine as it was when a function had prepared it, without a daemon; prepared once for each name."""
+        if name not in self._machines:
+            self._machines[name] = self._prepared(prepare)
+        machine = replace(self._machines[name], api=api)
+        restore(_copy_of(machine), machine.root)
+        with ended(machine):
+            yield machine
+
+    def _prepared(self, prepare: Callable[[Machine], None]) -> Machine:
         with FakeApi() as api:
             machine = self._make_machine(api)
             with ended(machine):
-                machine.talk(prompt)
-                machine.drain()
+                prepare(machine)
         shutil.copytree(machine.root, _copy_of(machine), symlinks=True)
         return machine
 

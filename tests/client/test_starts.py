@@ -1,9 +1,12 @@
 """What a session starts with in the real client: the last one's hand-over, told apart by the source of the start."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.client.fake_api import FakeApi, says
 from tests.client.machine import Machine
+from tests.client.snapshots import Snapshots
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 
@@ -17,13 +20,19 @@ REPORT = (
 FIXED = "Fixed the dashboard, which counts parked chunks once, and changed its tests. All 44 tests pass. " * 3
 
 
-@pytest.fixture
-def worked(machine: Machine, api: FakeApi) -> Machine:
-    """A machine on which a session has done something and is over."""
-    api.when(ASKED, says(REPORT))
+def work(machine: Machine) -> None:
+    """Let a session do something."""
+    machine.api.when(ASKED, says(REPORT))
     machine.talk(ASKED)
     machine.drain()
-    return machine
+
+
+@pytest.fixture
+def worked(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
+    """A machine on which that session is over, with a running daemon."""
+    with snapshots.restored("starts", work, api) as machine:
+        machine.start_daemon()
+        yield machine
 
 
 def test_the_next_session_is_told_what_the_last_one_left(worked: Machine, api: FakeApi) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 import pytest
 
 from tests.client.fake_api import FakeApi, Request, says, uses
 from tests.client.machine import Machine, Row
+from tests.client.snapshots import Snapshots
 from tests.support.terminal import Terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(180, func_only=True)]
@@ -17,9 +19,8 @@ NEW = "We use NATS instead of Redis for the events."
 LINE = f'does "{NEW}" replace "{OLD}"?'
 
 
-@pytest.fixture
-def doubtful(machine: Machine) -> Machine:
-    """A machine on which a newer statement contradicts one that was pinned: only the user can say which holds."""
+def contradict(machine: Machine) -> None:
+    """State something that contradicts what was pinned: only the user can say which holds."""
     machine.talk(OLD)
     machine.drain()
     (old,) = machine.remembered("Redis")
@@ -27,7 +28,14 @@ def doubtful(machine: Machine) -> Machine:
     machine.talk(NEW)
     machine.drain()
     assert statuses(machine) == ["proposed"], machine.rows("memories")
-    return machine
+
+
+@pytest.fixture
+def doubtful(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
+    """A machine on which that has happened, with a running daemon."""
+    with snapshots.restored("takeovers", contradict, api) as machine:
+        machine.start_daemon()
+        yield machine
 
 
 def person(machine: Machine, *words: str) -> int:
