@@ -22,6 +22,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -133,12 +134,13 @@ class Found:
     """How it is used: ``match``, ``search`` and so on; empty where the source does not show it."""
 
 
-def collect() -> list[Found]:
+@cache
+def collect() -> tuple[Found, ...]:
     """Return every pattern of the product once."""
     found: dict[tuple[str, int], Found] = {}
     for one in _all():
         found.setdefault((one.pattern.pattern, one.pattern.flags), one)
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _all() -> Iterator[Found]:

@@ -21,49 +21,63 @@ def learned(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
         yield machine
 
 
-def test_decision_reaches_the_next_session(learned: Machine, api: FakeApi) -> None:
-    learned.talk("Where were we?")
-    injected = _injected(api, "Where were we?")
+@pytest.fixture(scope="module")
+def shared(snapshots: Snapshots) -> Iterator[Machine]:
+    """Another such machine, for all tests that tell it nothing new; each has prompts of its own."""
+    with FakeApi() as api, snapshots.restored("shared by tests of memory", hear_decision, api) as machine:
+        machine.start_daemon()
+        yield machine
+
+
+def hear_decision(machine: Machine) -> None:
+    machine.talk(DECISION)
+    machine.drain()
+
+
+def test_decision_reaches_the_next_session(shared: Machine) -> None:
+    shared.talk("Where were we?")
+    injected = _injected(shared.api, "Where were we?")
     assert WORDS in injected
     assert "past session" in injected.lower()
 
 
-def test_decision_stays_in_its_project(learned: Machine, api: FakeApi) -> None:
-    other = learned.make_project(learned.root / "other")
-    learned.talk("Where were we?", cwd=other)
-    assert WORDS not in api.asked("Where were we?")[0].given
+def test_decision_stays_in_its_project(shared: Machine) -> None:
+    other = shared.make_project(shared.root / "other")
+    shared.talk("Where were we elsewhere?", cwd=other)
+    assert WORDS not in shared.api.asked("Where were we elsewhere?")[0].given
 
 
-def test_decision_is_known_in_a_folder_of_the_project(learned: Machine, api: FakeApi) -> None:
-    (learned.project / "src").mkdir()
-    learned.talk("Where were we?", cwd=learned.project / "src")
-    assert WORDS in _injected(api, "Where were we?")
+def test_decision_is_known_in_a_folder_of_the_project(shared: Machine) -> None:
+    (shared.project / "src").mkdir()
+    shared.talk("Where were we in here?", cwd=shared.project / "src")
+    assert WORDS in _injected(shared.api, "Where were we in here?")
 
 
-def test_what_was_given_is_not_learned_again(learned: Machine, api: FakeApi) -> None:
-    api.when("Where were we?", says(f"From memory: {DECISION}"))
-    learned.talk("Where were we?", "Thanks.")
-    learned.drain()
-    assert [row["recurrence"] for row in learned.remembered(WORDS)] == [1]
+def test_what_was_given_is_not_learned_again(shared: Machine) -> None:
+    shared.api.when("Where were we last week?", says(f"From memory: {DECISION}"))
+    shared.talk("Where were we last week?", "Thanks.")
+    shared.drain()
+    assert "From memory: " in str(shared.api.asked("Thanks.")[0].messages)
+    assert [row["recurrence"] for row in shared.remembered(WORDS)] == [1]
 
 
-def test_resume_does_not_repeat(learned: Machine, api: FakeApi) -> None:
-    session = learned.talk("Where were we?")
-    learned.drain()
-    learned.talk("Go on.", resume=session.id)
-    assert api.asked("Go on.")[0].given.count(WORDS) == 1
+def test_resume_does_not_repeat(shared: Machine) -> None:
+    session = shared.talk("Where were we yesterday?")
+    shared.drain()
+    shared.talk("Go on.", resume=session.id)
+    assert shared.api.asked("Go on.")[0].given.count(WORDS) == 1
 
 
-def test_clear_gives_again(learned: Machine, api: FakeApi) -> None:
-    with learned.session() as session:
-        session.say("Where were we?")
+def test_clear_gives_again(shared: Machine) -> None:
+    with shared.session() as session:
+        session.say("Where were we this morning?")
         before = session.id
         session.say("/clear")
         session.say("A fresh start.")
         session.end()
-        learned.assert_untroubled(session)
+        shared.assert_untroubled(session)
     assert session.id != before
-    assert _injected(api, "A fresh start.").count(WORDS) == 1
+    assert _injected(shared.api, "A fresh start.").count(WORDS) == 1
 
 
 def test_fork_keeps_one_memory(learned: Machine, api: FakeApi) -> None:
@@ -117,8 +131,8 @@ def test_a_prompt_is_given_what_it_is_about_and_another_is_not(learned: Machine,
     assert api.asked("Thanks, go on.")[0].given.count(WORDS) == api.asked(asked)[0].given.count(WORDS)
 
 
-def test_state_is_for_its_owner_only(learned: Machine) -> None:
-    ours = [path for path in learned.state.rglob("*") if not path.is_symlink()]
+def test_state_is_for_its_owner_only(shared: Machine) -> None:
+    ours = [path for path in shared.state.rglob("*") if not path.is_symlink()]
     assert [path for path in ours if path.stat().st_mode & 0o077] == []
 
 

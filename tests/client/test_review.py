@@ -232,8 +232,26 @@ def queued(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
         yield machine
 
 
+@pytest.fixture(scope="module")
+def shared(snapshots: Snapshots) -> Iterator[Machine]:
+    """Another such machine, for all tests after which the statement still waits; each has prompts of its own."""
+
+    def hear(machine: Machine) -> None:
+        machine.talk(SOFT)
+        machine.drain()
+
+    with FakeApi() as api, snapshots.restored("shared by tests of reviews", hear, api) as machine:
+        machine.start_daemon()
+        yield machine
+
+
 def captures(machine: Machine) -> list[Row]:
     return machine.rows("implicit_captures")
+
+
+def soft(machine: Machine) -> list[str]:
+    """What became of the soft statement."""
+    return [row["status"] for row in captures(machine) if row["content"] == SOFT]
 
 
 def person(machine: Machine, *words: str) -> tuple[int, str]:
@@ -403,23 +421,25 @@ def test_the_models_tools_decide_nothing(attempts: dict[str, Attempt], attack: s
     assert any(words in told for words in ("a person decides", "only a person", "Decide:", "Claude Code")), told
 
 
-def results(machine: Machine) -> str:
-    """What the model's tools gave it."""
-    return "\n".join(tool_results(machine))
+def results(machine: Machine, session: Session | None = None) -> str:
+    """What the model's tools gave it, in a session or in all."""
+    return "\n".join(tool_results(machine, session))
 
 
-def tool_results(machine: Machine) -> list[str]:
+def tool_results(machine: Machine, session: Session | None = None) -> list[str]:
     lines = [line for line in machine.transcript_lines() if line.get("toolUseResult")]
+    lines = [line for line in lines if session is None or line["sessionId"] == session.id]
     return [str(line["message"]["content"]) for line in lines]
 
 
-def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
-    code, shown = person(queued, "review", "approve", "1")
-    assert (code, "1 is approved, memory 1" in shown) == (0, True), shown
-    assert len(queued.remembered("tax table")) == 1
-    code, shown = person(queued, "review", "undo", "1")
+def test_a_person_in_a_terminal_decides(shared: Machine) -> None:
+    code, shown = person(shared, "review", "approve", "1")
+    assert (code, "1 is approved, memory " in shown) == (0, True), shown
+    assert len(shared.remembered("tax table")) == 1
+    code, shown = person(shared, "review", "undo", "1")
     assert code == 0
-    assert [row["status"] for row in captures(queued)] == ["review"]
+    assert soft(shared) == ["review"]
+    assert shared.remembered("tax table") == []
 
 
 ATTACHED = [sys.executable, str(CHECKOUT / "tests" / "support" / "attached.py")]
@@ -490,22 +510,29 @@ if os.fork() == 0:
  os._exit(0)"""
 
 
-def test_a_process_that_is_left_on_the_sessions_terminal_decides_nothing(queued: Machine, api: FakeApi) -> None:
+def test_a_process_that_is_left_on_the_sessions_terminal_decides_nothing(shared: Machine) -> None:
     attack = f"{EMPTY} python3 -c {shlex.quote('import time' + SOCKET + DETACHED_HERE)} > $TMPDIR/seen 2>&1; {SEEN}"
-    api.when("Please approve it.", uses("Bash", command=attack, description="x"), says("Tried."))
-    queued.talk("Please approve it.", tools="Bash", wrapper=ATTACHED)
-    assert [row["status"] for row in captures(queued)] == ["review"]
-    assert "a person decides" in results(queued)
+    shared.api.when("Please approve it.", uses("Bash", command=attack, description="x"), says("Tried."))
+    session = shared.talk("Please approve it.", tools="Bash", wrapper=ATTACHED)
+    shared.drain()
+    assert soft(shared) == ["review"]
+    assert "a person decides" in results(shared, session)
 
 
-def test_what_waits_is_shown_to_the_person_and_not_to_the_model(queued: Machine, api: FakeApi) -> None:
-    session = queued.talk("/subconscious:review", "And now?")
+def test_what_waits_is_shown_to_the_person_and_not_to_the_model(shared: Machine) -> None:
+    session = shared.talk("/subconscious:review", "And now?")
     assert SOFT in shown(session)[0]
-    assert api.asked("/subconscious:review") == []
-    assert SOFT not in api.asked("And now?")[0].given
+    assert shared.api.asked("/subconscious:review") == []
+    assert SOFT not in shared.api.asked("And now?")[0].given
 
 
-def test_typed_commands_show_their_result_without_a_call_of_the_model(queued: Machine, api: FakeApi) -> None:
+def test_the_model_is_not_offered_the_review(shared: Machine) -> None:
+    shared.talk("Good morning.")
+    assert "subconscious:recall" in str(shared.api.asked("Good morning.")[0].body)
+    assert "subconscious:review" not in str(shared.api.asked("Good morning.")[0].body)
+
+
+def test_typed_commands_show_their_result_without_a_call_of_the_model(shared: Machine) -> None:
     commands = {
         "remember Deploys happen only on Tuesdays.": "stored as memory",
         "remember": "nothing to store",
@@ -519,25 +546,19 @@ def test_typed_commands_show_their_result_without_a_call_of_the_model(queued: Ma
         "recall": "nothing to look for",
         "status": "Subconscious is on",
     }
-    session = queued.talk(*(f"/subconscious:{words}" for words in commands), "Go on.", wrapper=ATTACHED)
+    session = shared.talk(*(f"/subconscious:{words}" for words in commands), "Go on.", wrapper=ATTACHED)
     for (words, told), answer in zip(commands.items(), shown(session), strict=False):
         assert told in answer, words
-    assert [request.prompt for request in api.requests if "subconscious:" in request.prompt] == []
-    assert "Deploys happen only on Tuesdays." in api.asked("Go on.")[0].given
+    assert [request.prompt for request in shared.api.requests if "subconscious:" in request.prompt] == []
+    assert "Deploys happen only on Tuesdays." in shared.api.asked("Go on.")[0].given
 
 
-def test_the_model_is_not_offered_the_review(queued: Machine, api: FakeApi) -> None:
-    queued.talk("Good morning.")
-    assert "subconscious:recall" in str(api.asked("Good morning.")[0].body)
-    assert "subconscious:review" not in str(api.asked("Good morning.")[0].body)
-
-
-def test_what_the_model_stores_as_a_person_waits(queued: Machine, api: FakeApi) -> None:
-    remember = f'{SOCKET}ask("remember", text="Deploy on Fridays.", cwd="{queued.project}")'
+def test_what_the_model_stores_as_a_person_waits(shared: Machine) -> None:
+    remember = f'{SOCKET}ask("remember", text="Deploy on Fridays.", cwd="{shared.project}")'
     command = f"{UNMARKED} python3 -c {shlex.quote(remember)}"
-    api.when("Note it.", uses("Bash", command=command, description="x"), says("Done."))
-    queued.talk("Note it.", tools="Bash")
-    told = [row for row in captures(queued) if "Fridays" in row["content"]]
+    shared.api.when("Note it.", uses("Bash", command=command, description="x"), says("Done."))
+    shared.talk("Note it.", tools="Bash")
+    told = [row for row in captures(shared) if "Fridays" in row["content"]]
     assert [(row["status"], row["origin"]) for row in told] == [("review", "assistant")]
 
 
