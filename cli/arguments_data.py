@@ -26,9 +26,7 @@ def add(commands: Subparsers) -> None:
 
 
 def _add_import(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "import", "imports:import_past", "learn from past sessions, notes or an export", listing=True
-    )
+    command = add_command(commands, "import", "imports:import_past", "learn from past sessions, notes or an export")
     command.add_argument(
         "paths", metavar="PATH", nargs="*", help="transcripts, Markdown notes, folders of them, or an export"
     )
@@ -46,7 +44,7 @@ def _add_import(commands: Subparsers) -> None:
 
 
 def _add_export(commands: Subparsers) -> None:
-    command = add_command(commands, "export", "files:export", "write memories as Markdown notes or JSON", listing=True)
+    command = add_command(commands, "export", "files:export", "write memories as Markdown notes or JSON")
     command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
     command.add_argument(
         "--out", metavar="DIR", help="an empty folder or an earlier export (default: ~/subconscious-export)"
@@ -67,9 +65,7 @@ def _add_export(commands: Subparsers) -> None:
 
 
 def _add_purge(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo", listing=True
-    )
+    command = add_command(commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo")
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument(
@@ -78,25 +74,21 @@ def _add_purge(commands: Subparsers) -> None:
     which.add_argument("--project", action="store_true", help="everything in this project")
     which.add_argument("--all", action="store_true", help="everything in all projects")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data", listing=True)
+    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data")
     command.add_argument("--fix", action="store_true", help="remove them for good, with every trace")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command = add_command(
-        commands, "redactions", "purges:redactions", "list what was redacted, without the values", listing=True
-    )
+    command = add_command(commands, "redactions", "purges:redactions", "list what was redacted, without the values")
     command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
-    action = add_command(choices, "allow", "purges:allow", "stop redacting a value that is no secret", listing=True)
+    action = add_command(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
     action.add_argument("--reason", help="kept in the history")
-    action = add_command(choices, "disallow", "purges:disallow", "redact a value again that was allowed", listing=True)
+    action = add_command(choices, "disallow", "purges:disallow", "redact a value again that was allowed")
     action.add_argument("hash", metavar="HASH")
 
 
 def _add_history(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "history", "changes:history", "list changes: the latest, or those of one thing", listing=True
-    )
+    command = add_command(commands, "history", "changes:history", "list changes: the latest, or those of one thing")
     which = command.add_mutually_exclusive_group()
     which.add_argument("id", metavar="ID", type=positive, nargs="?", help="the changes of this memory")
     which.add_argument("--capture", metavar="ID", type=positive, help="the changes of this capture")
@@ -107,9 +99,7 @@ def _add_history(commands: Subparsers) -> None:
     which.add_argument("--event", metavar="ID", type=positive, help="this change, and what was done together with it")
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many of the latest changes (20)")
-    command = add_command(
-        commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone", listing=True
-    )
+    command = add_command(commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone")
     command.add_argument(
         "number", metavar="N", type=positive, nargs="?", default=1, help="how many changes to undo (1)"
     )
@@ -129,9 +119,7 @@ def _add_history(commands: Subparsers) -> None:
 
 
 def _add_rollback(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "rollback", "rollback:rollback", "withdraw everything a session added", listing=True
-    )
+    command = add_command(commands, "rollback", "rollback:rollback", "withdraw everything a session added")
     command.add_argument("session", metavar="SESSION", help="the session's id; its start is enough")
     command.add_argument("--undo", action="store_true", help="put it back")
     command.add_argument("--yes", action="store_true", help="don't ask")
@@ -140,24 +128,22 @@ def _add_rollback(commands: Subparsers) -> None:
 
 def _add_upkeep(commands: Subparsers) -> None:
     command = add_command(
-        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and what waits", listing=True
+        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and what waits"
     )
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and what waits", listing=True)
-    log = add_command(choices, "log", "upkeep:log", "list what the latest runs did", listing=True)
+    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and what waits")
+    log = add_command(choices, "log", "upkeep:log", "list what the latest runs did")
     log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats = add_command(
-        choices, "repeats", "upkeep:repeats", "list the duplicates that the next nightly run would merge", listing=True
+        choices, "repeats", "upkeep:repeats", "list the duplicates that the next nightly run would merge"
     )
     repeats.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats.add_argument("--all", action="store_true", help="in all projects")
-    action = add_command(choices, "run", "upkeep:run", "run a job now", listing=True)
+    action = add_command(choices, "run", "upkeep:run", "run a job now")
     action.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
-    command = add_command(commands, "backup", "upkeep:backup", "make a verified copy of the database now", listing=True)
+    command = add_command(commands, "backup", "upkeep:backup", "make a verified copy of the database now")
     command.add_argument("--as-is", action="store_true", help="accept a database that differs from its last copy")
-    command = add_command(
-        commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", listing=True
-    )
+    command = add_command(commands, "restore", "upkeep:restore", "list the copies of the database, or put one back")
     command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
     command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
     command.add_argument("--yes", action="store_true", help="don't ask")
@@ -165,12 +151,12 @@ def _add_upkeep(commands: Subparsers) -> None:
 
 def _add_sharing(commands: Subparsers) -> None:
     for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "stop sharing memories")):
-        command = add_command(commands, name, f"sharing:{name}", meaning, listing=True)
+        command = add_command(commands, name, f"sharing:{name}", meaning)
         command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
         command.add_argument(
             "--rule", choices=RULES, help="those of this kind that you stated or approved, also later ones"
         )
-    command = add_command(commands, "sync", "sharing:sync", "exchange shared memories with a Git remote", listing=True)
+    command = add_command(commands, "sync", "sharing:sync", "exchange shared memories with a Git remote")
     command.add_argument("remote", metavar="REMOTE", nargs="?", help="default: origin, if there is one")
     command.add_argument("--preview", action="store_true", help="fetch, and only show what would be sent and taken in")
     command.add_argument(
@@ -183,7 +169,11 @@ def _add_sharing(commands: Subparsers) -> None:
     command.add_argument("--hook", action="store_true", help=SUPPRESS)
     command.add_argument("--yes", action="store_true", help="don't ask before hooks are changed")
     command = add_command(
-        commands, "trust", "sharing:trust", "give a teammate's memories unconfirmed, before you review them"
+        commands,
+        "trust",
+        "sharing:trust",
+        "give a teammate's memories unconfirmed, before you review them",
+        as_json=False,
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
     command.add_argument("--remove", action="store_true", help="stop trusting them")
@@ -191,24 +181,20 @@ def _add_sharing(commands: Subparsers) -> None:
 
 def _add_team(commands: Subparsers) -> None:
     what = "show how this project exchanges memories with a team's store"
-    command = add_command(commands, "team", "team:status", what, listing=True)
+    command = add_command(commands, "team", "team:status", what)
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    join = add_command(choices, "join", "team:join", "join this project to one of the team's store", listing=True)
+    join = add_command(choices, "join", "team:join", "join this project to one of the team's store")
     join.add_argument("name", metavar="NAME", help="the project's name there")
     join.add_argument("--create", action="store_true", help="begin the project there, as its maintainer")
     join.add_argument("--store", metavar="ADDRESS", help="use this store: postgresql://YOU@HOST/DATABASE")
     join.add_argument("--yes", action="store_true", help="don't ask")
-    add_command(choices, "leave", "team:leave", "exchange nothing more with the team's store", listing=True)
-    add_command(choices, "sync", "team:sync", "exchange now, also what was refused before", listing=True)
-    confirm = add_command(
-        choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer", listing=True
-    )
+    add_command(choices, "leave", "team:leave", "exchange nothing more with the team's store")
+    add_command(choices, "sync", "team:sync", "exchange now, also what was refused before")
+    confirm = add_command(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
     confirm.add_argument("ids", metavar="ID", nargs="+", type=positive)
     confirm.add_argument("--back", action="store_true", help="take the confirmation back")
-    member = add_command(choices, "member", "team:member", "list members, or give one a role", listing=True)
+    member = add_command(choices, "member", "team:member", "list members, or give one a role")
     member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
     member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))
-    setup = add_command(
-        choices, "setup", "team:setup", "prepare a database for teams, as its administrator", listing=True
-    )
+    setup = add_command(choices, "setup", "team:setup", "prepare a database for teams, as its administrator")
     setup.add_argument("store", metavar="ADDRESS", help="postgresql://ADMIN@HOST/DATABASE")

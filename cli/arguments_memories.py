@@ -32,7 +32,7 @@ def _add_archiving(commands: Subparsers) -> None:
 
 
 def _add_moving(commands: Subparsers, name: str, function: str, help_text: str) -> None:
-    command = add_command(commands, name, function, help_text, listing=True)
+    command = add_command(commands, name, function, help_text)
     command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     command.add_argument(
         "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
@@ -45,7 +45,7 @@ def _add_moving(commands: Subparsers, name: str, function: str, help_text: str) 
 
 def _add_decay(commands: Subparsers) -> None:
     command = add_command(
-        commands, "decay", "fading:decay", "show which memories fade, which are archived next, and why", listing=True
+        commands, "decay", "fading:decay", "show which memories fade, which are archived next, and why"
     )
     command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[], help="show how these memories fade")
     which = command.add_mutually_exclusive_group()
@@ -60,21 +60,17 @@ def _add_decay(commands: Subparsers) -> None:
 
 
 def _add_importance(commands: Subparsers) -> None:
-    command = add_command(commands, "importance", "fading:importance", "set how important a memory is", listing=True)
+    command = add_command(commands, "importance", "fading:importance", "set how important a memory is")
     command.add_argument("id", metavar="ID", type=positive)
     command.add_argument("level", metavar="LEVEL", choices=LEVELS, help=", ".join(LEVELS))
-    command = add_command(
-        commands, "pin", "fading:pin", "never let memories fade; every session starts with them", listing=True
-    )
+    command = add_command(commands, "pin", "fading:pin", "never let memories fade; every session starts with them")
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
-    command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again", listing=True)
+    command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again")
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
 
 
 def _add_correcting(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory", listing=True
-    )
+    command = add_command(commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory")
     command.add_argument("id", metavar="ID", type=positive)
     change = command.add_mutually_exclusive_group(required=True)
     change.add_argument("--superseded-by", metavar="ID", type=positive, help="this memory replaces it")
@@ -83,7 +79,7 @@ def _add_correcting(commands: Subparsers) -> None:
     change.add_argument("--merged-into", metavar="ID", type=positive, help="this memory means the same")
     command.add_argument("--reason", help="kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
-        command = add_command(commands, name, f"correcting:{name}", what, listing=True)
+        command = add_command(commands, name, f"correcting:{name}", what)
         command.add_argument("ids", metavar="ID", nargs="+", type=positive)
         command.add_argument("--reason", help="kept in the history")
 
@@ -97,9 +93,7 @@ def day(text: str) -> float:
 
 
 def _add_consolidating(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "consolidate", "consolidating:consolidate", "summarize groups of similar memories", listing=True
-    )
+    command = add_command(commands, "consolidate", "consolidating:consolidate", "summarize groups of similar memories")
     command.add_argument("--preview", action="store_true", help="only show the groups and their summaries")
     command.add_argument(
         "--everywhere", action="store_true", help="your memories for all projects instead of this project's"
@@ -110,20 +104,12 @@ def _add_consolidating(commands: Subparsers) -> None:
 
 def _add_knowledge(commands: Subparsers) -> None:
     command = add_command(
-        commands,
-        "promote",
-        "knowledge:promote",
-        "show which memories are project knowledge, and their scores",
-        listing=True,
+        commands, "promote", "knowledge:promote", "show which memories are project knowledge, and their scores"
     )
     command.add_argument("--preview", action="store_true", help="only show them, and write no files")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
-    add_command(
-        commands, "pull", "knowledge:pull", "write this project's files now, and print where they are", listing=True
-    )
-    command = add_command(
-        commands, "memory", "knowledge:memory", "show what matters most in this project now", listing=True
-    )
+    add_command(commands, "pull", "knowledge:pull", "write this project's files now, and print where they are")
+    command = add_command(commands, "memory", "knowledge:memory", "show what matters most in this project now")
     command.add_argument(
         "mode",
         nargs="?",
@@ -133,18 +119,14 @@ def _add_knowledge(commands: Subparsers) -> None:
 
 
 def _add_link_lists(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "links", "links:links", "list the links of a memory, or the proposed links", listing=True
-    )
+    command = add_command(commands, "links", "links:links", "list the links of a memory, or the proposed links")
     command.add_argument("id", metavar="ID", type=positive, nargs="?", help="a memory; default: all proposed links")
     command.add_argument(
         "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
     )
     _add_types(command)
     _add_extent(command)
-    command = add_command(
-        commands, "conflicts", "links:conflicts", "list memories that contradict each other", listing=True
-    )
+    command = add_command(commands, "conflicts", "links:conflicts", "list memories that contradict each other")
     command.add_argument(
         "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
     )
@@ -152,18 +134,16 @@ def _add_link_lists(commands: Subparsers) -> None:
 
 
 def _add_link_changes(commands: Subparsers) -> None:
-    command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12", listing=True)
+    command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12")
     command.add_argument("source", metavar="SOURCE", type=positive)
     command.add_argument(
         "type", metavar="TYPE", help="SUPPORTS, CONTRADICTS, SUPERSEDES, EXTENDS, REQUIRES, CAUSED, ..."
     )
     command.add_argument("target", metavar="TARGET", type=positive)
     command.add_argument("--reason", help="why they are linked; kept as evidence")
-    add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links", listing=True))
-    add_ids(
-        add_command(commands, "unlink", "links:unlink", "remove wrong links; they are not proposed again", listing=True)
-    )
-    command = add_command(commands, "relink", "links:relink", "change the type or direction of a link", listing=True)
+    add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links"))
+    add_ids(add_command(commands, "unlink", "links:unlink", "remove wrong links; they are not proposed again"))
+    command = add_command(commands, "relink", "links:relink", "change the type or direction of a link")
     command.add_argument("id", metavar="LINK", type=positive)
     command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
     command.add_argument("--reverse", action="store_true", help="swap source and target")
@@ -171,17 +151,13 @@ def _add_link_changes(commands: Subparsers) -> None:
 
 
 def _add_link_walks(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "graph", "graphs:graph", "show the memories linked with one, in several steps", listing=True
-    )
+    command = add_command(commands, "graph", "graphs:graph", "show the memories linked with one, in several steps")
     command.add_argument("id", metavar="ID", type=positive)
     _add_depth(command)
     _add_types(command)
     command.add_argument("--mermaid", action="store_true", help="print a Mermaid diagram")
     command.add_argument("--everywhere", action="store_true", help="follow links into other projects")
-    command = add_command(
-        commands, "why", "graphs:why", "show why something is so, as a chain of reasons", listing=True
-    )
+    command = add_command(commands, "why", "graphs:why", "show why something is so, as a chain of reasons")
     command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's number, or a question")
     _add_depth(command)
 

@@ -12,14 +12,14 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
 
 def add_command(
-    commands: Subparsers, name: str, function: str, help_text: str, listing: bool = False
+    commands: Subparsers, name: str, function: str, help_text: str, *, as_json: bool = True
 ) -> argparse.ArgumentParser:
-    """Add a command that ``function`` (``module:name``) runs; with ``listing``, it has the option --json."""
+    """Add a command that ``function`` (``module:name``) runs; with ``as_json`` it has the option --json."""
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
     )
     command.set_defaults(function=function)
-    if listing:
+    if as_json:
         # SUPPRESS: in `review --json approve 3`, the default of the inner parser must not replace the given value.
         command.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
     return command

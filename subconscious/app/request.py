@@ -15,6 +15,7 @@ from subconscious.domain.model import Memory, Origin
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.recall.promotion_status import standings
 from subconscious.recall.trust_notes import reputes
+from subconscious.store import projects
 from subconscious.store.projects import Project
 from subconscious.store.rows import field_values
 from subconscious.system.projects import head
@@ -47,6 +48,19 @@ class Handler:
     async def project(self, args: Args) -> Project | None:
         """Return the project of a request; None if the request names no folder."""
         return await self.app.project_of(args.cwd) if args.cwd.startswith("/") else None
+
+    async def named_project(self, args: Args, name: str, otherwise: str) -> Project:
+        """Return the project with that name, or without one that of the request.
+
+        Raises RequestError, with the remedy ``otherwise``, if no project has the name.
+        """
+        if not name:
+            return await self.here(args)
+        found = await projects.named(self.app.database, name)
+        if len(found) == 1:
+            return found[0]
+        remedy = "name its folder instead: " + ", ".join(one.root for one in found) if found else otherwise
+        raise RequestError(f"{'several projects are' if found else 'no project is'} called {name}", remedy)
 
 
 def refuse_forgery(args: Args) -> None:

@@ -16,11 +16,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subconscious.domain.errors import EmbedderError
+from subconscious.text.linear import logistic
 from subconscious.text.words import plain
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class Model:
         slope, offset = self._table[f"{scale}_scale"].tolist()
         names: list[str] = self._table["names"].tolist()
         kinds = self._scores("words_kinds" if meaning is None else "both_kinds", seen, meaning)
-        return Opinion(_logistic(slope * score + offset), names[int(kinds.argmax())])
+        return Opinion(logistic(slope * score + offset), names[int(kinds.argmax())])
 
     def _score(self, name: str, seen: Features, meaning: numpy.ndarray | None = None) -> float:
         return float(self._scores(name, seen, meaning)[0])
@@ -217,10 +218,6 @@ def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Op
     return found
 
 
-def _logistic(score: float) -> float:
-    return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
-
-
 @cache
 def model() -> Model:
     """Return the shipped linear model; it is loaded once."""
@@ -237,13 +234,9 @@ def read_on(middle: numpy.ndarray) -> float:
 
 @cache
 def _upper() -> Any:
-    from subconscious.embeddings.local import open_session
+    from subconscious.embeddings.local import open_packaged
 
-    try:
-        with as_file(files("subconscious.capture").joinpath("judge.onnx")) as path:
-            return open_session(path)
-    except Exception as error:  # a missing or broken file, or an error of the runtime: words alone decide
-        raise EmbedderError(f"the judge can't be loaded: {error}", "install Subconscious anew") from error
+    return open_packaged("subconscious.capture", "judge.onnx", "the judge")  # after an error, words alone decide
 
 
 def unload() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from subconscious.consolidation.summary_text import LONGEST, SYNTHESISED, SummaryText, title
 from subconscious.domain.model import Memory
 from subconscious.links.coverage import Statement, covered
+from subconscious.llm.lenient import OBJECTS, Text
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
 from subconscious.text.wording import SUMMARY_LENGTH, shorten, squeeze
@@ -21,19 +22,11 @@ VERSION = 1
 ANSWER_TOKENS = 1000
 
 
-def _text(value: Any) -> Any:
-    return value if isinstance(value, str) else ""
-
-
-def _listed(value: Any) -> Any:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 class Synthesis(BaseModel):
     """A model's answer about one cluster."""
 
-    summary: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": SUMMARY_LENGTH})] = ""
-    sentences: Annotated[list[Statement], BeforeValidator(_listed)] = []
+    summary: Annotated[Text, Field(json_schema_extra={"maxLength": SUMMARY_LENGTH})] = ""
+    sentences: Annotated[list[Statement], OBJECTS] = []
 
 
 def request(sources: Sequence[Memory]) -> Request:

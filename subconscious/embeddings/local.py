@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -159,6 +160,15 @@ def _verified(weights: Path) -> bytes:
     if hashlib.sha256(model).hexdigest() != WEIGHTS_SHA256:
         raise EmbedderError(f"{weights} is not the model that was released", REMEDY)
     return model
+
+
+def open_packaged(package: str, name: str, title: str) -> Any:
+    """Load an ONNX model that comes with a package of ours. Raises EmbedderError, whatever is wrong with it."""
+    try:
+        with as_file(files(package).joinpath(name)) as path:
+            return open_session(path)
+    except Exception as error:  # a missing or broken file, or an error of the runtime
+        raise EmbedderError(f"{title} can't be loaded: {error}", "install Subconscious anew") from error
 
 
 def open_session(model: Path) -> Any:

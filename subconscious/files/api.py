@@ -8,10 +8,8 @@ from pydantic import Field
 
 from subconscious.app.request import Handler, refuse_forgery
 from subconscious.context.arguments import NO_NUL, WORDY, Args, Number
-from subconscious.domain.errors import RequestError
 from subconscious.files import export, import_plan, importing
-from subconscious.store import events, projects, transfer
-from subconscious.store.projects import Project
+from subconscious.store import events, transfer
 from subconscious.store.transfer import Selection
 from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
 
@@ -38,7 +36,9 @@ class Files(Handler):
 
     async def cmd_export(self, args: FilesArgs) -> ExportResult:
         """Return a page of memories as signed records."""
-        project = None if args.everywhere else (await self._project(args)).id
+        project = None
+        if not args.everywhere:
+            project = (await self.named_project(args, args.project, "subconscious export --all")).id
         page = await export.export(self.app, Selection(project, args.statuses), args.after, args.limit)
         return {
             **page,
@@ -58,15 +58,3 @@ class Files(Handler):
             return {"links": await importing.restore_links(self.app, args.notes)}
         project = await self.here(args)
         return {"notes": await importing.import_notes(self.app, args.notes, project, vouched=args.vouched)}
-
-    async def _project(self, args: FilesArgs) -> Project:
-        """Return the project that a request names, or else the project of its folder."""
-        if not args.project:
-            return await self.here(args)
-        found = await projects.named(self.app.database, args.project)
-        if len(found) == 1:
-            return found[0]
-        hint = (
-            "name its folder instead: " + ", ".join(one.root for one in found) if found else "subconscious export --all"
-        )
-        raise RequestError(f"{'several projects are' if found else 'no project is'} called {args.project}", hint)

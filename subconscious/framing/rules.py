@@ -204,12 +204,12 @@ def due_reason(words: str, due_at: float | None) -> str:
     return f"{due_mark(due_at)}: it says {within_quotes(words, 120)}"
 
 
-def interruption(session: Session, limit: int = 200) -> str:
+def interruption(session: Session) -> str:
     """Return where the last session was interrupted."""
     day = date_of(session.last_event_at)
-    prompt = within_quotes(session.last_prompt, limit)
+    prompt = within_quotes(session.last_prompt, 200)
     told = f"The last session here ({day}) was interrupted. Its last prompt was: {prompt}"
-    return f"{told}. Left open: {quote(session.left_open, 2 * limit)}" if session.left_open else told
+    return f"{told}. Left open: {quote(session.left_open, 400)}" if session.left_open else told
 
 
 def survivors(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.links.reading import Sentence, sentences
+from subconscious.llm.lenient import Text
 from subconscious.text.same_statement import differences
 from subconscious.text.wording import content_words, is_name
 
@@ -16,10 +17,6 @@ COVERED = 0.7
 """Share of a sentence's terms that its sources must contain."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-
-
-def _text(value: Any) -> Any:
-    return value if isinstance(value, str) else ""
 
 
 def _numbers(value: Any) -> Any:
@@ -30,7 +27,7 @@ def _numbers(value: Any) -> Any:
 class Statement(BaseModel):
     """One sentence of a model, with the numbers of the notes that it is based on."""
 
-    text: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 500})] = ""
+    text: Annotated[Text, Field(json_schema_extra={"maxLength": 500})] = ""
     notes: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 

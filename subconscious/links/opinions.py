@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.domain.link_types import DISCOVERABLE, LINK_TYPES
 from subconscious.domain.model import Memory
+from subconscious.llm.lenient import OBJECTS, Text
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
 from subconscious.text.same_statement import same_statement
@@ -34,15 +35,8 @@ TRUST = 0.95
 FORWARD, BACKWARD = "forward", "backward"
 
 
-def _text(value: Any) -> Any:
-    return value if isinstance(value, str) else ""
-
-
 def _number(value: Any) -> Any:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
-
-
-Text = Annotated[str, BeforeValidator(_text)]
 
 
 class Opinion(BaseModel):
@@ -55,14 +49,10 @@ class Opinion(BaseModel):
     quote: Annotated[Text, Field(json_schema_extra={"maxLength": 300})] = ""
 
 
-def _listed(value: Any) -> Any:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 class Opinions(BaseModel):
     """A model's answer about one memory and its neighbours."""
 
-    links: Annotated[list[Opinion], BeforeValidator(_listed)] = []
+    links: Annotated[list[Opinion], OBJECTS] = []
 
 
 def request(memory: Memory, others: Sequence[Memory]) -> Request:

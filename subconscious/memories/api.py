@@ -222,7 +222,9 @@ class Memories(Handler):
 
     async def _filter(self, args: Search, *, everywhere: bool) -> Filter:
         """Return the filter of a request. Raises RequestError for an unknown project, kind or date."""
-        project = await self._project(args) if args.project or not everywhere else None
+        project = None
+        if args.project or not everywhere:
+            project = await self.named_project(args, args.project, "`subconscious list --everywhere` shows all")
         now = datetime.now().astimezone()
         return Filter(
             None if project is None else project.id,
@@ -236,20 +238,6 @@ class Memories(Handler):
             until=_time(args.until, now, end=True),
             min_confidence=args.min_confidence,
         )
-
-    async def _project(self, args: Search) -> Project:
-        """Return the project that a request names, or else the project of its folder."""
-        if not args.project:
-            return await self.here(args)
-        found = await projects.named(self.app.database, args.project)
-        if len(found) == 1:
-            return found[0]
-        hint = (
-            "name its folder instead: " + ", ".join(one.root for one in found)
-            if found
-            else "`subconscious list --everywhere` shows all"
-        )
-        raise RequestError(f"{'several projects are' if found else 'no project is'} called {args.project}", hint)
 
     async def cmd_show(self, args: Args) -> wire.ShowResult:
         """Return a memory with its history, its surfaces and the memories merged with it."""

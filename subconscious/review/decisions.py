@@ -224,9 +224,9 @@ def left_out(number: int) -> str:
     return f"{what} left out: look at each, and approve it by its number"
 
 
-async def suspicion_note(app: App, project_id: str | None = None, since: float = 0.0) -> str:
+async def suspicion_note(app: App, project_id: str | None) -> str:
     """Return a sentence on waiting captures that look poisoned, with the reason of the worst; "" for none."""
-    found = await captures.suspected(app.database, project_id, since)
+    found = await captures.suspected(app.database, project_id)
     if not found:
         return ""
     many = "1 of them looks poisoned" if len(found) == 1 else f"{len(found)} of them look poisoned"

@@ -41,6 +41,9 @@ QUARANTINE_LEVELS = (Level.HIGH, Level.CRITICAL)
 UNDOABLE = ("approved", "rejected", "restored", "released")
 """Decisions that can be undone while they are the latest."""
 
+SIMILAR = 0.3
+"""Likeness from which a memory is shown beside a capture."""
+
 EXCERPT_CHARACTERS = 300
 """Characters of the turn that are shown on each side of the evidence."""
 
@@ -289,10 +292,10 @@ def proposal_fields(proposal: Proposal) -> wire.Proposal:
     return cast("wire.Proposal", asdict(proposal))
 
 
-def similar_to(content: str, found: Iterable[tuple[Memory, float]], least: float = 0.3) -> list[SimilarMemory]:
-    """Return those of ``found`` (memory, cosine) with a likeness of at least ``least``, the most similar first."""
+def similar_to(content: str, found: Iterable[tuple[Memory, float]]) -> list[SimilarMemory]:
+    """Return those of ``found`` (memory, cosine) that are likely enough to be similar, the most similar first."""
     similar = [
         SimilarMemory(memory.id, memory.kind, memory.summary, memory.content, likeness(content, memory.content, cosine))
         for memory, cosine in found
     ]
-    return sorted((one for one in similar if one.likeness >= least), key=lambda one: (-one.likeness, one.id))
+    return sorted((one for one in similar if one.likeness >= SIMILAR), key=lambda one: (-one.likeness, one.id))

@@ -224,13 +224,13 @@ async def quarantined(database: Database, project_id: str | None = None, since: 
     return int(rows[0][0])
 
 
-async def suspected(database: Database, project_id: str | None = None, since: float = 0.0) -> list[Capture]:
-    """Return waiting captures newer than ``since`` that look like an attack, worst first."""
+async def suspected(database: Database, project_id: str | None) -> list[Capture]:
+    """Return waiting captures that look like an attack, worst first."""
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND NOT quarantined AND level <> 'none'"
-        " AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2"
+        " AND (?1 IS NULL OR project_id = ?1)"
         " ORDER BY CASE level WHEN 'low' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END, id",
-        (project_id, since),
+        (project_id,),
     )
     return [capture_from(row) for row in rows]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from subconscious.text.due_dates import NUMBERS, triggers_of
+from subconscious.text.due_dates import NUMBERS, triggers_of, utc_seconds
 
 LETTERS = 600
 """Characters of a statement that are read."""
@@ -25,7 +25,7 @@ def ends_at(text: str, said_at: float) -> float | None:
         return None
     said = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
     last = _last_day(text, said, said_at)
-    return None if last is None else _seconds(last + timedelta(days=1))
+    return None if last is None else utc_seconds(last + timedelta(days=1))
 
 
 def _last_day(text: str, said: date, said_at: float) -> date | None:
@@ -75,10 +75,6 @@ def _last_of(unit: str, said: date) -> date:
     months = {"month": 1, "quarter": 3}[unit]
     index = (said.year * 12 + said.month - 1) // months * months + months
     return date(index // 12, index % 12 + 1, 1) - timedelta(days=1)
-
-
-def _seconds(day: date) -> float:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
 def _is_an_end(words: str, text: str) -> bool:

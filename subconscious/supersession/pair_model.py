@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from subconscious.domain.errors import EmbedderError
 from subconscious.domain.model import Relation
 from subconscious.supersession.pair_comparison import Compared, compared
 from subconscious.text.rewrites import without_reminder
@@ -141,13 +140,10 @@ def _trees(name: str) -> dict[str, numpy.ndarray]:
 
 @cache
 def _upper() -> Any:
-    from subconscious.embeddings.local import open_session
+    from subconscious.embeddings.local import open_packaged
 
-    try:
-        with as_file(files("subconscious.supersession").joinpath("relation.onnx")) as path:
-            return open_session(path)
-    except Exception as error:  # a missing or broken file, or an error of the runtime: rules alone decide
-        raise EmbedderError(f"the model of relations can't be loaded: {error}", "install Subconscious anew") from error
+    # After an error, rules alone decide.
+    return open_packaged("subconscious.supersession", "relation.onnx", "the model of relations")
 
 
 def clear() -> None:

@@ -117,9 +117,9 @@ def read_beginning(path: str | os.PathLike[str], most: int, *, follow: bool = Tr
         return file.read(most)
 
 
-def read_end(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
+def read_end(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the last ``most`` bytes of a regular file. Raises as `open_regular`."""
-    with open_regular(path, follow=follow) as file:
+    with open_regular(path) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - most))
         return file.read(most)
 

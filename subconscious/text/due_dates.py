@@ -79,7 +79,7 @@ def triggers_of(text: str, said_at: float) -> list[Trigger]:
         for words, at in _dates(text, said_on)
         if said_on < at <= said_on + timedelta(days=366 * FARTHEST_YEARS)
     }
-    found = [Trigger(words, _seconds(at)) for at, words in sorted(dated.items())]
+    found = [Trigger(words, utc_seconds(at)) for at, words in sorted(dated.items())]
     return (found + [Trigger(words) for words in dict.fromkeys(_milestones(text))])[:MOST]
 
 
@@ -92,7 +92,8 @@ def mentions_milestone(milestone: str, text: str) -> bool:
     return bool(marks) and marks <= has | _marks(text.casefold()) and bool(happens & happened)
 
 
-def _seconds(day: date) -> float:
+def utc_seconds(day: date) -> float:
+    """Return when a day begins in UTC, in seconds since the epoch."""
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
