@@ -1,8 +1,8 @@
-"""Renders the memories for a session: in order, within a budget, in a frame.
+"""Renders the memories for a session: in order, within a budget, between an opening and a closing text (the frame).
 
-Surfaced memories are quoted data. The frame says so and gives ids, dates and origins. No content can end the frame,
-begin another entry or imitate the markup of the client (``quoting``). An entry is one line that begins with an id in
-brackets. An indented line below it gives its reason. Other lines begin with a dash.
+Memories are given as quoted data. The frame says so, and each entry has an id, a date and an origin. No content can end
+the frame, begin another entry or imitate the markup of the client (``quoting``). An entry is one line that begins with
+an id in brackets. An indented line below it gives its reason. Other lines begin with a dash.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ SPEAKER = {
 OBSERVED = "observed in tool calls"
 
 LONGEST_CONTENT = 1000
-"""Characters of one memory; captured texts are shorter."""
+"""The most characters of one memory that are rendered; captured texts are shorter."""
 LONGEST_REASON = 300
 MOST_NAMED = 3
-"""Memories named as conflicting with one, or superseding it."""
+"""The most memories that are named as conflicting with a memory, or superseding it."""
 
 DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
 """The marks of memories that are not fully trusted."""
@@ -47,7 +47,7 @@ DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be given at once."""
+    """How much may be given at once. ``memories`` is their number."""
 
     tokens: int
     characters: int
@@ -55,13 +55,13 @@ class Budget:
 
     @property
     def room(self) -> int:
-        """The characters in all."""
+        """Return the number of characters that are allowed."""
         return min(self.tokens * CHARACTERS_A_TOKEN, self.characters)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One memory that fits and is not given, and why."""
+    """A memory that fits but is not given, and the reason."""
 
     memory_id: int
     relevance: float
@@ -70,7 +70,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """An earlier session in a context; ``event`` is recorded for it, "" for the event that is answered."""
+    """An earlier session in a rendered text. ``event`` is recorded for it; "" stands for the event of the hook."""
 
     session: Session
     event: str = ""
@@ -78,10 +78,10 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A framed text and its hits; nothing is given if the text is empty. ``held`` are suppressed memories.
+    """A rendered text and its hits. If the text is empty, nothing is given. ``held`` are memories that are not given.
 
-    ``sizes`` are the characters of each rendered hit, ``groups`` the groups that they were chosen from, ``reasons`` why
-    each was. ``handed`` are the earlier sessions in the text.
+    ``sizes`` are the characters of each rendered hit, ``groups`` the group of each hit, ``reasons`` why each was
+    chosen. ``handed`` are the earlier sessions in the text.
     """
 
     text: str
@@ -96,31 +96,31 @@ class Context:
 SILENCE = Context("", ())
 
 MOST = 10
-"""Memories that may be given at once."""
+"""The most memories that may be given at once."""
 
 
 def speaker(origin: Origin, extractor: str) -> str:
-    """Return who said something, as it is shown."""
+    """Return words for the source of a memory, such as "said by the user"."""
     return OBSERVED if is_observed(extractor) else SPEAKER[origin]
 
 
 def date_of(at: float) -> str:
-    """Return a day as an ISO date, UTC."""
+    """Return the day of a time as an ISO date, in UTC."""
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
 
 
 Telling = Callable[[Memory], str]
-"""Returns how much of the content of a memory is given."""
+"""The type of a function that returns the part of a memory's text that is given."""
 
 
 def beginning(memory: Memory) -> str:
-    """Return the beginning of the content of a memory, with the number of sessions of an observed failure."""
+    """Return the beginning of a memory's text; for an observed failure, with the number of sessions."""
     observed = is_observed(memory.extractor)
     return quote(rendered(memory.content, memory.recurrence) if observed else memory.content, LONGEST_CONTENT)
 
 
 Marks = Callable[[Memory], Iterable[str]]
-"""Returns additional marks of a memory."""
+"""The type of a function that returns additional marks of a memory."""
 
 
 def line_of(
@@ -131,7 +131,7 @@ def line_of(
     tell: Telling = beginning,
     repute: Repute | None = None,
 ) -> str:
-    """Return one rendered memory: id, kind, date, origin, marks, doubts, content, reason."""
+    """Return a rendered memory: id, kind, date, origin, marks, warnings, text, reason."""
     marks = [word(memory.kind), date_of(memory.said_at), speaker(memory.origin, memory.extractor)]
     marks += marks_of(memory, branch) if further is None else further
     if memory.unconfirmed:
@@ -145,7 +145,7 @@ def line_of(
 
 
 def repute_marks(repute: Repute | None) -> Iterator[str]:
-    """Yield marks of conflicts, staleness and low trust: they are shown, never hidden."""
+    """Yield the marks for conflicts, staleness and low trust."""
     if repute is None:
         return
     for label, ids in (("conflicts with", repute.conflicts), ("superseded by", repute.superseded_by)):
@@ -167,11 +167,11 @@ def compose(
     tell: Telling = beginning,
     closing: str = "",
 ) -> Context:
-    """Render as many hits as fit, in order. A memory that does not fit leaves room for a shorter one.
+    """Render as many hits as fit, in order. A memory that does not fit leaves its room to a shorter one.
 
-    ``tell`` returns the content of a memory, neutralised and on one line. ``extra`` lines, in which quotes are already
-    neutralised, go last if they fit. Room for ``closing``, whole lines, is reserved first; they are left out only if
-    they alone exceed the budget.
+    ``tell`` returns the text of a memory, neutralised and on one line. ``extra`` lines, in which quotes are already
+    neutralised, come last if they fit. Room for ``closing``, a text of whole lines, is reserved first. It is left out
+    only if it alone exceeds the budget.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
     closing = closing if len(closing) <= room else ""
@@ -200,12 +200,12 @@ def due_mark(due_at: float | None) -> str:
 
 
 def due_reason(words: str, due_at: float | None) -> str:
-    """Return the reason of a due memory for `why-surfaced`, with its words about the date."""
+    """Return the reason for a due memory, for `why-surfaced`: the words in which it states the date."""
     return f"{due_mark(due_at)}: it says {within_quotes(words, 120)}"
 
 
 def interruption(session: Session) -> str:
-    """Return where the last session was interrupted."""
+    """Return a sentence that says when the last session was interrupted, and its last prompt."""
     day = date_of(session.last_event_at)
     prompt = within_quotes(session.last_prompt, 200)
     told = f"The last session here ({day}) was interrupted. Its last prompt was: {prompt}"
@@ -215,7 +215,7 @@ def interruption(session: Session) -> str:
 def survivors(
     memories: Sequence[Memory], budget: Budget, *, reputes: Mapping[int, Repute] = MappingProxyType({})
 ) -> str:
-    """Return the memories that a compaction must keep, as an addition to the instructions of the client."""
+    """Return the memories that a compaction must keep, as additional instructions for the client."""
     room = budget.room - len(SURVIVORS) - len(CLOSING)
     lines: list[str] = []
     for memory in reversed(memories):  # the latest matter most should the room not suffice

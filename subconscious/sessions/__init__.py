@@ -1,7 +1,8 @@
-"""Summaries and hand-overs of sessions, quoted from what was said in them, without a model.
+"""Summaries and hand-overs of sessions, quoted from the user's and the assistant's words, without a model.
 
-A sketch grows with every batch of a transcript and is stored with the session. The summary and the hand-over are made
-from it again after each turn. Each part of them names whose words it quotes.
+A sketch is a small record of a running session. It grows with every batch of transcript lines and is stored with the
+session. The summary and the hand-over are made from the sketch again after each turn. Each part of them says whether it
+quotes the user or the assistant.
 """
 
 from subconscious.sessions.answers import with_answers

@@ -1,7 +1,8 @@
-"""Keeps the sentences of a session's answers, so that later prompts can be given those that they are about.
+"""Keeps sentences of the assistant's answers with a session, so that later prompts can be given the relevant ones.
 
-A hand-over has little room beyond the last report. Here, every answer that ended a turn is examined. The conditions are
-those of hand-overs: a sentence is about the session's own work, gives no rules, and no tool had said it before.
+A hand-over has little room for anything but the last report. Here, every answer that ended a turn (a report) is
+examined. A sentence is kept on the same conditions as in a hand-over: it is about the session's own work, gives no
+rules, and does not repeat the output of a tool.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from subconscious.sessions.telling import first_words, is_routine
 from subconscious.text import wording
 
 MOST_ANSWERS = 30
-"""Answers of one session that are kept, the latest."""
+"""The answers that are kept of one session: the latest."""
 
 MOST_TOLD = 12
-"""Sentences of one answer that are kept."""
+"""The sentences that are kept of one answer."""
 
 
 def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
-    """Return the sketch with the sentences of its new reports. Reads the transcript: run it in a thread."""
+    """Return the sketch with the kept sentences of its new reports. Reads the transcript: run it in a thread."""
     reports = sketch.new_reports
     if not reports:
         return sketch
@@ -46,7 +47,7 @@ def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
 def _answers(
     reports: Sequence[Report], written: Collection[str], transcript: Transcript, known: set[str]
 ) -> Iterator[Answer]:
-    """Return the new sentences of each report. The transcript is read once for all of them."""
+    """Yield the new sentences of each report. The transcript is read once for all reports."""
     said = [(report, sentence) for report in reports for sentence in _sentences(report, written, known)]
     found = traced([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
     for report in reports:
@@ -74,6 +75,6 @@ def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candida
 
 
 def _request(text: str) -> str:
-    """Return the request that an answer belongs to, in a few words; "" if it is routine or a permission."""
+    """Return the user's request before an answer, in a few words; "" if it is routine or gives a permission."""
     asked = first_words(text) or wording.squeeze(text)
     return "" if permits(text) or is_routine(text) else harmless(wording.shorten(asked, REQUEST_LENGTH))

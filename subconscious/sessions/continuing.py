@@ -1,7 +1,7 @@
-"""Decides whether the first prompt continues the work of the last session, which is then handed over in full.
+"""Decides whether a session's first prompt continues the work of the last session, which is then handed over in full.
 
-On a trunk, nothing at the start shows whether the next task is related to the last one. The first prompt may: it says
-"continue", asks for the commit, or names the files, the branch or the subject of that work.
+On a trunk, nothing at the start shows whether the next task is related to the last session. The first prompt may show
+it: it says "continue", asks for the commit, or names the files, the branch or the subject of the last session's work.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from subconscious.sessions.telling import is_routine
 from subconscious.store import handovers
 
 HANDED = "prompt/hand-over"
-"""The event of a hand-over with a prompt."""
+"""The event under which a hand-over that was given with a prompt is recorded."""
 
 LIKELY = 0.3
-"""Probability from which a prompt is about the work of the last session, as for stories of any earlier session."""
+"""The least probability at which a prompt counts as being about the last session's work."""
 
 COMPARED = 100
-"""Sessions whose words are counted to find the rare ones."""
+"""The latest sessions in which words are counted, to find the rare words."""
 
 LATELY, FEW = 20, 2
-"""The latest sessions whose files are counted, and how many may share a file for it to identify each of them."""
+"""The latest sessions in which changed files are counted, and how many of them may share a file that identifies each.
+"""
 
 LONGEST = 400
-"""Characters of a prompt that are compared by meaning."""
+"""The characters of a prompt that are compared by meaning."""
 
 SHORT = 12
-"""Words up to which a prompt may only ask to continue."""
+"""The most words of a prompt that may say nothing but "continue"."""
 
 SHORTEST_NAME = 5
-"""Letters from which a file name identifies a file."""
+"""The fewest characters of a file name that identifies a file."""
 
 _GOES_ON = re.compile(
     r"\b(?:continue|carry on|go on|keep going|resume|pick up|proceed"
@@ -51,7 +52,7 @@ _GOES_ON = re.compile(
 
 
 async def gone_on_with(ctx: RecallContext, place: StartingPoint, text: str) -> Left | None:
-    """Return the last session if a first prompt continues its work and the session has not been given its hand-over."""
+    """Return the last session if a first prompt continues it and this session has not been given its hand-over yet."""
     left = await left_behind(ctx, place)
     if left is None or not left.given:
         return None
@@ -64,14 +65,14 @@ async def gone_on_with(ctx: RecallContext, place: StartingPoint, text: str) -> L
 
 
 def _says_so(words: str, left: Left) -> bool:
-    """Whether a prompt asks to continue, or names the branch of that work."""
+    """Whether a prompt asks to continue, or names the branch of the last session."""
     if len(words.split()) <= SHORT and (_GOES_ON.search(words) or is_routine(words)):
         return True
     return left.session.branch not in MAIN_BRANCHES and left.session.branch in words
 
 
 def _names_a_file(words: str, left: Left, stories: Sequence[Handover]) -> bool:
-    """Whether a prompt names a file of that work. A file that many sessions change identifies none of them."""
+    """Whether a prompt names a file that the last session changed. A file that many sessions change does not count."""
     lately = stories[:LATELY]
     changed = Counter(file for story in lately for file in {*story.files})
     most = max(FEW, len(lately) // 4)
@@ -86,7 +87,7 @@ def _names(words: str, file: str) -> bool:
 
 
 async def _is_about(ctx: RecallContext, words: str, left: Left, stories: Mapping[str, Handover]) -> bool:
-    """Whether a prompt is similar to the story of that session, by words and by meaning."""
+    """Whether a prompt is similar to the hand-over of the last session, by words and by meaning."""
     ids = list(stories)
     near = await asyncio.to_thread(likest, words, list(stories.values()), len(ids))
     its = next((one for one in near if ids[one.place] == left.session.id), None)

@@ -1,4 +1,4 @@
-"""Reads from a transcript what was done: commands, commits, changes, lists of tasks, pull requests."""
+"""Reads from a transcript what a session did: commands, commits, changed files, task lists, pull requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subconscious.transcripts.records_of import records_of
 
 LONGEST = 200
 MOST = 40
-"""Running commands and tasks that are tracked at once."""
+"""The most running commands, and the most tasks, that are tracked at once."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"', b'"pr-link"', b'"custom-title"', b"<command-name>")
 _COMMAND = re.compile(r"<command-name>\s*(/[\w:-]+)\s*</command-name>")
@@ -35,13 +35,13 @@ _COMMIT = re.compile(
 )
 _MERGE = re.compile(r"\bgh\s+pr\s+merge\b(?!.*--(?:auto|disable-auto)\b)")
 _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
-"""Subjects of commits in repositories that tests create."""
+"""Subjects of commits in the temporary repositories of tests."""
 
 _SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]+[A-Z][A-Za-z]+|[A-Z]+_[A-Z_]{2,})\b")
-"""Names with several parts, as only code has them."""
+"""Names of several parts, such as ``read_file`` or ``readFile``, which occur only in code."""
 MOST_SYMBOLS = 200
 LONGEST_WRITTEN = 20_000
-"""Characters of one edit that are searched for them."""
+"""The characters of one edit that are searched for names in code."""
 
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
@@ -49,13 +49,14 @@ _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
 
 @dataclass(frozen=True, slots=True)
 class Deeds:
-    """What was done so far.
+    """What a session did so far.
 
-    ``named`` is the title that the user gave, ``opened`` the first slash command, ``opened_at`` its position.
-    ``running`` are commands without a result, by id; ``failed`` is the last one that failed and was not run
-    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status. ``merged`` says that a
-    pull request was merged and nothing was committed since. ``uncommitted`` says that files were changed after the last
-    commit. ``symbols`` are names in the code that was written, the latest last.
+    ``named`` is the title that the user gave to the session, ``opened`` the first slash command, and ``opened_at`` the
+    position of that command. ``running`` are the commands without a result, by the id of their tool call. ``failed`` is
+    the last command that failed and has not succeeded since. ``tasks`` are the items of the assistant's task list, by
+    id: text and status. ``merged`` is true if a pull request was merged and nothing was committed since,
+    ``uncommitted`` if files were changed after the last commit. ``symbols`` are names in the code that the session
+    wrote, the latest last.
     """
 
     named: str = ""
@@ -93,7 +94,7 @@ def _records(path: Path, start: int, end: int) -> Iterator[tuple[int, Record]]:
 
 
 class _Log:
-    """Updates deeds record by record."""
+    """Updates deeds with one transcript record after another."""
 
     def __init__(self, before: Deeds, clean: Callable[[str], str]) -> None:
         self._clean = clean
@@ -110,7 +111,7 @@ class _Log:
         self._made = before.tasks_made
 
     def deeds(self) -> Deeds:
-        """Return the deeds, with bounded lists."""
+        """Return the deeds so far, with only the latest commits, commands, tasks and names."""
         return Deeds(
             named=self._named,
             opened=self._opened,
@@ -127,7 +128,7 @@ class _Log:
         )
 
     def take(self, at: int, record: Record) -> None:
-        """Add the record at the position ``at``."""
+        """Add a transcript record at the byte offset ``at``."""
         match string(record, "type"):
             case "assistant":
                 for block in message_blocks(record):
@@ -170,7 +171,7 @@ class _Log:
                 self._symbols[name] = None
 
     def _take_list(self, todos: Any) -> None:
-        """Replace the list of tasks: older clients write all of it each time."""
+        """Replace the whole task list: older clients write all of it each time."""
         items = [todo for todo in todos if isinstance(todo, Mapping)] if isinstance(todos, list) else []
         self._tasks = {
             str(number): (self._short(string(item, "content")), string(item, "status"))

@@ -1,11 +1,10 @@
 """Hand-overs from one session to the next: asked, done, decided, failed, open, and the assistant's report.
 
-Everything is quoted from the record of the session. The user's words and the deeds come from the structure of the
-transcript. The report is the assistant's own wording, which may repeat in other words what a file or a page said. So
-only sentences about the session's own work are included: what the assistant did, how checks ended, and sentences that
-name files or code that it wrote. Claims about anything else are left out, as are rules, instructions, addresses, and
-commands that fetch, escalate or skip a check. Rules and facts reach later sessions as memories, after the checks that
-memories have to pass.
+All text is quoted from the session's transcript. The user's words and the deeds are read from the structure of the
+transcript. The report is the assistant's own wording, and may repeat in other words what a file or a page said. So only
+sentences about the session's own work are included: what the assistant did, how checks ended, and sentences that name
+files or code that it wrote. Left out are claims about anything else, rules, instructions, addresses, and commands that
+fetch, escalate or skip a check. Rules and facts reach later sessions as memories, after the checks for memories.
 """
 
 from __future__ import annotations
@@ -40,27 +39,27 @@ from subconscious.text import wording
 
 REQUEST_LENGTH = 160
 MOST_ASKED = 4
-"""Requests that a hand-over quotes: the first, the last, and the longest of those between them."""
+"""The requests that a hand-over quotes: the first, the last, and the longest of those between them."""
 MOST_STATED = 5
-"""The latest statements of the user that a hand-over contains; memories given beside it may state some of them."""
+"""The user's statements that a hand-over contains: the latest. Memories beside it may repeat some of them."""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 SHORT_REPORT = 450
-"""Characters of a report below which sentences of earlier answers are added to it."""
+"""The characters below which a report is short, so that sentences of earlier answers are added to it."""
 
 REPORT = "report"
 """The turn id of reports: they are compared with the output of tools, not with later text of the assistant."""
 
 STATUS_LENGTH = 80
-"""Characters up to which a sentence about checks says nothing else."""
+"""The most characters of a sentence about checks that contains nothing else."""
 
 LEAST_CELL = 3
-"""Words from which the cell of a table is informative."""
+"""The fewest words of a table's cell that is informative."""
 
 MOST_SENTENCES = 40
-"""Sentences of a report that are examined."""
+"""The sentences of a report that are examined."""
 MOST_FILES, MOST_TOUCHED = 4, 20
-"""Names of changed files that are shown, and that are stored to find memories about them."""
+"""The most names of changed files that a hand-over shows, and that it stores to find memories about these files."""
 
 PARTS = ("asked", "done", "decided", "failed", "open", "reported")
 """The parts in the order in which they are shown."""
@@ -103,16 +102,16 @@ _ANNOUNCES = re.compile(
     r"|all (?:changes|tasks|items)\b.{0,30}\b(?:done|completed?)|what (?:was|i)\b.{0,40})[.:!]?",
     re.IGNORECASE,
 )
-"""Sentences that only announce the next ones."""
+"""Sentences that only announce the sentences after them."""
 _DEED = re.compile(
     r"(?:[^\w`]*(?:`[^`]{1,80}`|\w[\w./ -]{0,39})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
     r"(?:(?:i|we)(?:'ve| have)? (?:also |then |now )?|also |now |successfully )?"
     r"(?:(?-i:[A-Za-z][a-z]+ed)|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
     re.IGNORECASE,
 )
-"""The beginning of a sentence about finished work, possibly after the name of its object.
+"""The beginning of a sentence about finished work, such as "Fixed" or "`x.py`: added".
 
-A name such as ``whenUnlocked`` is no verb.
+A name such as ``whenUnlocked`` counts as no verb.
 """
 _WORK = re.compile(
     r"\W*(?:the )?(?:(?:(?:fix|root cause|cause|problem)(?: \d+)?|(?:bug|change) \d+)\b|now (?:when|the|it)\b"
@@ -136,11 +135,11 @@ _FINISHED = re.compile(
     r"(?:(?:now|successfully)\b\W*)?$|(?:committed|pushed)\b|commit succeeded\b)",
     re.IGNORECASE,
 )
-"""Sentences that say that something is done without naming it, or that it is committed, which is listed anyway."""
+"""Sentences that say that something is done without naming it, or that it is committed: commits are listed anyway."""
 _FRAGMENT = re.compile(
     r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
 )
-"""Fragments: a row of a table, or text that continues the previous line or continues in the next one."""
+"""Fragments: a row of a table, or a line that belongs to the line before or after it."""
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
 _IN_CODE = re.compile(r"`[^`]{0,200}`")
 _ENDS = re.compile(r"[.;!?](?= )")
@@ -156,10 +155,11 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The parts of a hand-over, "" where there is nothing to report.
+    """The parts of a hand-over; a part is "" if there is nothing to report.
 
-    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``retold``: a model
-    worded it. ``answers`` are the sentences of its reports, for later prompts about the same subject.
+    ``files`` are the names of the files that the session changed. ``finished`` means that the work was merged,
+    ``retold`` that a model worded the parts. ``answers`` are sentences of the session's reports, for later prompts on
+    the same subject.
     """
 
     asked: str = ""
@@ -174,11 +174,11 @@ class Handover:
     retold: bool = False
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """Yield the parts that are not empty, with their names."""
+        """Yield the name and text of each part that is not empty."""
         return ((name, text) for name in PARTS if (text := getattr(self, name)))
 
     def to_json(self) -> str:
-        """Return the hand-over as it is stored; "" for an empty one."""
+        """Return the JSON text that the store keeps; "" for an empty hand-over."""
         said: dict[str, object] = dict(self.parts())
         if not said:
             return ""
@@ -189,7 +189,7 @@ class Handover:
 
     @classmethod
     def from_json(cls, text: str) -> Handover:
-        """Parse the result of ``to_json``; anything else gives an empty hand-over."""
+        """Return the hand-over in the result of ``to_json``; an empty hand-over for any other text."""
         try:
             said = json.loads(text or "{}")
         except ValueError:
@@ -207,7 +207,7 @@ class Handover:
 
 
 def _answer_from(row: object) -> Answer | None:
-    """Parse one answer of ``to_json``; None for anything else."""
+    """Return the answer in one row of ``to_json``; None for anything else."""
     match row:
         case [float() | int() as at, str() as asked, *sentences] if all(isinstance(one, str) for one in sentences):
             return Answer(float(at), asked, tuple(map(str, sentences)))
@@ -216,14 +216,14 @@ def _answer_from(row: object) -> Answer | None:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The transcript of a session: text that its tools printed before ``end`` is not reported as the assistant's."""
+    """The transcript of a session. A report must not repeat text that tools printed before the byte offset ``end``."""
 
     path: Path
     end: int
 
 
 def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handover:
-    """Return the hand-over of a session from its sketch. Reads the transcript: run it in a thread."""
+    """Return the hand-over of a session, made from its sketch. Reads the transcript: run it in a thread."""
     if not sketch.asks and not sketch.plan:
         return Handover()
     return Handover(
@@ -245,14 +245,14 @@ def harmless(text: str) -> str:
 
 
 def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]:
-    """Yield the open points, without the failed command, which has a part of its own."""
+    """Yield the open points, without the failed command: a hand-over has a part of its own for it."""
     known = replace(sketch, deeds=replace(sketch.deeds, failed=""))
     points = (_with_choices(point, sketch.answer, transcript) for point in left_open_in(known))
     return (point for point in points if point and not _RISKY.search(point) and not reserved(point))
 
 
 def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str:
-    """Return an open point; if it is a question that asks to choose, with the choices, or "" if they are unknown.
+    """Return an open point with the choices if it is a question about choices; "" if the choices are unknown.
 
     Choices are the assistant's words, so they must pass the checks of its reports.
     """
@@ -273,7 +273,7 @@ def _asked(sketch: Sketch) -> str:
 
 
 def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
-    """Return the first and the last request, and the longest between them that are not ``stated``, in order."""
+    """Return the first and the last request, and the longest between them that are not in ``stated``, in order."""
     between = [at for at in range(1, len(asks) - 1) if asks[at].strip(" .") not in stated]
     between.sort(key=lambda at: -min(len(asks[at]), REQUEST_LENGTH))
     shown = {0, len(asks) - 1, *between[: MOST_ASKED - 2]}
@@ -281,7 +281,7 @@ def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
 
 
 def permits(request: str) -> bool:
-    """Whether a request gives a permission, which was meant for that moment: repeating it would extend it."""
+    """Whether a request gives a permission. It was meant for that moment, and repeating it would extend it."""
     return bool(_PERMITS.search(request))
 
 
@@ -327,25 +327,25 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
 
 
 def _without_status(sentences: Sequence[str]) -> list[str]:
-    """Return the sentences without those that only say that checks passed; none if the rest only says "done"."""
+    """Return the sentences that say more than that checks passed; none if all only say that something is done."""
     if all(_is_short(one, _FINISHED) for one in sentences):
         return []
     return [one for one in sentences if not _is_short(one, _CHECKS)]
 
 
 def _unfinished_status(sentences: Sequence[str]) -> Sequence[str]:
-    """Return the sentences unless they only say that the work is done, which is listed anyway."""
+    """Return the sentences; none if all only say that the work is done, because commits are listed anyway."""
     return () if all(_is_short(one, _FINISHED) for one in sentences) else sentences
 
 
 def _earlier_sentences(answers: Sequence[Answer], known: Collection[str]) -> list[str]:
-    """Return sentences of answers that can be understood alone: finished work before others, the latest first."""
+    """Return sentences of answers that are clear without context: first those about finished work, the latest first."""
     latest = dict.fromkeys(one for answer in reversed(answers) for one in answer.told if stands_alone(one))
     return sorted((one for one in latest if one not in known), key=lambda one: not _DEED.match(one))
 
 
 def _within(sentences: Iterable[str], room: int) -> Iterator[str]:
-    """Yield the sentences that fit, in order."""
+    """Yield the sentences that fit into ``room`` characters, in order."""
     for sentence in sentences:
         if len(sentence) + len("; ") <= room:
             yield sentence
@@ -362,13 +362,13 @@ def _is_short(sentence: str, pattern: re.Pattern[str]) -> bool:
 
 
 def joined(sentences: Sequence[str]) -> str:
-    """Join sentences; items of a list, which end without a mark, are separated by semicolons."""
+    """Return the sentences as one text, with a semicolon after those that end without a mark, such as list items."""
     marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
 
 
 def whole_sentences(text: str, length: int) -> str:
-    """Return as much of a text as fits, up to the end of a sentence or item; cut at a word if none fits."""
+    """Return the whole sentences or items at the beginning of a text that fit; if none fits, the words that fit."""
     return sentences_within(text, length) or wording.shorten(text, length - 1)
 
 
@@ -381,7 +381,7 @@ def sentences_within(text: str, length: int) -> str:
 
 
 def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
-    """Return the sentences that no tool of the session had said before, in nearly the same words."""
+    """Return the sentences that do not repeat what a tool of the session printed, in nearly the same words."""
     path, end = str(transcript.path), transcript.end
     said = [
         Candidate(
@@ -401,9 +401,9 @@ def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
 
 
 def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str]:
-    """Yield the sentences of an answer about the session's work, in order; none if it looks like an attack.
+    """Yield the sentences of an answer that are about the session's work; none if the answer looks like an attack.
 
-    ``written`` are the names of the files that the session changed, and of what it wrote in them.
+    ``written`` are the names of the files that the session changed, and of the code that it wrote in them.
     """
     if _is_poisoned(answer):
         return
@@ -414,7 +414,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
 
 def _row_in_words(line: str) -> str:
-    """Return a row of a table as a sentence, its first cell before the others; any other line unchanged."""
+    """Return a row of a table as a sentence that begins with its first cell; any other line unchanged."""
     if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return line
     first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
@@ -423,7 +423,7 @@ def _row_in_words(line: str) -> str:
 
 
 def _is_whole(sentence: str) -> bool:
-    """Whether a sentence can be understood without the lines around it."""
+    """Whether a sentence is complete: no fragment, heading or announcement of other lines."""
     if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
         return False
     in_words = any(letter.isalpha() for letter in _IN_CODE.sub("", sentence))
@@ -431,7 +431,7 @@ def _is_whole(sentence: str) -> bool:
 
 
 def is_own_work(sentence: str, written: Collection[str]) -> bool:
-    """Whether a sentence reports what the session did or how its checks ended, or names what it wrote."""
+    """Whether a sentence reports the session's work or the result of checks, or names a file or code that it wrote."""
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)
@@ -448,7 +448,7 @@ def _is_poisoned(answer: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def only_tells(sentence: str) -> bool:
-    """Whether a sentence only reports events. Cached, because the hand-over is made again after each turn."""
+    """Whether a sentence only reports events: no rule, no risky command. Cached: each turn makes a new hand-over."""
     if (
         _GIVES_RULES.search(sentence)
         or _IMPERATIVE.match(sentence)

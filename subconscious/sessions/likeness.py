@@ -1,4 +1,4 @@
-"""Finds earlier sessions that worked on the subject of a prompt, by shared words; rare words count more. Pure."""
+"""Finds earlier sessions on the subject of a prompt by shared words. Rare words count more. No input or output."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from subconscious.text.codewords import code_parts
 from subconscious.text.terms import STOP_WORDS, names, stem, terms
 
 MUCH = 20.0
-"""Summed weight of shared words above which further words add nothing."""
+"""The summed weight of shared words above which further words add nothing."""
 
 MANY_NAMES = 3
 
 LONGEST_GIST = 500
 
 LENGTH = 0.5
-"""Normalisation by length, as in BM25."""
+"""How much longer texts count less, from 0 (not at all) to 1, as the parameter b of BM25."""
 
 CONSTANT = -5.05
 COSINE, STRENGTH, NAMES, MARGIN, REQUESTS = 3.93, 2.92, 2.04, 0.47, 0.5
-"""Weights of a logistic regression on labelled pairs of real prompts and stories of earlier sessions."""
+"""Weights of a logistic regression, fitted to labelled pairs of real prompts and hand-overs of earlier sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What a prompt and the story of a session share in words. ``place`` is the index of the session."""
+    """What a prompt and the hand-over of a session share in words. ``place`` is the index of the session."""
 
     place: int
     strength: float
@@ -39,13 +39,13 @@ class Likeness:
     requests: float
 
     def probability(self, cosine: float) -> float:
-        """Return how likely the story helps with the prompt; ``cosine`` compares the prompt with its gist."""
+        """Return the probability that the hand-over helps; ``cosine`` compares the prompt with its `gist`."""
         raw = CONSTANT + COSINE * cosine + STRENGTH * self.strength + NAMES * self.names
         return 1.0 / (1.0 + math.exp(-raw - MARGIN * self.margin - REQUESTS * self.requests))
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words by which texts are compared: stems, and parts of names in code."""
+    """Return the words by which texts are compared: stems, and the parts of names in code."""
     found = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     return frozenset(stem(word) for word in found if len(word) > 1 and word not in STOP_WORDS)
 
@@ -56,7 +56,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def story_words(left: Handover) -> frozenset[str]:
-    """Return the words of a session's story, with the requests that its answers belong to."""
+    """Return the words of a session's hand-over, and of the requests before its kept answers."""
     return _words(" ".join((_story(left), *(answer.asked for answer in left.answers))))
 
 
@@ -65,12 +65,12 @@ def _story(left: Handover) -> str:
 
 
 def gist(left: Handover) -> str:
-    """Return the gist of a session: its requests and deeds."""
+    """Return the text of a hand-over that is compared by meaning: the requests and the deeds of the session."""
     return f"{left.asked} {left.done}"[:LONGEST_GIST]
 
 
 def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likeness]:
-    """Return the sessions whose stories share the most with a prompt, the best first."""
+    """Return at most ``most`` sessions, those first whose hand-overs share the most words with a prompt."""
     asked = frozenset(stem(term) for term in terms(prompt))
     texts = [_words(_story(left)) for left in sessions]
     rarity = rarity_of(asked, texts)
@@ -95,11 +95,11 @@ def _length(words: frozenset[str], usual: float) -> float:
 
 
 def rarity_of(asked: frozenset[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Return the weight of each requested word: the fewer texts contain it, the higher."""
+    """Return the weight of each word in ``asked``: the fewer texts contain the word, the higher."""
     counts = Counter(word for words in texts for word in words & asked)
     return {word: math.log(1 + (len(texts) - counts[word] + 0.5) / (counts[word] + 0.5)) for word in asked}
 
 
 def strength_of(words: frozenset[str], rarity: Mapping[str, float]) -> float:
-    """Return the summed weight of words."""
+    """Return the sum of the weights of some words."""
     return sum(rarity[word] for word in sorted(words))

@@ -1,8 +1,8 @@
 """Finds what an earlier session did or found out about the subject of a prompt.
 
-A start is only given the story of the last session. Older designs, changes and investigations are found here by the
-words and the meaning of the prompt: a few sentences of one answer. Sessions without stored answers are found by their
-whole story.
+A start is only given the hand-over of the last session. Older designs, changes and investigations are found here, by
+the words and the meaning of the prompt: a few sentences of one answer of the assistant. For sessions without kept
+answers, the whole hand-over is compared and given.
 """
 
 from __future__ import annotations
@@ -28,55 +28,55 @@ from subconscious.store import captures, handovers
 from subconscious.text.quoting import quote
 
 LOOKED_AT = 100
-"""The latest sessions of a project that are compared."""
+"""The sessions of a project that are compared with a prompt: the latest."""
 
 COMPARED = 2
-"""Sessions, the most similar by words, that are compared by meaning, which embeds their gist unless it is cached."""
+"""The sessions that are compared by meaning, which may embed their hand-overs: those that share the most words."""
 
 A_SESSION = 4
-"""Earlier sessions that one session is given something of, including the hand-over."""
+"""The most earlier sessions of which one session is given something, including the hand-over."""
 
 TOLD_SHORTLY = "prompt/answer"
-"""The event of sentences of an answer, as opposed to a whole story."""
+"""The event that is recorded when sentences of an answer are given; a whole hand-over has another one."""
 
 ANSWER_LENGTH = 600
-"""Characters of the sentences of an answer, with the words before them.
+"""The most characters of an answer's sentences that are given, with the words that introduce them.
 
 Two longer extracts in a session help more often than three short ones, because neighbouring sentences explain each
 other.
 """
 
 LIKELY = 0.3
-"""Probability from which a sentence of an answer is given: six of ten labelled pairs above it help."""
+"""The least probability at which a sentence of an answer is given: six of ten labelled pairs above it were helpful."""
 
 SHORTEST_REFUSED = 20
-"""Characters of a rejected text from which sentences that contain it are rejected as well."""
+"""The fewest characters of a rejected text for which sentences that contain it are rejected, too."""
 
 NEAR = 0.65
-"""Cosine that few texts exceed: sentences that would not be likely enough with it are not embedded."""
+"""A high cosine that few texts exceed: a sentence that would be too unlikely even at this cosine is not embedded."""
 
 EMBEDDING_SECONDS = 0.1
-"""Seconds after which no further sentence is embedded, because the hook of the prompt waits. Most are cached."""
+"""The seconds after which no further sentence is embedded, because the prompt waits. Most sentences are cached."""
 
 BESIDE = 0.2
-"""Probability from which further sentences of the same answer are added."""
+"""The least probability at which further sentences of the same answer are added."""
 
 SENTENCES = 5
-"""Sentences of one answer that are given."""
+"""The most sentences of one answer that are given."""
 
 FEWEST_NEW_WORDS = 3
-"""Words that a sentence must have beyond those of its request."""
+"""The fewest words of a sentence that its request does not contain."""
 
 USEFUL = 0.3
-"""Probability from which a story is given: six of ten labelled pairs above it help."""
+"""The least probability at which a whole hand-over is given: six of ten labelled pairs above it were helpful."""
 
 
 WORTH_EMBEDDING = 0.05
-"""Probability by words alone, at an ordinary cosine, below which a story is not compared by meaning."""
+"""The least probability, at a typical cosine, of a hand-over that is compared by meaning."""
 
 ORDINARY = 0.4
 LONGEST = 400
-"""Characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
+"""The characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
 
 
 Known = tuple[Session, Handover]
@@ -85,10 +85,10 @@ Known = tuple[Session, Handover]
 async def worked_on(
     ctx: RecallContext, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
 ) -> Left | None:
-    """Return what a prompt is given of an earlier session; None if nothing is likely to help.
+    """Return the text of an earlier session that a prompt is given; None if nothing is likely to help.
 
-    ``handed`` are sessions that are handed over with the same prompt. An approved plan was written with the code at
-    hand: of 33 plans that were given sentences of earlier answers in replayed sessions, one needed them.
+    ``handed`` are the ids of sessions that are handed over with the same prompt. A prompt that is an approved plan is
+    given nothing: of 33 plans in replayed sessions that were given sentences of earlier answers, one needed them.
     """
     if not ctx.settings.handover or is_routine(text) or text.startswith(PLAN):
         return None
@@ -117,20 +117,20 @@ def _is_prompted(given: handovers.Handover) -> bool:
 
 @lru_cache(maxsize=LOOKED_AT)
 def _parsed(stored: str) -> Handover:
-    """Parse a hand-over. Cached, because each prompt is compared with all of them."""
+    """Return a parsed hand-over. Cached, because each prompt is compared with all of them."""
     return Handover.from_json(stored)
 
 
 @dataclass(frozen=True, slots=True)
 class _Likely:
-    """A sentence and how likely it helps."""
+    """A sentence and the probability that it helps."""
 
     one: Compared
     chance: float
 
 
 async def _answer_to(ctx: RecallContext, words: str, said: Sequence[tuple[Session, Answer]]) -> Left | None:
-    """Return the sentences of one answer that a prompt is about, as a story; None if none is likely enough."""
+    """Return the sentences of the one answer that a prompt is about, as a hand-over; None if none is likely enough."""
     answers = [answer for _, answer in said]
     near = await asyncio.to_thread(closest, words, answers, time())
     near = [one for one in near if one.probability(NEAR, NEAR) >= LIKELY and _informs(answers[one.place], one.line)]
@@ -146,7 +146,7 @@ async def _answer_to(ctx: RecallContext, words: str, said: Sequence[tuple[Sessio
 
 
 def _within(room: int, answer: Answer, likely: Sequence[_Likely]) -> list[str]:
-    """Return the likeliest sentences of an answer that fit, in their original order."""
+    """Return the likeliest sentences of an answer that fit into ``room`` characters, in their original order."""
     lines: list[int] = []
     for found in likely:
         length = len(quote(answer.told[found.one.line])) + len("; ")
@@ -157,7 +157,7 @@ def _within(room: int, answer: Answer, likely: Sequence[_Likely]) -> list[str]:
 
 
 def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
-    """Yield all answers, without sentences that a person rejected or that a given hand-over contains."""
+    """Yield all answers, without the sentences that a person rejected or that a hand-over in the context contains."""
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
         reported = story.reported if session.id in had else ""
@@ -168,7 +168,7 @@ def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]
 
 
 def _informs(answer: Answer, line: int) -> bool:
-    """Whether a sentence of an answer says more than its request and is not only about tests."""
+    """Whether a sentence of an answer adds enough words to its request and is not only about tests."""
     sentence = answer.told[line]
     return not is_about_tests(sentence) and len(words_of(sentence) - words_of(answer.asked)) >= FEWEST_NEW_WORDS
 
@@ -184,10 +184,10 @@ def _folded(text: str) -> str:
 async def _weighed(
     ctx: RecallContext, words: str, answers: Sequence[Answer], near: Sequence[Compared]
 ) -> list[_Likely]:
-    """Return the sentences with their probabilities, without the unlikely ones, because embedding takes time.
+    """Return the likely sentences with their probabilities.
 
-    If one can't be embedded, the others are not tried: a slow remote embedder would be slow each time. Those that share
-    the most words come first, and the rest is left out when time is up.
+    If one sentence can't be embedded, nothing is returned: a slow remote embedder would be slow each time. The
+    sentences that share the most words come first. The rest is left out when the time is up.
     """
     asked = await ctx.embed(words[:LONGEST]) if near else None
     found: list[_Likely] = []
@@ -207,7 +207,7 @@ async def _weighed(
 
 
 def _current(known: Sequence[Known], had: Collection[str]) -> list[Known]:
-    """Return the stories, latest first, that are new to the session and that no later session made obsolete."""
+    """Return the hand-overs, latest first, that are new to the session and that no later session made obsolete."""
     heard = {story.asked for session, story in known if session.id in had}
     return [
         (session, story)
@@ -218,7 +218,7 @@ def _current(known: Sequence[Known], had: Collection[str]) -> list[Known]:
 
 
 def _overtakes(later: Handover, story: Handover) -> bool:
-    """Whether a later session changed most files of a story, which then describes an old state."""
+    """Whether a later session changed most files of an earlier one, so that the earlier hand-over is outdated."""
     return 2 * len({*later.files} & {*story.files}) > len(story.files) > 0
 
 
@@ -238,7 +238,7 @@ async def _best(ctx: RecallContext, words: str, found: Sequence[Known], near: Se
 
 
 async def changed_since(ctx: RecallContext, project_id: str, file: str, memories: Sequence[Memory]) -> dict[int, int]:
-    """Return in how many later sessions, by memory, a file of this name was changed; not counting its own session."""
+    """Return, by memory id, how many sessions after the memory's own changed a file of this name."""
     known = await handovers.finished_sessions(ctx.database, project_id, "", LOOKED_AT)
     changed = [session for session in known if file in Handover.from_json(session.handover).files]
     return {

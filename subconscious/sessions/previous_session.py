@@ -1,7 +1,7 @@
-"""Selects the previous session that a session is given a hand-over of, and renders the hand-over.
+"""Selects the previous session to hand over to a new session, and renders the hand-over.
 
-That is the last session on this branch, or else the last one of the project if it ended within two days. A session that
-is still running and work that was merged are not handed over.
+The previous session is the last one on this branch, or else the last one of the project if it ended within two days.
+Neither a session that is still running nor work that was merged is handed over.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from subconscious.system.projects import is_finished
 from subconscious.text.quoting import quote, within_quotes, word
 
 LOOKED_AT = 20
-"""Sessions that are examined."""
+"""The latest sessions that are examined."""
 
 RECENT = 48 * 3600.0
-"""Seconds within which the last session of a project is handed over to any branch."""
+"""The seconds within which the last session of a project is handed over to any branch."""
 
 MERGE_SECONDS = 0.15
-"""Seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
+"""The seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
 
 LEAST = 40
-"""Characters below which the rest of a part is not worth giving."""
+"""The characters below which the beginning of a part is too short to give."""
 
 NAMED_AMONG = 5
-"""The latest sessions whose work a branch may be named after. Their stories are read while a start or prompt waits."""
+"""The latest sessions that a branch may be named after. Their hand-overs are read while a start or prompt waits."""
 
 FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
-"""Words of a branch's name, and the share of them, that the story of the session it is named after must have."""
+"""The fewest words of a branch's name, and the least share of them, in the hand-over of the session it is named after.
+"""
 
 BRIEF_REPORT = 300
-"""Characters of the report that a start is given of finished work on a trunk."""
+"""The characters of the report that a start is given if the work is finished and on a trunk."""
 
 ASKED_LENGTH = 80
-"""Characters of the request that are given with sentences of an answer."""
+"""The characters of the request that are shown before sentences of an answer."""
 
 LABELS = {
     "asked": "asked",
@@ -67,7 +68,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 class StartingPoint:
     """Where a session begins, which determines what is handed over.
 
-    ``folder`` is its checkout, "" if there is none. ``since``: only sessions that ended after that are new to it.
+    ``folder`` is its checkout, "" if there is none. Only sessions that ended after ``since`` are new to it.
     """
 
     session_id: str
@@ -79,9 +80,9 @@ class StartingPoint:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A session and its hand-over. ``given`` is False if the hand-over must not be given.
+    """An earlier session and its hand-over. ``given`` is false if the hand-over must not be given.
 
-    ``event`` is the event under which it is recorded, if not the one that asks.
+    ``event`` is the event under which the hand-over is recorded; "" stands for the event of the hook that is answered.
     """
 
     session: Session
@@ -91,7 +92,7 @@ class Left:
 
 
 async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
-    """Return the session whose work may continue; None if there is none."""
+    """Return the session that the new session may continue; None if there is none."""
     known = await handovers.finished_sessions(ctx.database, place.project_id, place.session_id, LOOKED_AT)
     session = _gone_on_with(known, place)
     if session is None:
@@ -105,9 +106,10 @@ async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
 
 
 def _gone_on_with(known: Sequence[Session], place: StartingPoint) -> Session | None:
-    """Return the latest session on this branch, or one of the last two days.
+    """Return the latest session on this branch, else one of the last two days; None if there is none.
 
-    Of those, a session that did the work after which a new branch is named comes before the latest.
+    If the branch has no session yet, a session with work that the branch is named after comes before the latest
+    session.
     """
     here = (session for session in known if place.branch and session.branch == place.branch)
     recent = [session for session in known if time() - session.last_event_at <= RECENT]
@@ -115,25 +117,25 @@ def _gone_on_with(known: Sequence[Session], place: StartingPoint) -> Session | N
 
 
 def _work_of(branch: str, sessions: Sequence[Session]) -> Session | None:
-    """Return the latest session that did the work after which a branch is named."""
+    """Return the latest session with work that a branch is named after."""
     if branch in MAIN_BRANCHES:
         return None
     return next((one for one in sessions if is_named_after(branch, Handover.from_json(one.handover))), None)
 
 
 def is_named_after(branch: str, story: Handover) -> bool:
-    """Whether the name of a branch, other than a trunk, describes the work of a session."""
+    """Whether the name of a branch that is no trunk describes the work of a session."""
     name = set() if branch in MAIN_BRANCHES else words_of(branch.rpartition("/")[2].replace("-", " ").replace("_", " "))
     words = story_words(story)
     return len(name & words) >= max(FEWEST_NAMED, MOST_OF_NAME * len(name))
 
 
 def fits_a_start(left: Left, branch: str) -> bool:
-    """Whether a start gets a hand-over: the work is of its branch, or the client broke off in the middle of it.
+    """Whether a start gets a hand-over: its work is of the same branch, or the client broke off in the middle of it.
 
-    A new branch continues the work after which it is named. On a trunk, only work of the last two days counts. Readers
-    of replayed sessions found hand-overs of recent work on the same branch fair or helpful, those from other branches
-    and of older work on a trunk useless.
+    The first session on a new branch also gets the work that the branch is named after. On a trunk, only work of the
+    last two days counts. Readers of replayed sessions called hand-overs of recent work on the same branch fair or
+    helpful, and those from other branches and of older work on a trunk useless.
     """
     recent = time() - left.session.last_event_at <= RECENT
     broke_off = left.session.status == "interrupted" and recent
@@ -151,9 +153,9 @@ def lines_of(
 ) -> str:
     """Return a rendered hand-over of at most ``room`` characters; "" if nothing fits.
 
-    Statements of memories that are given beside it are left out. ``ways_out`` are memories that may state what worked
-    instead of the failed command. ``earlier``: it is given because of its subject. Where not all fits, requests between
-    the first and the last are left out first.
+    Statements are left out if memories in ``given`` state them. ``ways_out`` are memories that may name the command
+    that worked instead of the failed one. ``earlier`` is true for a session that is given because a prompt resembles
+    it. If not all fits, the requests between the first and the last are left out first.
     """
     known = [_folded(memory.content) for memory in given]
     if not _is_known(left.handover.failed, known):
@@ -176,7 +178,7 @@ def lines_of(
 
 
 def briefly(left: Left) -> Left:
-    """Return the hand-over of finished work on a trunk with a short report: the code shows the rest."""
+    """Return a hand-over with a shorter report if its work is finished and on a trunk: the code shows the rest."""
     story = left.handover
     if left.session.branch not in MAIN_BRANCHES or story.open:
         return left
@@ -184,7 +186,7 @@ def briefly(left: Left) -> Left:
 
 
 def _first_and_last(asked: str) -> str:
-    """Return the first and the last of quoted requests; what a model worded unchanged."""
+    """Return the first and the last of several quoted requests; any other text unchanged."""
     requests = _quotes_in(asked)
     return f'"{requests[0]}", "{requests[-1]}"' if len(requests) > 2 else asked
 
@@ -194,7 +196,7 @@ def _quotes_in(part: str) -> list[str]:
 
 
 def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
-    """Return sentences of an answer of an earlier session, at most ``room`` characters; "" if none fits."""
+    """Return a line with an earlier session's answer, of at most ``room`` characters; "" if no sentence fits."""
     story = left.handover
     head = answer_head(left.session, story.asked)
     known = [_folded(memory.content) for memory in given]
@@ -203,13 +205,13 @@ def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
 
 
 def answer_head(session: Session, asked: str) -> str:
-    """Return the words before sentences of an earlier answer: its date and its request."""
+    """Return the words that introduce sentences of an earlier answer: date and request."""
     request = f", asked {within_quotes(asked, ASKED_LENGTH)}" if asked else ""
     return f"- From an earlier session ({rules.date_of(session.last_event_at)}{request}): the assistant reported: "
 
 
 def _with_way_out(failed: str, ways_out: Iterable[Memory]) -> str:
-    """Return a failed command with what a memory states to have worked instead."""
+    """Return a failed command, followed by its way out if a memory states one."""
     found = (one.content.partition(f"{failed} failed here; ")[2] for one in ways_out if failed)
     way_out = next(filter(None, found), "").rstrip(".")
     return f"{failed} ({way_out})" if way_out else failed
@@ -243,14 +245,14 @@ def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
 
 
 def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
-    """Return a part without the statements or sentences that a given memory states."""
+    """Return a part without the statements or sentences that memories in the context state."""
     if quoted:
         return ", ".join(f'"{one}"' for one in _quotes_in(text) if not _is_known(one, known))
     return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:
-    """Whether a given memory states a text."""
+    """Whether a memory in the context states a text."""
     folded = _folded(text)
     return any(one and (one in folded or folded in one) for one in known)
 

@@ -1,4 +1,4 @@
-"""Finds the sentences of earlier answers that a prompt is about: by words, then the best of them by meaning. Pure."""
+"""Finds the sentences of earlier answers that a prompt is about, by shared words. No input or output."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from subconscious.sessions.sketch import Answer
 from subconscious.text.terms import stem, terms
 
 ANSWERS, SENTENCES = 6, 24
-"""The answers that share the most words with a prompt, and how many of their sentences are compared by meaning.
+"""The most answers that are compared by sentence, and the most of their sentences that are compared by meaning.
 
 Useful sentences often share few words with the prompt but belong to an answer that shares many.
 """
 
 DAY = 86_400.0
 FRESH_DAYS = 3.0
-"""Days after which the freshness of an answer is one half."""
+"""The age in days at which the freshness of an answer is one half."""
 
 CONSTANT = -6.62
 COSINE, STRENGTH, ANSWER, REQUEST, FRESH, CODE = 3.19, 1.81, 1.42, 2.54, 2.53, 0.74
-"""Weights of a logistic regression on labelled pairs of real prompts and sentences of earlier sessions."""
+"""Weights of a logistic regression, fitted to labelled pairs of real prompts and sentences of earlier sessions."""
 
 _CODE = re.compile(r"`[^`]+`|\w+\.[a-z]{1,4}\b|[a-z]\w*[A-Z]\w*|\w+_\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a prompt shares with one sentence of an answer; ``place`` and ``line`` are its indexes."""
+    """The words that a prompt and a sentence share. ``place`` is the index of the answer, ``line`` of the sentence."""
 
     place: int
     line: int
@@ -41,7 +41,10 @@ class Compared:
     code: bool
 
     def probability(self, cosine: float, request: float) -> float:
-        """Return how likely the sentence helps; the cosines compare the prompt with the sentence and its request."""
+        """Return the probability that the sentence helps.
+
+        ``cosine`` compares the prompt with the sentence, ``request`` the prompt with the request before the answer.
+        """
         raw = CONSTANT + COSINE * cosine + REQUEST * request + STRENGTH * self.strength
         return 1.0 / (1.0 + math.exp(-raw - ANSWER * self.answer - FRESH * self.fresh - CODE * self.code))
 
@@ -70,7 +73,7 @@ def closest(prompt: str, answers: Sequence[Answer], now: float) -> list[Compared
 
 
 def _shares(asked: frozenset[str], said: Sequence[frozenset[str]], rarity: Mapping[str, float]) -> list[float]:
-    """Return the share, 0..1, of the prompt in each text, normalised by length."""
+    """Return, for each text, the weight of the words that it shares with the prompt: 0 to 1, normalised by length."""
     usual = sum(map(len, said)) / max(1, len(said)) or 1.0
     found = (strength_of(asked & words, rarity) / (1 - LENGTH + LENGTH * len(words) / usual) for words in said)
     return [min(1.0, one / MUCH) for one in found]

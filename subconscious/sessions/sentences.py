@@ -1,11 +1,11 @@
-"""Which sentences of an answer can be understood later, without the sentences around them."""
+"""Recognises the sentences of an answer that are clear later, without the sentences around them."""
 
 from __future__ import annotations
 
 import re
 
 FEWEST_WORDS = 5
-"""Words besides code that a sentence must have to be understood without its neighbours."""
+"""The fewest words, besides code, of a sentence that is clear by itself."""
 
 _LEANS = re.compile(
     r"\W*(?:(?:this|that|these|those|it|they|both(?! `)|he|she|here|there|so|but|and|also|then|thus|otherwise"
@@ -20,19 +20,19 @@ _LEANS = re.compile(
     r"|(?-i:[A-Z])[a-z]{2,}s (?=`|(?:an?|the|that|if|when|whether|all|each|its|to|no|any|new|both)\b))",
     re.IGNORECASE,
 )
-"""Beginnings of sentences that depend on the one before: references, numbers, or no subject."""
+"""Beginnings of sentences that depend on the sentence before: references, numbers, or no subject."""
 
 _TESTS = re.compile(
     r"[^\w`]*(?:`?(?:(?-i:Test[A-Z_])\w*|test_\w+)\b"
     r"|(?:added|created|extended|updated|wrote) (?:[a-z\d]+ ){0,3}tests?\b|\d+ (?:new )?tests?\b)",
     re.IGNORECASE,
 )
-"""Beginnings of sentences about tests: later sessions see the tests themselves."""
+"""Beginnings of sentences about tests, which later sessions can read in the tests themselves."""
 
 _CODE = re.compile(r"`[^`]{0,200}`|\([^()]{0,200}\)")
 
 _LINE = re.compile(r"\.\w{1,5}:\d+\b|\blines? ~?\d|\b\d+ lines\)", re.IGNORECASE)
-"""Numbers of lines: the next edit changes them."""
+"""Line numbers, which the next edit changes."""
 
 _NUMBERS = r"~?\d+(?:(?: ?[-\u2013,&] ?| and )~?\d+)*"
 _AFTER_FILE = re.compile(rf"(\.[A-Za-z]\w{{0,4}}):{_NUMBERS}")
@@ -40,16 +40,16 @@ _IN_BRACKETS = re.compile(rf" \((?:(?:at|on|in) )?lines? {_NUMBERS}\)", re.IGNOR
 _BEFORE_FILE = re.compile(
     rf"(?<= )(?:at|on|in) lines? {_NUMBERS} (?:of|in)(?= )|(?<=\()lines? {_NUMBERS} in(?= )", re.IGNORECASE
 )
-"""Numbers of lines that can be removed from a sentence."""
+"""Line numbers that can be removed from a sentence without breaking it."""
 
 
 def without_lines(sentence: str) -> str:
-    """Return a sentence without numbers of lines beside file names: the next edit changes them."""
+    """Return a sentence without line numbers beside file names: the next edit changes the numbers."""
     return _BEFORE_FILE.sub("in", _IN_BRACKETS.sub("", _AFTER_FILE.sub(r"\1", sentence)))
 
 
 def stands_alone(sentence: str) -> bool:
-    """Whether a sentence of an answer can be understood later, without the ones around it."""
+    """Whether a sentence of an answer can be understood without the sentences around it."""
     words = re.findall(r"[^\W\d_]{2,}", _CODE.sub(" ", sentence))
     whole = len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026")
     return whole and not _LEANS.match(sentence) and not _LINE.search(sentence)

@@ -1,4 +1,4 @@
-"""The sketch of a running session: small, but enough to write its summary and hand-over from."""
+"""The sketch of a running session: a small record from which its summary and hand-over are written."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from subconscious.text import wording
 ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
 BEGINNING, ENDING = 1000, 400
-"""Characters that are kept of the beginning and the end of a longer answer."""
+"""The characters that are kept of the beginning and of the end of a longer answer."""
 
 REPORT_LENGTH = 200
-"""Characters from which an answer counts as a report: shorter ones only say that something is done."""
+"""The characters from which an answer counts as a report: shorter ones only say that something is done."""
 LEAST_ANSWER = 60
-"""Characters from which an answer is searched for sentences."""
+"""The characters from which an answer is searched for sentences to keep."""
 
 LOOKED_THROUGH = 6000
-"""Characters of a report that are searched for sentences."""
+"""The characters of a report that are searched for sentences."""
 
 FIRST_ASKS, LAST_ASKS = 4, 4
-"""Requests that are kept: the first and the latest."""
+"""The requests that are kept: the first and the latest."""
 
 _NEVER = 1 << 62
 MOST_COUNTED = 120
 MOST_DECIDED = 4
 CHANGE = 3
-"""Weight of a change of a file; reading it counts 1."""
+"""The weight of a change of a file; reading the file counts 1."""
 
 _CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _PROJECT_FOLDERS = frozenset({"agents", "commands", "hooks", "output-styles", "rules", "skills", "worktrees"})
-"""Folders of ``.claude`` with files of a project: what it keeps in its repository, and the client's checkouts of it."""
+"""Folders within ``.claude`` that contain a project's files: those in its repository, and the client's worktrees."""
 
 PLAN = "Implement the following plan:"
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
@@ -49,7 +49,7 @@ _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An answer that ended a turn: its time, its position, the request that it answers, and its text."""
+    """An answer that ended a turn: its time, its position in the transcript, the request before it, and its text."""
 
     at: float
     place: int
@@ -59,7 +59,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The stored part of an answer: its time, its request, and the sentences that later sessions may be given."""
+    """The kept part of an answer: its time, the request before it, and the sentences for later sessions."""
 
     at: float
     asked: str
@@ -67,19 +67,19 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """All of its words."""
+        """The request and the sentences, as one text."""
         return " ".join((self.asked, *self.told))
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A session so far.
+    """What is known of a session so far.
 
-    ``asks`` are the requests in the user's words, ``answer`` is the latest text of the assistant. ``busy`` means it
-    used tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is the position of
-    the first request in the transcript. ``report`` is the latest long answer that ended a turn before the last prompt.
-    ``answers`` are the kept parts of examined reports, ``reports`` are reports not examined yet. ``latest`` is the
-    report that ends the turn unless the assistant continues.
+    ``asks`` are the requests in the user's words, ``answer`` is the latest text of the assistant. ``busy`` means that
+    the assistant used tools after that text, ``answered`` that it wrote something since the last prompt. ``asked_at``
+    is the position of the first request in the transcript. ``report`` is the latest long answer that ended a turn
+    before the last prompt. ``answers`` are the kept parts of examined reports, ``reports`` those not examined yet.
+    ``latest`` is the report that ends the present turn unless the assistant continues.
     """
 
     asks: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class Sketch:
     def after(self, turns: Sequence[Turn], decided: Iterable[str] = (), *, stopped: bool = False) -> Sketch:
         """Return the sketch after more turns; ``decided`` are the user's statements in them, as they were captured.
 
-        ``stopped`` says that the user interrupted the assistant and typed nothing since.
+        ``stopped`` says that the user interrupted the assistant and has typed nothing since.
         """
         sketch = replace(self, decided=_recent_turns((*self.decided, *decided)), stopped=stopped)
         for turn in turns:
@@ -170,16 +170,16 @@ class Sketch:
 
     @property
     def new_reports(self) -> tuple[Report, ...]:
-        """Return the reports that were not examined yet, including the one that ends the present turn."""
+        """Return the reports that were not examined yet, including the report that ends the present turn."""
         return self.reports if self.latest is None else (*self.reports, self.latest)
 
     def to_json(self) -> str:
-        """Return the sketch as the store keeps it."""
+        """Return the JSON text that the store keeps."""
         return _SKETCH.dump_json(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Sketch:
-        """Parse the result of ``to_json``; anything else gives an empty sketch, so that the story begins here."""
+        """Return the sketch in the result of ``to_json``; an empty sketch for any other text."""
         try:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:
@@ -187,20 +187,20 @@ class Sketch:
 
 
 def _is_of_project(path: PurePath) -> bool:
-    """Whether a file may belong to a project; plans and notes of the client do not, a project's skills and rules do."""
+    """Whether a file may belong to a project. Plans and notes of the client do not; a project's skills and rules do."""
     _, found, inside = f"/{path.as_posix()}".partition("/.claude/")
     return not found or inside.partition("/")[0] in _PROJECT_FOLDERS
 
 
 def _ends_of(text: str) -> str:
-    """Return the beginning and the end of a long answer, in whole sentences or lines."""
+    """Return the beginning and the end of a long answer, cut at sentences or lines."""
     ending = text[-ENDING:]
     begins = _BREAK.search(ending)
     return f"{_whole_lines(text, BEGINNING)}\n\u2026\n{ending[begins.end() :] if begins else ending}"
 
 
 def _whole_lines(text: str, length: int) -> str:
-    """Return the beginning of a text up to the end of a sentence or line; cut anywhere if there is none."""
+    """Return at most ``length`` characters of a text, cut at a sentence or line, or anywhere if there is none."""
     if len(text) <= length:
         return text
     ends = [found.start() for found in _BREAK.finditer(text, 0, length)]
@@ -216,7 +216,7 @@ def _recent_turns(statements: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _count(known: Mapping[str, int], found: Iterable[str], weight: int = 1) -> dict[str, int]:
-    """Return the updated counts, without the rarest names if there are too many."""
+    """Return the updated counts of names; if there are too many names, without the least frequent ones."""
     counted = Counter(dict(known))
     for name in found:
         if wording.content_words(name):

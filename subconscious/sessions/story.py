@@ -1,8 +1,8 @@
-"""The story of a session in a model's words: the input of the model, and the parts of its answer that are used.
+"""Hand-overs that a language model worded (stories): the model's input, and the parts of its reply that are used.
 
-The next session reads the story, and the model may have trusted a file or a page. So the user's part must be in the
-user's words, and the rest must be about the session's own work, like a report (`sessions.handover`). A story that is
-poisoned, contains a secret or repeats the output of a tool is not used.
+The next session reads the text, and the model may have trusted a file or a page. So the parts about the user must use
+the user's words, and the other parts must be about the session's own work, like a report (`sessions.handover`). A reply
+that looks like an attack, contains a secret or repeats the output of a tool is not used.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ MOST_TASKS = 5
 MOST_TAGS = 5
 
 SESSION_WORDS = 0.6
-"""Share of a sentence's words that must be in the record of the session if it does not begin like a report."""
+"""The least share of a sentence's words that the session's record contains, unless the sentence begins like a report.
+"""
 
 LEAST_WORDS = 2
-"""Words with a meaning from which a sentence can repeat what a tool said."""
+"""The words, without stop words, from which a sentence can repeat the output of a tool."""
 
 USERS_PARTS = ("asked", "decided")
 WORK_PARTS = ("done", "open", "failed")
@@ -54,17 +55,17 @@ _CLAIM = re.compile(
     r"|says|seen|shown|told|understood)\b|\b(?:because|since|that|which)\b",
     re.IGNORECASE,
 )
-"""Words that turn a report of a deed into a claim about something else."""
+"""Words that turn a sentence about work into a claim, such as "found" or "confirmed"."""
 
 _OF_TELLING = frozenset(
     """user users asked asks ask wanted wants want requested chose decided ruled preferred rejected instead rather
     session assistant also first then later after before without not never no only still new""".split()
 )
-"""Words that only attribute a wish, and claim nothing."""
+"""Words such as "asked" or "wanted" that attribute a wish to somebody and claim nothing."""
 
 
 def read_text(value: Any) -> Any:
-    """Return a text without outer spaces; "" for anything else."""
+    """Return a text without surrounding spaces; "" for anything that is no text."""
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -74,7 +75,7 @@ def read_texts(value: Any) -> Any:
 
 
 class Story(BaseModel):
-    """A model's story of a session, before `examined`."""
+    """A model's wording of a session, before `examined` has checked it."""
 
     title: Annotated[str, BeforeValidator(read_text), Field(json_schema_extra={"maxLength": 80})] = ""
     tags: Annotated[list[str], BeforeValidator(read_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
@@ -87,9 +88,9 @@ class Story(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of examining a story: the hand-over, title and tags, or why the story is not used.
+    """The result of checking a model's wording: the hand-over, title and tags, or the reason why nothing of it is used.
 
-    An empty title and no tags keep the existing ones.
+    With an empty title or without tags, the session keeps those that it has.
     """
 
     handover: Handover
@@ -99,7 +100,7 @@ class Checked:
 
 
 def record_of(sketch: Sketch) -> dict[str, Any]:
-    """Return a session's record as a model is shown it; {} where nobody asked for anything."""
+    """Return a session's record as a model is shown it; {} if the user asked for nothing."""
     if not sketch.asks and not sketch.plan:
         return {}
     deeds = sketch.deeds
@@ -119,7 +120,7 @@ def record_of(sketch: Sketch) -> dict[str, Any]:
 
 
 def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
-    """Examine a story; parts that fail keep the offline version. Slow: run it in a thread.
+    """Check a model's wording of a session. A part that fails keeps the text made without a model. Run it in a thread.
 
     ``typed`` are further statements of the user.
     """
@@ -138,7 +139,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
 
 
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
-    """Return the hand-over with the parts that pass; the part about the work replaces the assistant's report."""
+    """Return the hand-over with the parts that passed; a part "done" replaces the assistant's report."""
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
     return replace(
         offline,
@@ -153,7 +154,10 @@ def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
 
 
 def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[str]) -> str:
-    """Return why a story is not used at all, or ""; ``commits`` are subjects that the session wrote and Git repeats."""
+    """Return the reason why nothing of a model's wording is used, or "".
+
+    ``commits`` are commit subjects that the session wrote. Git prints them, so they do not count as output of a tool.
+    """
     whole = "\n".join(parts.values())
     if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
         return "it looks like an attack"
@@ -178,7 +182,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _kept(text: str, stands: Callable[[str], bool]) -> str:
-    """Return the sentences of a part that pass."""
+    """Return the sentences of a part for which ``stands`` is true."""
     return " ".join(sentence for sentence in _sentences(text) if stands(sentence))
 
 
@@ -192,7 +196,7 @@ class _Words:
 
     @classmethod
     def of(cls, sketch: Sketch, typed: Iterable[str], reported: str) -> _Words:
-        """Collect them; ``reported`` are the accepted sentences of the assistant's report."""
+        """Collect the words; ``reported`` are the accepted sentences of the assistant's report."""
         deeds = sketch.deeds
         users = _words(" ".join((*sketch.asks, sketch.last, sketch.plan, *sketch.decided, *typed, deeds.named)))
         written = (*(name for name, weight in sketch.files.items() if weight >= CHANGE), *deeds.symbols)
@@ -202,7 +206,7 @@ class _Words:
         return cls(users, users | done, written)
 
     def of_user(self, sentence: str) -> bool:
-        """Whether a sentence says nothing but what the user said."""
+        """Whether all words of a sentence are the user's."""
         return _words(sentence) <= self.users | _TELLING
 
     def of_work(self, sentence: str) -> bool:
@@ -212,9 +216,10 @@ class _Words:
         return only_tells(sentence) and (known or self._is_deed(sentence))
 
     def _is_deed(self, sentence: str) -> bool:
-        """Whether a sentence reports what was done to what the session wrote, or how its checks ended.
+        """Whether a sentence reports work on a file or code that the session wrote, or how its checks ended.
 
-        A verb of action is not enough: what the session found or checked is a claim, which may be planted.
+        A verb of action is not enough: what the session found or checked is a claim, which may come from a planted
+        text.
         """
         if is_status(sentence) and len(sentence) <= STATUS_LENGTH:
             return not _CLAIM.search(sentence)
@@ -222,7 +227,7 @@ class _Words:
         return named and is_own_work(sentence, self.written) and not (_CLAIM.search(sentence) or reserved(sentence))
 
     def of_title(self, title: str) -> bool:
-        """Whether a title or a tag has only words of the record."""
+        """Whether a title or a tag only uses words of the session's record."""
         return bool(_words(title)) and _words(title) <= self.session | _TELLING
 
 

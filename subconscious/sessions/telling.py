@@ -1,4 +1,4 @@
-"""The summary of a sketch: title, text, tags, open points. Every part is quoted from the session."""
+"""Makes the summary of a session from its sketch: title, text, tags, open points. All parts quote the session."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CHOICE = re.compile(
     r"|(?P<option>(?:Option|Approach) \w{1,3}\s?[:\u2013\u2014-]\s?[^\n\"]{3,60})$)",
     re.MULTILINE,
 )
-"""The label of a choice in a list: its bold beginning, or a line such as "Option A: ..."."""
+"""The label of a choice in a list: bold words at the beginning of an item, or a line such as "Option A: ..."."""
 MOST_CHOICES = 4
 HAD_ASKED = "the assistant had asked: "
 _END = " .:,;-"
@@ -65,7 +65,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a list of sessions shows. ``left_open`` is "" if nothing is known to be open."""
+    """A session as lists show it. ``left_open`` is "" if nothing is known to be open."""
 
     title: str
     text: str
@@ -86,7 +86,7 @@ def tell(sketch: Sketch) -> Summary:
 
 
 def requests_of(sketch: Sketch) -> list[str]:
-    """Return the requests without routine ones; if there are only routine ones, return those."""
+    """Return the requests that are not routine; all requests if all are routine."""
     named = [sketch.plan] if sketch.plan else []
     asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
@@ -95,12 +95,12 @@ def requests_of(sketch: Sketch) -> list[str]:
 
 
 def is_routine(request: str) -> bool:
-    """Whether a request is routine: to commit, push, run the tests, continue."""
+    """Whether a request is routine: to commit, push, run the tests or continue."""
     return all(word in _ROUTINE for word in re.findall(r"[^\W\d_]+", request.casefold().replace(".md", "")))
 
 
 def first_words(ask: str) -> str:
-    """Return a request's first sentence with content, without polite phrases, pasted text and data."""
+    """Return a request's first sentence that says something, without polite phrases, pasted text and data."""
     for sentence in sentences(ask):
         words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)
         polite = _POLITE.match(words)
@@ -111,7 +111,7 @@ def first_words(ask: str) -> str:
 
 
 def _title(asks: list[str], *, planned: bool) -> str:
-    """Return the plan, or the first request; one of the first three that says more if it says little."""
+    """Return the plan, or the first request; if it says little, one of the first three that says more."""
     if not asks:
         return ""
     telling = (ask for ask in asks[:3] if len(ask.split()) >= TELLING_WORDS or any(map(wording.is_name, ask.split())))
@@ -145,7 +145,7 @@ def _done(deeds: Deeds) -> str:
 
 
 def _reported(sketch: Sketch) -> str:
-    """Return the beginning of the assistant's last answer, if it is an answer and no announcement."""
+    """Return the beginning of the assistant's last answer; "" if it only announces further work."""
     if sketch.busy or not sketch.answered:
         return ""
     parts = (wording.squeeze(MARKUP.sub("", words)) for words in SENTENCE.split(sketch.answer))
@@ -161,7 +161,7 @@ def _reported(sketch: Sketch) -> str:
 
 
 def _tags(sketch: Sketch) -> Iterator[str]:
-    """Return the branch, the most edited files, the most frequent terms."""
+    """Yield the branch, the most edited files and the most frequent terms."""
     found: dict[str, None] = {}
     if sketch.branch not in MAIN_BRANCHES:
         found[sketch.branch.rpartition("/")[2][:40].rstrip("-_")] = None
@@ -173,7 +173,7 @@ def _tags(sketch: Sketch) -> Iterator[str]:
 
 
 def left_open_in(sketch: Sketch) -> Iterator[str]:
-    """Return the open points: the prompt, a question, tasks, a failure. The assistant's words are marked as such."""
+    """Yield the open points: last prompt, question, tasks, failed command. Questions are marked as the assistant's."""
     if sketch.stopped:
         yield "the user stopped the assistant at work on the last prompt"
     elif sketch.busy:
@@ -192,12 +192,12 @@ def left_open_in(sketch: Sketch) -> Iterator[str]:
 
 
 def asks_to_choose(question: str) -> bool:
-    """Whether a question asks for a choice, so that it can't be understood without the choices."""
+    """Whether a question asks for a choice without naming the choices."""
     return bool(_CHOOSES.search(question)) and " or " not in question
 
 
 def choices_in(answer: str) -> tuple[str, ...]:
-    """Return the labels of the choices that an answer lists; none if it is no short list."""
+    """Return the labels of the choices that an answer lists; none if it contains no list of a few choices."""
     found = tuple(wording.squeeze(one["bold"] or one["option"]).rstrip(_END) for one in _CHOICE.finditer(answer))
     return found if 2 <= len(found) <= MOST_CHOICES else ()
 

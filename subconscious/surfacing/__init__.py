@@ -1,1 +1,1 @@
-"""Which memories a session is given: at its start, with a prompt, a file or an error."""
+"""Chooses the memories that a session is given: at its start, and with a prompt, a file or an error."""

@@ -1,7 +1,7 @@
-"""Binds observed failures and habits to the prompts and files for which they are relevant. Pure.
+"""Binds observed failures and habits to the prompts and files for which they are relevant. No input or output.
 
-Such a memory only helps a session that works on such files or is about to take that step. It is given with that prompt
-or file, not at a start.
+A failure or habit only helps a session that works on certain files or is about to take a certain step. It is given with
+a prompt or file about them, not at a start.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _TOOLS = (
     (re.compile(r"`mix\b"), frozenset({".ex", ".exs"})),
     (re.compile(r"`dotnet\b"), frozenset({".cs", ".fs"})),
 )
-"""The types of files that tools work on, by the name of the tool at the beginning of a command."""
+"""The types of files that tools work on, by the name of the tool in a command."""
 
 _FAMILIES = (_SCRIPTS, _PYTHON, frozenset({".c", ".cc", ".cpp", ".h"}), frozenset({".kt", ".kts"}))
-"""Types of files that a project formats alike."""
+"""Groups of file types that a project formats in the same way."""
 
 _CODE = frozenset({".c", ".cc", ".cpp", ".h", ".swift", ".php", ".sh"}).union(*(types for _, types in _TOOLS))
 
 _TABS_ONLY = frozenset({".go", ".mk"})
-"""Types of files that are always indented with tabs, by their formatter or their syntax: every session knows it."""
+"""File types that are always indented with tabs, by their formatter or syntax. Every session knows this already."""
 
 _COMMIT = re.compile(r"\b(?:commit\w*|stage|push|changelog|release|pull request|prs?)\b", re.IGNORECASE)
 _REVIEW = re.compile(r"\b(?:reviews?|reviewers?|comments?|feedback|pull request|prs?)\b", re.IGNORECASE)
@@ -49,55 +49,55 @@ _STEPS = (
     (re.compile(r"\APull requests of this project\b"), _PULL),
     (re.compile(r"\AA review comment on a pull request\b"), _REVIEW),
 )
-"""Habits about a step, with the words of prompts that ask for it."""
+"""Habits about a step, each with the words of prompts that ask for the step."""
 
 _UNSEEN = re.compile(r"staged before committing")
-"""Habits that neither the files nor the history of a project show."""
+"""Habits that can be seen neither in the files nor in the history of a project."""
 
 _TAGGED = re.compile(r"\ATests of this project are run with a build tag: `[^`]*-tags[= ](?P<tag>\w{3,30})")
-"""Tests that are only compiled with a tag. Their files or folders usually have its name."""
+"""Habits about tests that are only compiled with a build tag, which their files or folders usually have in the name."""
 
 _VERIFYING = re.compile(
     r"\bstandard commands to verify changes\b|\ATests of this project are run with\b"
     r"|\b(?:single test|tests of a single file) of this project\b"
 )
-"""Habits about checking a change: a prompt that names one of the commands needs them."""
+"""Habits about checking a change. A prompt that names one of their commands needs them."""
 
 _CHECK_FAILED = re.compile(
     r"`[^`]*\b(?:tests?|lint|typecheck|type-check|check|build|vet|jest|vitest|pytest|tsc|mypy|ruff|clippy)\b[^`]*`"
     r"(?: \([^)]{0,200}\))? failed(?: here\b| after edits due to formatting\b| due to formatting\b)"
 )
-"""A failed command that checks changes: sessions that change code will run it."""
+"""Failures of a command that checks changes: sessions that change code will run it."""
 
 _EDITS = re.compile(r"Editing files of type `(?P<type>\.\w{1,10})`")
 _CHECK = re.compile(r"The lint check `(?P<name>[^`]{1,60})`")
 _CALL = re.compile(r"(?:Calling the skill|Starting the agent) `(?P<name>[^`]{1,200})`")
 _TYPE = re.compile(r"(?<=[\w*/` (\"'])\.[A-Za-z]\w{0,9}\b(?!\()|(?:\A|(?<=\s))\.[A-Za-z]\w{0,9}\b(?=\s+files?\b)")
-"""The end of a file name, or a type of files that is named."""
+"""The extension of a file name, or a file type such as ".py files", in a prompt."""
 
 _NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The types of files whose reading or changing makes a memory relevant, and the words of prompts that do."""
+    """What makes a memory relevant: reading or changing files of these types, or words of a prompt."""
 
     read: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     asked: re.Pattern[str] = _NEVER
     check: str = ""
-    """The lint check that new code must be likely to fail, if any."""
+    """The lint check that new code must be likely to fail; "" if there is no such condition."""
     path: re.Pattern[str] | None = None
-    """What the path of a file must contain, if anything."""
+    """The pattern that the path of a file must match, if any."""
     lasting: bool = False
-    """Whether each session needs it anew, because nothing in the project shows it."""
+    """Whether each session needs the memory again, because nothing in the project shows it."""
 
     def fits_prompt(self, prompt: str) -> bool:
-        """Whether a prompt asks for the step, or names a file whose type is bound even when it is only read."""
+        """Whether a prompt asks for the step, or names a file of a type that is relevant even if it is only read."""
         return bool(self.asked.search(prompt)) or not self.read.isdisjoint(_TYPE.findall(prompt))
 
     def fits_file(self, touched: Touched) -> bool:
-        """Whether the type of a file makes the memory relevant and, where required, its path or the new text."""
+        """Whether a file has a type that makes the memory relevant, and meets the conditions on path and new text."""
         types = self.read | self.changed if touched.changed else self.read
         if PurePath(touched.path).suffix not in types or (self.path and not self.path.search(touched.path)):
             return False
@@ -105,24 +105,24 @@ class Binding:
 
 
 _PATTERN = re.compile(r"https?://\S{1,100}[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
-"""Prompts whose commands are likely to have an argument that a shell takes for a pattern."""
+"""Prompts with commands that are likely to have an argument that a shell expands as a pattern."""
 
 
 def binding_of(memory: Memory) -> Binding | None:
-    """Return what a memory is bound to; None if it may be given at any start."""
+    """Return the conditions under which a memory is given; None if it may be given at any start."""
     if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or is_repair(memory)):
         return None
     return _binding(memory.content)
 
 
 def is_lint_check(memory: Memory) -> bool:
-    """Whether a memory says that a linter check rejected code."""
+    """Whether a memory is about a lint check that rejected code."""
     bound = binding_of(memory)
     return bound is not None and bool(bound.check)
 
 
 def is_repair(memory: Memory) -> bool:
-    """Whether a memory says how a failed check was repaired, in the wording that capture gives it."""
+    """Whether a memory says how a failed check was repaired, in the words that the capture of repairs uses."""
     return bool(_REPAIR.match(memory.content))
 
 
@@ -162,17 +162,17 @@ def _bindings(content: str) -> Iterator[Binding]:
 
 
 def family_of(file_type: str) -> frozenset[str]:
-    """Return the types of files that are formatted like a type, itself included."""
+    """Return the file types that are formatted like ``file_type``, including ``file_type``."""
     return next((family for family in _FAMILIES if file_type in family), frozenset({file_type}))
 
 
 def _commands_in(content: str) -> re.Pattern[str]:
-    """Return a pattern for the commands that a habit names: a prompt with one of them is about these checks."""
+    """Return a pattern that finds the commands of a habit: a prompt with such a command is about the habit."""
     named = [re.escape(command) for command in re.findall(r"`([^`\s]+ [^`]+)`", content)]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(named)})(?![\w-])", re.IGNORECASE) if named else _NEVER
 
 
 def types_of(content: str) -> frozenset[str]:
-    """Return the types of files that a memory of this content may be bound to."""
+    """Return the file types to which a memory with this text may be bound."""
     found = _binding(content)
     return found.read | found.changed if found else frozenset()

@@ -17,20 +17,20 @@ from subconscious.surfacing.bound import binding_of, family_of, is_lint_check, i
 from subconscious.surfacing.eligibility import is_heard
 
 LOOKED_AT = 50
-"""Memories of a project that are examined, those that most sessions showed first."""
+"""The memories of a project that are examined: those that were observed in the most sessions."""
 
 CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
-"""Lint checks that one file brings, and that a session is given in all: most of them help less than other failures."""
+"""The most lint checks that are given with one file, and in one session. Most help less than other failures."""
 
 MANY_CHECKS, LISTED_CHECKS = 3, 8
-"""Checks that failed again and again in a language from which they are given as one list, and how many it names.
+"""Lint checks of a language that failed repeatedly: the number from which they are listed, and the length of the list.
 
-In a project with such a linter, one session in three that changes code meets one of them again, but rarely the one that
-its code makes likely.
+In a project with such a linter, one session in three that changes code meets one of these checks again, but rarely the
+one that its new code makes likely.
 """
 
 LEAST, MOST = 0.8, 0.99
-"""Strength of a memory that one session showed, and of one that many did."""
+"""The strength, 0 to 1, of a memory that was observed in one session, and of one that was observed in many."""
 
 _FILE_TYPE = re.compile(r"`\.\w{1,10}`")
 
@@ -38,10 +38,10 @@ Bound = list[tuple[Memory, float]]
 
 
 async def bindable(ctx: RecallContext, project_id: str) -> list[Memory]:
-    """Return the memories of a project that are only given with a prompt or file that they are relevant to.
+    """Return the memories of a project that are only given with a prompt or file for which they are relevant.
 
-    They include unconfirmed failures that one session met, because every second one is met again. Lint checks are met
-    again too rarely for that.
+    They include unconfirmed failures of a single session, because half of those occur again. Lint checks of a single
+    session are excluded: they occur again too rarely.
     """
     known = await memories.from_tool_calls(ctx.database, project_id, LOOKED_AT)
     known += await _met_once(ctx, project_id) if ctx.settings.unconfirmed else []
@@ -49,7 +49,7 @@ async def bindable(ctx: RecallContext, project_id: str) -> list[Memory]:
 
 
 async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
-    """Return the latest unconfirmed failures of a project, without lint checks and flagged memories."""
+    """Return the latest unconfirmed failures of a project, without lint checks and memories that may be poisoned."""
     found = await unconfirmed.observed(ctx.database, project_id, LOOKED_AT)
     flagged = await poison.levels(ctx.database, [memory.id for memory in found])
     return [memory for memory in found if memory.id not in flagged and not is_lint_check(memory)]
@@ -58,9 +58,9 @@ async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
 async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_context: Collection[str] = ()) -> Bound:
     """Return the memories that are relevant to a prompt, each with its strength.
 
-    ``in_context`` are the hashes of the memories in the session's context. A failure with a type of files comes with
-    every prompt that names such a file. Other memories rest after some sessions without a response; so do habits that
-    the project shows by then.
+    ``in_context`` are the hashes of the memories in the session's context. A failure that is bound to a file type is
+    returned for every prompt that names such a file. Other memories are left out after several sessions that did not
+    respond to them, and so are habits that the project itself shows.
     """
     bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
     fits = [one for one in known if one.id in bound]
@@ -86,7 +86,8 @@ async def fitting_file(
     """Return the memories that are relevant to a file, each with its strength.
 
     ``given`` are the ids of the memories that the session was given. Nearly every session reads or changes files of
-    such types, so memories without a response rest, as they do at starts. A required path is a rarer sign.
+    such types, so memories are left out after several sessions that did not respond to them, as at starts. Memories
+    that require a certain path are always returned, because few files have it.
     """
     listed = _listed_checks(known, touched)
     fits = [one for one in known if one in listed or ((bound := binding_of(one)) and bound.fits_file(touched))]
@@ -99,16 +100,16 @@ async def fitting_file(
 
 
 async def _awake(ctx: RecallContext, fits: list[Memory]) -> set[int]:
-    """Return the ids of the memories that do not rest."""
+    """Return the ids of the memories that sessions respond to, or that few sessions were given so far."""
     feedback = ctx.settings.feedback and fits
     heard = await responses.of_memories(ctx.database, [one.id for one in fits]) if feedback else {}
     return {one.id for one in fits if is_heard(one, heard.get(one.id, responses.NONE))}
 
 
 def _listed_checks(known: Iterable[Memory], touched: Touched) -> list[Memory]:
-    """Return the lint checks that are given as one list with a large change, those that most sessions met first.
+    """Return the lint checks that are given as one list with a large change, first those that most sessions met.
 
-    None if only few checks failed in several sessions.
+    Return no checks if only few failed in several sessions.
     """
     file_type = PurePath(touched.path).suffix
     often = [one for one in known if one.recurrence > 1 and (bound := binding_of(one)) and bound.check]
@@ -119,7 +120,7 @@ def _listed_checks(known: Iterable[Memory], touched: Touched) -> list[Memory]:
 
 
 def _with_checks(memory: Memory, listed: Sequence[Memory]) -> Memory:
-    """Return a memory about one of the listed checks with the others in its text, other memories unchanged."""
+    """Return a memory about one of the listed checks with all of them in its text; any other memory unchanged."""
     if memory not in listed:
         return memory
     found = [memory, *(one for one in listed if one is not memory)]
@@ -128,19 +129,19 @@ def _with_checks(memory: Memory, listed: Sequence[Memory]) -> Memory:
 
 
 def _with_few_checks(found: Bound, left: int) -> Bound:
-    """Leave out all but the strongest lint checks; ``left`` is how many the session may still have."""
+    """Return ``found`` with only the strongest lint checks; ``left`` is how many more the session may be given."""
     checks = sorted((one for one in found if is_lint_check(one[0])), key=lambda one: -one[1])
     kept = checks[: max(0, min(CHECKS_AT_ONCE, left))]
     return [one for one in found if one in kept or not is_lint_check(one[0])]
 
 
 def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
-    """Return what the memories in the context of a session say, regardless of the type of files."""
+    """Return the texts of the memories in a session's context, with one file type for all that are formatted alike."""
     return {_regardless_of_type(one) for one in known if one.content_hash in in_context}
 
 
 def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
-    """Return the first of those that differ only in the type of files, without those that were stated already."""
+    """Return one of several memories that differ only in the file type, unless the context states the same already."""
     first: dict[str, Memory] = {}
     for memory in found:
         first.setdefault(_regardless_of_type(memory), memory)
@@ -148,9 +149,9 @@ def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
 
 
 def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
-    """Return a memory about tabs with all types of files that need them, other memories unchanged.
+    """Return a memory about tabs with all file types that are indented with tabs; any other memory unchanged.
 
-    An edit that failed because of tabs is when sessions look for them, so failed commands for that go with it.
+    Sessions look for tabs when an edit failed because of them. So a failed command that shows whitespace is added.
     """
     if not tabbed_types(memory.content):
         return memory
@@ -162,9 +163,9 @@ def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
 
 
 def _regardless_of_type(memory: Memory) -> str:
-    """Return the content of a memory with one type for all that are formatted alike: .ts for .ts and .tsx.
+    """Return a memory's text with one file type for all that are formatted alike: .ts for .ts and .tsx.
 
-    What is given about tabs names all types, so memories about tabs count as the same.
+    Memories about tabs all have the same result, because a memory about tabs is given with all its file types.
     """
     if tabbed_types(memory.content):
         return "indented with tabs"
@@ -172,5 +173,5 @@ def _regardless_of_type(memory: Memory) -> str:
 
 
 def _strength(memory: Memory) -> float:
-    """Return the strength of a memory: the more sessions showed it, the likelier it is needed again."""
+    """Return the strength of a memory: it rises with the number of sessions in which the memory was observed."""
     return MOST - (MOST - LEAST) / max(1, memory.recurrence)

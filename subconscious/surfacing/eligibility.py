@@ -25,21 +25,21 @@ _LASTS = re.compile(
     r"|immer|nie|niemals|jede[rsn]?|siempre|nunca|toujours|jamais)\b",
     re.IGNORECASE,
 )
-"""Words that make a statement valid beyond its task."""
+"""Words with which a statement is valid beyond the current task."""
 
 MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
-"""Sessions without a response after which a repair rests, until a session needs it again, and how many more at most.
+"""Sessions without a response after which a repair is no longer given, and how many sessions may be added at most.
 
-Few sessions need it in one project and every second one in another, so each earlier response adds one session.
+Few sessions need it in one project and every second session in another, so each earlier response adds one session.
 """
 
 STATED_WORDS = 12
-"""Words of a memory that are looked for in a prompt: whole statements are often followed by what capture adds."""
+"""The first words of a memory that are looked for in a prompt: later ones may have been added by capture."""
 
 _WORD = re.compile(r"\w+")
 
 _ANSWERS = "(asked: "
-"""The words before the question that an answer belongs to, as capture writes them."""
+"""The words that capture writes before the question that a statement answers."""
 
 _FOR_THE_TASK = re.compile(
     r"\A\W*(?:(?:ok|okay|and|so|but|also|now|then|yes|no)\W+)*"
@@ -48,16 +48,16 @@ _FOR_THE_TASK = re.compile(
     r"|\bthis (?:is|was|has|can|could|will|would|should|does|won['\u2019]?t|isn['\u2019]?t|doesn['\u2019]?t)\b",
     re.IGNORECASE,
 )
-"""Wordings of a wish about the current work, or of something that was in view when it was said."""
+"""Wordings of a wish about the current task, or of something that the speaker pointed at."""
 
 
 def unasked(text: str) -> ParsedQuery:
-    """Return a proactive search: without Claude's own notes, which the client loads itself."""
+    """Return the query of a proactive search: without Claude's own notes, which the client loads itself."""
     return ParsedQuery(text, Filter(notes=False))
 
 
 async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, str]:
-    """Return the memories among hits that a file loaded by the client states, each with that file."""
+    """Return the file that states a memory, by memory id, for hits that a file loaded by the client states."""
     if ctx.client_texts is NO_STATEMENTS or not hits:
         return {}
     sources = await asyncio.to_thread(
@@ -67,22 +67,22 @@ async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, s
 
 
 def is_finding(memory: Memory) -> bool:
-    """Whether a memory is a finding of a session that no person confirmed."""
+    """Whether a memory was found by a session, and neither stated nor confirmed by a person."""
     return memory.origin is not Origin.USER and not memory.verified and not memory.pinned
 
 
 def is_for_one_task(memory: Memory) -> bool:
-    """Whether a user said something for one task: a wish or an answer without a word that makes it lasting."""
+    """Whether a user's statement was for one task: a wish or a reply without a word such as "always"."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1 or memory.origin is not Origin.USER
     said = memory.content.partition(_ANSWERS)[0]  # the question may contain such words, too
     return not settled and bool(_FOR_THE_TASK.search(memory.content)) and not _LASTS.search(said)
 
 
 def is_standing(memory: Memory) -> bool:
-    """Whether a rule of a user is for all work: a correction of how one thing is helps only work on that thing.
+    """Whether a user's rule is for all work. A correction about one thing only helps work on that thing.
 
-    A preference always is. A lesson is if it tells what to do or says so, if it was repeated, or if a person confirmed
-    it.
+    A preference always is for all work. A lesson is if it gives an instruction or has a word such as "always", if it
+    was repeated, or if a person confirmed it.
     """
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     first = _WORD.search(memory.content.casefold())
@@ -91,23 +91,23 @@ def is_standing(memory: Memory) -> bool:
 
 
 def is_fact(memory: Memory) -> bool:
-    """Whether a user stated once how something is, and did not ask for anything to be done."""
+    """Whether a memory is a fact that a user stated once, without an instruction."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
     return stated and memory.origin is Origin.USER and not settled
 
 
 def is_stated_in(prompt: str, memory: Memory) -> bool:
-    """Whether a prompt contains the words with which a memory begins: the user says it again right now."""
+    """Whether a prompt contains the first words of a memory, because the user repeats the statement."""
     stated = _WORD.findall(memory.content.casefold())[:STATED_WORDS]
     typed = " ".join(_WORD.findall(prompt.casefold()))
     return bool(stated) and f" {' '.join(stated)} " in f" {typed} "
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:
-    """Whether sessions respond to a memory, so that it does not rest. Pinned memories never rest.
+    """Whether a memory may still be given: sessions respond to it, or few were given it. Pinned memories always may.
 
-    Sessions show a habit without having been given it, so showing it is no response.
+    Habits that sessions follow without having been given them get no response.
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated
@@ -119,7 +119,8 @@ def is_heard(memory: Memory, known: Responses) -> bool:
 def fits_a_start(memory: Memory, sure: float) -> bool:
     """Whether a session may start with a memory: not with a finding that only one session made.
 
-    Two sessions must have made it, or a person confirmed it. Prompts and files may bring other findings.
+    A finding is allowed if two sessions made it, a person confirmed it, or its confidence is at least ``sure``. Other
+    findings may be given with prompts and files.
     """
     return not is_finding(memory) or memory.recurrence > 1 or memory.confidence >= sure
 

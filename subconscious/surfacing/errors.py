@@ -1,7 +1,7 @@
-"""The features of an error, and the probability that a memory is about the same error.
+"""Extracts the features of an error, and computes the probability that a memory is about the same error.
 
-The measure is absolute: it counts shared codes, names, folders and rare words, not ranks. The output of a tool is
-compared and not stored.
+The probability does not depend on other memories: it counts shared codes, names, folders and rare words. The output of
+a tool is compared and never stored.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from subconscious.domain.model import Memory
 from subconscious.text.terms import STOP_WORDS, stem
 
 HEAD, TAIL = 1000, 3000
-"""Characters that are read at the beginning and the end of an output, where failures are reported."""
+"""The characters of an output that are read at its beginning and its end, where failures are reported."""
 MOST = 16
-"""Words of an error that are searched for."""
+"""The most words of an error that are searched for."""
 
 CONSTANT = -3.0
 SPECIFIC = 3.0
 FURTHER = 1.0
 GENERAL = 1.2
 A_WORD, MOST_WORDS = 0.6, 4
-"""Words alone are never enough, because all errors of one sort are reported in the same words."""
+"""The weight of each shared word, and how many words count. Words alone are never enough: many errors share them."""
 WARNS, WARNING_KINDS = 0.6, frozenset({"dead_end", "blocker", "learning", "lesson"})
-"""Kinds of memories about problems."""
+"""The weight of a memory about a problem, and the kinds of such memories."""
 
 _CODE = re.compile(
     r"\b(?:[A-Z]{1,6}-?\d{3,6}|E[A-Z]{4,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|0x[0-9a-fA-F]{6,}|SIG[A-Z]{3,5})\b"
@@ -39,7 +39,7 @@ _THING = re.compile(r"['\"`\u2018\u201c]([\w@./:-]{3,80})['\"`\u2019\u201d]")
 _WORD = re.compile(r"[^\W\d_][\w-]{2,40}")
 _PATH = re.compile(r"(?<![\w.@/-])/?((?:[\w.@-]{1,60}/){2,20})[\w.@-]{1,80}")
 _FOLDER = re.compile(r"`\.?/?([\w@-]{2,40}(?:/[\w@-]{2,40}){1,4})/?`")
-"""A folder below the first level that a memory names."""
+"""A folder in a memory, with at least one folder above it."""
 _FAILING = re.compile(r"\b(?:fail\w*|errors?|broken?|breaks|missing|crash\w*|left ?overs?|stale)\b", re.IGNORECASE)
 
 MOST_FOLDERS = 50
@@ -49,7 +49,7 @@ GENERAL_NAMES = frozenset(
     " modulenotfounderror nameerror oserror parseerror rangeerror referenceerror runtimeerror syntaxerror"
     " timeouterror typeerror userwarning deprecationwarning valueerror filenotfounderror".split()
 )
-"""Names that only tell the class of an error."""
+"""Names that only say of which class an error is."""
 
 GENERAL_CODES = frozenset(
     {"EXIT", "ERROR", "ENOENT", "FAILED", "EXPECTED", "ERR", "EISDIR", "EEXIST", "EACCES", "EPERM"}
@@ -70,7 +70,7 @@ COMMON = STOP_WORDS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The features of an error, case-folded: codes and specific names, general names, and words."""
+    """The features of an error, in lower case: codes and specific names, general names, and words."""
 
     specific: frozenset[str] = frozenset()
     general: frozenset[str] = frozenset()
@@ -86,19 +86,19 @@ class Fault:
 
     @property
     def folder_names(self) -> list[str]:
-        """Return the names of the folders, the outer ones of all paths first."""
+        """Return the names of all folders, those nearest to the root first."""
         split = [folder.split("/") for folder in self.folders]
         names = (part for level in zip_longest(*split, fillvalue="") for part in level if re.fullmatch(r"\w{2,}", part))
         return list(dict.fromkeys(names))[: 2 * MOST]
 
     def folder_named(self, text: str) -> str:
-        """Return a folder that a text about failures names and that the error has files in; "" if there is none."""
+        """Return a folder that ``text`` calls failing and in which the error has files; "" if there is none."""
         named = _FOLDER.findall(text) if _FAILING.search(text) else []
         return next((one for one in named if any(f"/{one}/" in f"/{folder}/" for folder in self.folders)), "")
 
 
 def fault_of(output: str) -> Fault:
-    """Extract the features of an error from the output of a tool."""
+    """Return the features of an error in the output of a tool."""
     text = output if len(output) <= HEAD + TAIL else f"{output[:HEAD]}\n{output[-TAIL:]}"
     names = {name.casefold() for name in _NAME.findall(text)}
     codes = {code.casefold() for code in _CODE.findall(text) if code not in GENERAL_CODES}
@@ -112,7 +112,10 @@ def fault_of(output: str) -> Fault:
 
 
 def likeness(memory: Memory, fault: Fault, rare: Collection[str]) -> tuple[float, tuple[str, ...]]:
-    """Return the probability that a memory is about an error, and the shared terms. Only ``rare`` words count."""
+    """Return the probability that a memory is about an error, and the terms that both contain.
+
+    Of the error's words only those in ``rare`` count.
+    """
     text = f"{memory.summary} {memory.content} {memory.rationale} {' '.join(memory.tags)}".casefold()
     own = [name for name in sorted(fault.specific) if _stands_in(name, text)]
     own += filter(None, [fault.folder_named(memory.content)])

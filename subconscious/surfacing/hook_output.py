@@ -19,7 +19,7 @@ def output(event: str, context: str, message: str) -> bytes:
 
 
 def in_form_of(entry: Entry, answer: bytes) -> bytes:
-    """Return what a hook prints for the client of an entry."""
+    """Return a response in the form that the client of ``entry`` reads."""
     if not entry.client or not answer.startswith(b"{"):
         return answer if not entry.client else b""
     said = CLIENTS[entry.client].answer(entry.event, json.loads(answer))

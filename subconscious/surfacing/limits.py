@@ -1,4 +1,4 @@
-"""Limits of what a session is given proactively; each suppressed memory gets its reason. Pure."""
+"""Limits what a session is given proactively, with a reason for each memory that is not given. No input or output."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""Relevance from which the reason of a suppressed memory is recorded: below it, the memory was about something else."""
+"""The least relevance of a memory with a recorded reason: less relevant ones were about something else."""
 
 TWICE = "another memory says the same in the same words"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One memory that a session was given proactively: when, and the file that it was about, if any."""
+    """A memory that a session was given proactively: when, and the path of the file that it was given with, if any."""
 
     memory_id: int
     at: float
@@ -28,7 +28,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits in force; with ``about`` 0, memories for one file are not counted separately."""
+    """The limits in force. If ``about`` is 0, memories for the same file have no limit of their own."""
 
     session: int
     about: int
@@ -37,12 +37,12 @@ class Limits:
     relevance: float
     kinds_off: tuple[str, ...] = ()
     characters: int = 1 << 30
-    """Of all memories that the session is given."""
+    """The most characters of all memories that the session is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a session has: the hashes of what is in its context, and what it was given proactively."""
+    """What a session has been given: the hashes of all memories in its context, and its proactive memories."""
 
     session_id: str
     ledger: Collection[str] = ()
@@ -51,7 +51,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The memories to give, best first, and the suppressed ones."""
+    """The memories to give, best first, and those that are not given."""
 
     fit: tuple[Hit, ...]
     held: tuple[Held, ...]
@@ -78,7 +78,10 @@ def sift(
     about: str = "",
     elsewhere: Mapping[int, str] = MappingProxyType({}),
 ) -> Sifted:
-    """Separate the memories to give from suppressed ones; ``elsewhere`` names files that already state a memory."""
+    """Separate the memories to give from the others.
+
+    ``elsewhere`` has the file that already states a memory, by memory id.
+    """
     left = room(limits, seen, about)
     fit: list[Hit] = []
     held: list[Held] = []

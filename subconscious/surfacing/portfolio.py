@@ -1,7 +1,7 @@
-"""Chooses the memories that a session starts with: a few of each group instead of the top of one ranking. Pure.
+"""Chooses the memories that a session starts with: a few of each group, not the top of one ranking. No input or output.
 
-The groups in order of priority: pinned and promoted memories and standing rules of the user, ways out of recurring
-failures, decisions about the work of the branch, and one or two others.
+The groups, in order of priority: pinned and promoted memories and lasting rules of the user; ways out of failures that
+recur; decisions about the work of the branch; one or two other memories.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin
 
 RULE_KINDS = frozenset({"preference", "lesson", "pattern"})
-"""Kinds of memories in which users say how to work."""
+"""The kinds of memories that say how to work."""
 
 WAY_OUT = "observed-1"
 """The extractor of memories about ways out of failures."""
 
 OF_ONE_SESSION = 2
-"""Memories from one session that a start may contain."""
+"""The most memories from one session that a start may contain."""
 
 MOST_UNHEEDED = 3
 """Sessions without a response after which a memory is no longer given at starts."""
@@ -30,18 +30,18 @@ Alike = Callable[[Memory, Memory], bool]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hits of one sort, best first, and how many of them may be given. ``name`` is in the singular."""
+    """Hits of one group, best first, and how many of them may be given. ``name`` is in the singular."""
 
     name: str
     hits: Sequence[Hit]
     most: int
     free: bool = False
-    """Whether a person or a date chose them: then the limit for one source session does not apply."""
+    """Whether a person or a date chose the hits: then the limit for memories of one session does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One chosen hit, its group, and why it is given."""
+    """A chosen hit, its group, and the reason why it is given."""
 
     hit: Hit
     group: str
@@ -54,7 +54,7 @@ def is_rule(memory: Memory) -> bool:
 
 
 def choose(groups: Sequence[Group], most: int, alike: Alike) -> list[Pick]:
-    """Choose from the groups in their order. Of memories that say the same, the first is chosen."""
+    """Return at most ``most`` hits, group by group. Of memories that say the same, the first is chosen."""
     picks: list[Pick] = []
     sources: Counter[str | None] = Counter()
     for group in groups:

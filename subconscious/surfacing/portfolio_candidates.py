@@ -1,4 +1,4 @@
-"""Gathers and groups the memories that a session may start with; `surfacing.portfolio` chooses among them."""
+"""Collects and groups the memories that a session may start with; `surfacing.portfolio` chooses among them."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     import numpy
 
 LOOKED_AT = 24
-"""Rules and ways out that are examined; of relevant and recent memories, twice as many as may be given."""
+"""The rules and ways out that are examined; of relevant and recent memories, twice as many as may be given."""
 
 OTHERS = 2
 WAYS_OUT = 2
 DECISIONS = 3
 
 NEWS = 2 * 86_400.0
-"""Seconds for which any start is given a fact that a user stated; later, what is about it."""
+"""The seconds for which every start may be given a fact that a user stated; later only if the work is about it."""
 
 TOUCHES = 0.2
-"""Relevance to the branch and the last requests from which a decision is about the current work."""
+"""The least relevance, to the branch and the last requests, of a decision about the current work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a session is about to work on, if known; ``known`` are the hashes of what is in its context."""
+    """What a session is about to work on, if known. ``known`` are the hashes of the memories in its context."""
 
     session_id: str
     project_id: str
@@ -68,7 +68,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """The memories that may be given, with the responses to them and their promotion."""
+    """The memories that may be given, with the responses to them and whether they are promoted."""
 
     hits: Mapping[int, Hit]
     responses: Mapping[int, Responses]
@@ -83,7 +83,7 @@ class _Weighed:
 
 
 async def chosen(ctx: RecallContext, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
-    """Return the memories that a session starts with, in order. ``due`` are those whose date has come."""
+    """Return the memories that a session starts with, in order. ``due`` are memories with a date that has come."""
     due = [hit for hit in due if _may_be_given(hit, work)]
     due_ids = {hit.memory.id for hit in due}
     weighed = await _weigh(ctx, work, due_ids)
@@ -118,14 +118,14 @@ async def _weigh(ctx: RecallContext, work: Work, due: Collection[int]) -> _Weigh
 
 
 async def _superseded(ctx: RecallContext, listed: list[Memory], found: list[Hit], project_id: str) -> set[int]:
-    """Return the superseded memories. Those of search results are known already, unless marks are switched off."""
+    """Return the ids of superseded memories. Search results have this information unless marks are switched off."""
     unknown = [hit.memory for hit in found if hit.repute is None]
     gone = await superseded(ctx, [*listed, *unknown], project_id)
     return gone | {hit.memory.id for hit in found if hit.repute is not None and hit.repute.superseded_by}
 
 
 def _may_lead(memory: Memory) -> bool:
-    """Whether a memory may have been promoted, so that looking it up is worthwhile."""
+    """Whether a memory may have been promoted, so that its promotion status has to be looked up."""
     return memory.recurrence > 1 or memory.kind in ("blocker", "dead_end", "lesson")
 
 
@@ -163,7 +163,7 @@ def _groups(ctx: RecallContext, work: Work, weighed: _Weighed, most: int) -> lis
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:
-    """Return the sort key of a rule: promoted first, then the most ignored and repeated, then the latest."""
+    """Return the sort key of a rule: first promoted rules, then the most ignored and repeated ones, then the latest."""
     memory, known = hit.memory, weighed.response(hit.memory)
     return (memory.id not in weighed.promoted, -known.violated, -memory.recurrence, -memory.said_at, -memory.id)
 
@@ -177,10 +177,11 @@ def _touches(hit: Hit, work: Work) -> bool:
 
 
 def _may_fit(hit: Hit, work: Work) -> bool:
-    """Whether a memory may be given at a start: what was said or found for one task only on the branch of that task.
+    """Whether a memory may be given at a start. A statement or finding for one task needs the branch of that task.
 
     On a trunk, where the next task is a different one, such a memory waits for a prompt or file that it is about,
-    unless several sessions found it and the last requests are about it. A fact that a user stated is news for two days.
+    unless several sessions found it and it is relevant to the last requests. A fact that a user stated may be given for
+    two days.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
     if is_fact(hit.memory) and time() - hit.memory.said_at > NEWS:
@@ -191,7 +192,7 @@ def _may_fit(hit: Hit, work: Work) -> bool:
 
 
 def _worth(ctx: RecallContext, hit: Hit, branch: str) -> float:
-    """Return how likely a session needs a memory: relevance, confidence and branch, faded by age."""
+    """Return a score for how much a session needs a memory: from relevance, confidence, branch and age."""
     here = 1.0 if branch and hit.memory.branch == branch else 0.0
     apart = min(1.0, branch_factor(hit.memory, branch, ctx.worktree_state))
     used = 1.0 + PRIORITY_WEIGHT * hit.priority
@@ -203,7 +204,7 @@ async def _vectors(ctx: RecallContext, ids: Iterable[int]) -> Mapping[int, numpy
 
 
 class _Alike:
-    """Whether two memories say the same. Words are compared only if the vectors are near or missing."""
+    """Whether two memories say the same. Words are compared only if the vectors are similar or missing."""
 
     def __init__(self, vectors: Mapping[int, numpy.ndarray]) -> None:
         self._vectors = vectors

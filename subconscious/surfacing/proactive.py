@@ -42,39 +42,39 @@ from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.text.terms import terms
 
 PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
-"""Events of proactive surfacing."""
+"""The events with which memories are given proactively: a prompt, a file, a failed tool call."""
 
 CANDIDATES = 100
-"""Memories that are compared with a file or an error."""
+"""The memories that are compared with a file or an error."""
 
 STORY, LEAST_STORY = 600, 300
-"""Characters that the story of an earlier session may take of the allowance of a session, and that it needs."""
+"""The most and the fewest characters of an earlier session's record, taken from what the session may be given."""
 
 RECORDS = {PROMPTED: STORY, TOLD_SHORTLY: ANSWER_LENGTH}
-"""Characters of a record of an earlier session, by the event that is recorded for it."""
+"""The most characters of an earlier session's record, by the event under which it is recorded."""
 
 NEAR_WORK = 0.4
-"""Cosine to the prompt of the session from which a finding on a file is about its work: that of an ordinary hit."""
+"""The least cosine, between the session's prompt and a finding on a file, at which the finding is about the work."""
 
 OVERTAKEN = 2
-"""Later sessions that changed a file from which a finding on it is likely to be outdated."""
+"""The number of later sessions that changed a file, from which a finding on the file counts as outdated."""
 
 WORK_LETTERS = 400
-"""Characters of a prompt that findings are compared with: prompts begin with what they ask for."""
+"""The characters of a prompt that findings are compared with: prompts begin with what they ask for."""
 
 BOUND = "occasion"
-"""The name of the engine that finds memories bound to prompts and types of files."""
+"""The name under which memories bound to prompts and file types appear among search engines."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
-"""Failures and habits that are given with one prompt or file, and in one session."""
+"""The most failures and habits that are given with one prompt or file, and in one session."""
 
 RARE = 50
-"""Memories of a project that may contain a word for it to count as rare."""
+"""The most memories of a project that may contain a rare word."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurfacingEvent:
-    """An event that something may be given with. ``about`` is the path of a file within its checkout."""
+    """A moment at which memories may be given. ``about`` is a file's path within its checkout, "" without a file."""
 
     session_id: str
     project_id: str
@@ -88,7 +88,7 @@ class SurfacingEvent:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A typed prompt without secrets and private spans, and its place; ``commits`` are the latest commits there."""
+    """A typed prompt, without secrets and private spans. ``commits`` are the latest commits: time and subject."""
 
     session_id: str
     project_id: str
@@ -97,11 +97,11 @@ class Prompt:
     commits: tuple[tuple[float, str], ...] = ()
     folder: str = ""
     first: bool = False
-    """Whether it is the first prompt of the session; ``folder`` is the checkout."""
+    """Whether this is the first prompt of the session."""
 
 
 async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
-    """Give the few memories that a prompt is about or that are due, and the story of similar work."""
+    """Return the few memories that a prompt is about or that are due, and the record of a session with similar work."""
     due = await _due(ctx, prompt)
     known = await bindable(ctx, prompt.project_id)
     seen = await _seen(ctx, prompt.session_id, known)
@@ -131,7 +131,7 @@ async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
 
 
 async def _last_work(ctx: RecallContext, prompt: Prompt) -> Left | None:
-    """Return the last session, if this is the first prompt and it continues its work."""
+    """Return the last session if this is the first prompt and the prompt continues that session's work."""
     if not prompt.first:
         return None
     place = StartingPoint(prompt.session_id, prompt.project_id, prompt.branch, prompt.folder)
@@ -139,7 +139,7 @@ async def _last_work(ctx: RecallContext, prompt: Prompt) -> Left | None:
 
 
 async def surface_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Touched) -> rules.Context:
-    """Give the memories bound to the file that a tool was used on, or to all files of its type."""
+    """Return the memories that are bound to the file that a tool was used on, or to all files of its type."""
     known = await bindable(ctx, occasion.project_id)
     seen = await _seen(ctx, occasion.session_id, known)
     given = {one.memory_id for one in seen.bound.given}
@@ -166,10 +166,7 @@ async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Tou
 async def about_the_work(
     ctx: RecallContext, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
 ) -> list[tuple[Memory, float]]:
-    """Leave out findings on a file that the prompt is not about, or that are likely to be outdated.
-
-    Most findings name files that every other session reads. Statements of a person are given in any case.
-    """
+    """Return the memories about a file, without findings that the prompt is not about or that may be outdated."""
     findings = [memory for memory, _ in bound if is_finding(memory)]
     if not findings:
         return list(bound)
@@ -183,7 +180,7 @@ async def about_the_work(
 
 
 async def _far_from(ctx: RecallContext, ids: Sequence[int], work: str) -> set[int]:
-    """Return the ids of the memories that are not about a prompt; none if the vectors are missing."""
+    """Return the ids of the memories that are not about ``work``, a prompt; none if the vectors are missing."""
     asked = await ctx.embed(work[:WORK_LETTERS]) if work and ctx.index is not None else None
     if asked is None or ctx.index is None:
         return set()
@@ -201,7 +198,7 @@ class FailedCall:
 
 
 async def surface_error(ctx: RecallContext, occasion: SurfacingEvent, call: FailedCall | str) -> rules.Context:
-    """Give the way out of a failure if that failure is known, else memories about the same error."""
+    """Return the way out of a failure if the failure is known, else memories about the same error."""
     seen = await _seen(ctx, occasion.session_id, await bindable(ctx, occasion.project_id))
     if not room(limits(ctx, FAILED), seen.ordinary):
         return rules.SILENCE
@@ -234,7 +231,7 @@ async def _alike(
 
 
 async def _findings_in_folder(ctx: RecallContext, occasion: SurfacingEvent, fault: Fault) -> list[Hit]:
-    """Return the unconfirmed memory about failures in a folder that the error names, if there is one."""
+    """Return the unconfirmed memory about failures in a folder that the error names; an empty list if there is none."""
 
     def sure(memory: Memory) -> float:
         return likeness(memory, fault, ())[0] if fault.folder_named(memory.content) else 0.0
@@ -246,7 +243,7 @@ async def _findings_in_folder(ctx: RecallContext, occasion: SurfacingEvent, faul
 async def _ranked(
     ctx: RecallContext, occasion: SurfacingEvent, engine: str, found: Sequence[tuple[Memory, float]]
 ) -> list[Hit]:
-    """Return hits in the order of their score, as results of an engine of their own."""
+    """Return hits ordered by score, as if ``engine`` were a search engine that found them."""
     found = [(memory, strength) for memory, strength in found if not memory.is_claude_note]
     weights, now = await priorities(ctx, [memory.id for memory, _ in found]), time()
     gone = await superseded(ctx, [memory for memory, _ in found], occasion.project_id)
@@ -271,8 +268,9 @@ async def _ranked(
 class Beside:
     """What is given in addition to the memories that an event is about.
 
-    ``bound`` are the failures and habits that are relevant to it. ``left`` is the last session, whose work continues;
-    ``story`` is another one with similar work. ``ways_out`` may state what worked instead of a failed command.
+    ``bound`` are the failures and habits that are relevant to the event. ``left`` is the last session if the prompt
+    continues its work, ``story`` another session with similar work. ``ways_out`` are memories that may state what
+    worked instead of a failed command.
     """
 
     bound: Sequence[Hit] = ()
@@ -287,7 +285,7 @@ NOTHING_BESIDE = Beside()
 async def _give(
     ctx: RecallContext, occasion: SurfacingEvent, hits: Sequence[Hit], known: Known, beside: Beside = NOTHING_BESIDE
 ) -> rules.Context:
-    """Apply the limits, render what is left, and record it in the ledger before it is sent."""
+    """Apply the limits, render the remaining memories, and record them in the ledger before they are sent."""
     chosen, seen = limits(ctx, occasion.event), known.ordinary
     in_force = await holding_hits(ctx, [*hits, *beside.bound], occasion.project_id)
     elsewhere = await told_elsewhere(ctx, in_force)
@@ -330,7 +328,7 @@ async def _give(
 
 
 def _length(ctx: RecallContext, start: Start, hit: Hit) -> int:
-    """Return the characters of a rendered memory."""
+    """Return the number of characters of a rendered memory."""
     return len(rules.line_of(hit.memory, start.branch, marks_for(ctx, start)(hit.memory), repute=hit.repute))
 
 
@@ -341,7 +339,7 @@ async def _in_context(ctx: RecallContext, session_id: str, fit: Sequence[Hit]) -
 
 
 def _hand_over(ctx: RecallContext, beside: Beside, given: Sequence[Memory], free: int) -> str:
-    """Return the hand-over of the last session, whose work continues; "" without one, or without room."""
+    """Return the hand-over of the last session; "" if there is none, or no room for it."""
     most = min(free, rules.CHARACTERS_A_TOKEN * ctx.settings.handover_tokens)
     if beside.left is None or most < LEAST_STORY:
         return ""
@@ -356,7 +354,7 @@ def _handed(beside: Beside, hand_over: str, record: str) -> Iterator[rules.Hande
 
 
 def _record(ctx: RecallContext, story: Left | None, given: Sequence[Memory], free: int) -> str:
-    """Return the record of an earlier session within what is left of the allowance; "" without one."""
+    """Return an earlier session's record in at most ``free`` characters; "" if there is none, or no room for it."""
     if story is None:
         return ""
     most = min(RECORDS[story.event or PROMPTED], free, rules.CHARACTERS_A_TOKEN * ctx.settings.handover_tokens)
@@ -381,9 +379,10 @@ def limits(ctx: RecallContext, event: str) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a session was given proactively: ``ordinary`` counts against its own limits, ``bound`` against ``unspent``.
+    """What a session was given proactively.
 
-    ``unspent`` is what the start left of its allowance, because bound memories could have been given there.
+    ``ordinary`` are the memories with limits of their own. ``bound`` are the failures and habits, limited by
+    ``unspent``: what the start left of its allowance, because they could have been given there.
     """
 
     ordinary: Seen
@@ -392,7 +391,7 @@ class Known:
 
 
 async def _seen(ctx: RecallContext, session_id: str, bindable: Sequence[Memory] = ()) -> Known:
-    """Return what a session was given; the record of an earlier session counts as one memory of full length."""
+    """Return what a session was given. The record of an earlier session counts as one memory of full length."""
     given = [Given(*row) for row in await surfaces.proactive(ctx.database, session_id)]
     ids = {memory.id for memory in bindable}
     bound = [one for one in given if one.memory_id in ids]
@@ -406,7 +405,7 @@ async def _seen(ctx: RecallContext, session_id: str, bindable: Sequence[Memory] 
 
 
 async def _unspent(ctx: RecallContext, session_id: str, *, handed: bool) -> Limits:
-    """Return what the start left of its allowance; a hand-over counts with its full length."""
+    """Return how much the start left of its allowance. A hand-over counts with its full length."""
     chosen = ctx.settings
     count, used = await surfaces.start_usage(ctx.database, session_id)
     tokens = chosen.start_tokens - chosen.handover_tokens * handed
@@ -422,7 +421,7 @@ async def _unspent(ctx: RecallContext, session_id: str, *, handed: bool) -> Limi
 
 
 async def _due(ctx: RecallContext, prompt: Prompt) -> dict[int, Due]:
-    """Return what a prompt makes due: dates that have come, and milestones that it mentions."""
+    """Return the memories that are due, by id: their date has come, or the prompt mentions their milestone."""
     if not ctx.settings.surface_due:
         return {}
     waiting = await triggers.milestones(ctx.database, prompt.project_id)
@@ -431,6 +430,6 @@ async def _due(ctx: RecallContext, prompt: Prompt) -> dict[int, Due]:
 
 
 def _has_come(milestone: Due, prompt: Prompt) -> bool:
-    """Whether a prompt mentions a milestone, or a commit that is newer than the memory does."""
+    """Whether a prompt mentions a milestone, or a commit does that is newer than the memory."""
     news = [subject for at, subject in prompt.commits if at > milestone.said_at]
     return any(mentions_milestone(milestone.words, text) for text in (prompt.text, *news))

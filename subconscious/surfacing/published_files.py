@@ -1,8 +1,8 @@
 """Publishes the names of all files that memories mention, so that hooks ask the daemon about no other file.
 
 `hooks/known_files.py` reads ``run/file-names`` after each file that a session reads or edits. The list may name too
-many files, never too few: storing a memory removes it at once, and it is written again when nothing more is stored. It
-is replaced as a whole, with mode 0600. Its age tells whether a daemon still maintains it (docs/protocol.md).
+many files, never too few: storing a memory removes it at once, and it is written again when no more memories are being
+stored. It is replaced as a whole, with mode 0600. Its age shows whether a daemon still maintains it (docs/protocol.md).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ log = logging.getLogger("subconscious.surfacing")
 
 HEADER, END = b"subconscious-files 1\n", b"end\n"
 LARGEST = 1 << 20
-"""Bytes above which nothing is published, because every hook reads the whole file."""
+"""The most bytes of a list that is published: every hook reads the whole file."""
 
 PAUSE = 3.0
 """Seconds between two checks for new memories. The list is published once a check finds none."""
 
 RENEWAL = 30.0
-"""Age in seconds from which the modification time of a list that is still valid is renewed."""
+"""The age in seconds at which the modification time of a valid list is renewed."""
 
 _RUN = re.compile(r"[\w.@+-]+")
 _PUBLISHED = re.compile(r"[A-Za-z0-9_.@+-]{1,255}")
@@ -49,7 +49,7 @@ class FileNames:
         self._names: dict[int, frozenset[str]] = {}
 
     def invalidate(self) -> None:
-        """Remove the list after something was stored: hooks ask the daemon until it is published again."""
+        """Remove the list because a memory was stored: hooks then ask about every file until there is a new list."""
         self._changes += 1
         self._published = None
         self._path.unlink(missing_ok=True)
@@ -101,7 +101,7 @@ class FileNames:
 
 
 def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
-    """Yield the lines that are published for a memory: names of files, and "*.go" for all files of a type."""
+    """Yield the lines that are published for a memory: file names, and "*.go" for all files of a type."""
     yield from names_in(content, files)
     yield from (f"*{suffix}" for suffix in types_of(content))
 
@@ -109,7 +109,7 @@ def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
 def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
     """Yield the file names by which `subconscious.recall.file_binding.bond` may bind a memory, and perhaps a few more.
 
-    Hooks look up only names of plain letters with a dot, so others are left out.
+    Only names of plain letters with a dot are yielded: hooks look up no others.
     """
     named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
     written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
@@ -117,7 +117,7 @@ def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def _cuts(run: str) -> Iterator[str]:
-    """Yield the file names that a run of characters may contain, as in "@app/x.py," or "x.py-style"."""
+    """Yield the file names in a text without spaces, such as "@app/x.py," or "x.py-style"."""
     begins = [0, *(at + 1 for at, sign in enumerate(run) if sign in "@+")]
     ends = [at for at in range(1, len(run) + 1) if not re.match(r"\w|\.\w", run[at : at + 2])]
     yield from (run[begin:end] for begin in begins for end in ends if begin < end)

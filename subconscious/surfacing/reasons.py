@@ -1,4 +1,4 @@
-"""Words for why a session is given a memory: recorded with it, and shown by `why-surfaced` and the page. Pure."""
+"""Words for why a session is given a memory. They are recorded with it and shown by `why-surfaced` and the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subconscious.text.terms import stem, terms
 
 FITS = "fits the prompt"
 FIT = "fits the branch and the latest prompts"
-"""Why search results are given with a prompt, and at a start."""
+"""The reason for search results, with a prompt and at a start."""
 
 NAMES_STEP = "the prompt names a step, a command or a type of files that it is about"
 OF_TYPE = "about files of this type"
@@ -24,7 +24,7 @@ PROMOTED = "promoted to knowledge of this project"
 WAY_OUT = "a way out of a failure that recurs in this project"
 
 ENGINES = MappingProxyType({"vector": "near in meaning", "graph": "linked to memories that fit"})
-"""What an engine found, for hits that share no word with the query."""
+"""The reason for hits that share no word with the query, by the engine that found them."""
 
 MOST_WORDS, MOST_FILES = 4, 3
 
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[^\W\d_]{3,24}")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a session's work when it starts: words about it, its branch, and files of the last session."""
+    """What is known of a session's work at its start: words about it, its branch, and the last session's files."""
 
     words: str = ""
     branch: str = ""
@@ -42,7 +42,7 @@ class Known:
 
 
 def shared_words(asked: str, memory: Memory) -> list[str]:
-    """Return the first few words of a memory that a query has, too."""
+    """Return the first few words that a query shares with a memory."""
     stems = {stem(term) for term in terms(asked)}
     found: dict[str, str] = {}
     for word in _WORD.findall(memory.content):
@@ -52,7 +52,7 @@ def shared_words(asked: str, memory: Memory) -> list[str]:
 
 
 def fitting(what: str, asked: str, hit: Hit) -> str:
-    """Return why a hit fits a query: the words that they share, or how else it was found."""
+    """Return the reason why a hit fits a query: the words that they share, or the engine that found it."""
     if words := shared_words(asked, hit.memory):
         return f"{what}: shares {listed(words)}"
     found = {engine.engine for engine in hit.engines}
@@ -61,13 +61,13 @@ def fitting(what: str, asked: str, hit: Hit) -> str:
 
 
 def of_prompt(prompt: str, hits: Sequence[Hit], bound: Sequence[Hit]) -> dict[int, str]:
-    """Return why each memory is given with a prompt; ``bound`` are the failures and habits that it asks for."""
+    """Return the reason for each memory given with a prompt; ``bound`` are the relevant failures and habits."""
     reasons = {hit.memory.id: fitting(FITS, prompt, hit) for hit in hits}
     return reasons | {hit.memory.id: NAMES_STEP for hit in bound}
 
 
 def at_start(hit: Hit, group: str, known: Known) -> str:
-    """Return why a memory of a group is given at a start."""
+    """Return the reason why a memory of ``group`` is given at a start."""
     memory = hit.memory
     if group == "pinned":
         return "pinned"
@@ -81,7 +81,7 @@ def at_start(hit: Hit, group: str, known: Known) -> str:
 
 
 def _of_decision(hit: Hit, known: Known) -> str:
-    """Return why a decision is about the work of the branch."""
+    """Return the reason why a decision is about the work of the branch."""
     names = {file.replace("\\", "/").rpartition("/")[2]: file for file in hit.memory.files}
     if files := [name for name in names if name in known.files]:
         return f"a decision about {listed(files[:MOST_FILES])}, on which the last session worked"
@@ -91,6 +91,6 @@ def _of_decision(hit: Hit, known: Known) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words in a row: ``a, b and c``."""
+    """Return words as a list in a sentence: ``a, b and c``."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

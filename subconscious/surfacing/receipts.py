@@ -1,4 +1,4 @@
-"""One line for the user: what a session was given at its start, and what was stored from a turn. Pure."""
+"""Words one line for the user: what a session was given at its start, or what was stored after a turn."""
 
 from __future__ import annotations
 

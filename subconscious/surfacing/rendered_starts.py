@@ -1,7 +1,8 @@
-"""Starts that a hook printed from the rendered copy because no daemon answered.
+"""Records the starts that a hook printed from the rendered copy, because no daemon answered.
 
-The hook writes an entry ``Given`` with the ids that it printed. The entry may still be in the spool when the first
-prompt arrives. Then it is read from there, so that the session is not given the same memories again.
+The rendered copy is a file with the text of the next start. The hook writes a spool entry ``Given`` with the ids of the
+memories that it printed. If the entry is still in the spool when the first prompt arrives, it is read from there, so
+that the session is not given the same memories again.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from subconscious.system.safe_files import read_beginning
 
 EVENT = "Given"
 OPTION = "given"
-"""The option of the entry that holds the ids, joined by dots."""
+"""The option of the spool entry that contains the memory ids, joined by dots."""
 HOW = "start/rendered"
-"""The event under which the ledger records it."""
+"""The event under which the ledger records such a start."""
 MOST = 50
 MOST_LOOKED_AT = 1000
-"""The latest spool entries that are searched while a prompt waits."""
+"""The spool entries that are searched while a prompt waits: the latest."""
 WHY = "read from the rendered copy: the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
@@ -51,7 +52,7 @@ def _waiting(spool: Path, session_id: str) -> Iterator[Entry]:
 
 
 async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
-    """Record once what a session was given, and that it was greeted. Ids of other projects are ignored."""
+    """Record once what a session was given, and that it had its start. Ids of other projects are ignored."""
     bare = replace(entry, options={name: value for name, value in entry.options.items() if name != OPTION})
     await note(tx, bare, project)
     session_id, at = entry.payload.session_id, min(entry.at, time())

@@ -1,4 +1,4 @@
-"""Composes what a session starts with, and records what sessions are given."""
+"""Composes what a session is given at its start, and records what sessions are given."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from subconscious.text.quoting import quote
 
 DAY = 86_400.0
 GREETING = "start/"
-"""Prefix of the events of starts."""
+"""The prefix of all events that are starts."""
 
 LONGEST_AT_START = 400
-"""Characters of one memory that are given at a start."""
+"""The most characters of one memory that a start contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is known about a session that is given something.
+    """What is known about a session that is given memories.
 
-    ``asked`` describes the search for `why-surfaced`, as do ``about``, ``limits`` and ``reasons``. ``late`` means that
-    the session is under way, so that its own statements are in its context. ``due`` are the triggers of memories.
-    ``lasting`` are additional lines, ``extra`` those that a hand-over replaces. ``folder`` is the checkout. Sessions
-    that ended before ``since`` are known already.
+    ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` and
+    ``reasons``. ``late`` means that the session has begun already, so that its own statements are in its context.
+    ``due`` are the due dates of memories. ``lasting`` are additional lines, ``extra`` are additional lines that a
+    hand-over replaces. ``folder`` is the checkout. The session knows the sessions that ended before ``since`` already.
     """
 
     session_id: str
@@ -65,7 +65,7 @@ class Start:
 
 
 async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
-    """Choose what a session starts with, and record it in the ledger before it is sent."""
+    """Choose what a session is given at its start, and record it in the ledger before it is sent."""
     start = replace(start, due=await due_now(ctx, start.project_id))
     context = await compose_start(ctx, start)
     await save_given(ctx, start, context)
@@ -73,7 +73,10 @@ async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
 
 
 async def compose_start(ctx: RecallContext, start: Start, without: Collection[int] = ()) -> rules.Context:
-    """Choose what a session starts with, ``without`` some memories. Records nothing: it may be for a later session."""
+    """Choose what a session is given at its start, except the memories ``without``.
+
+    Records nothing, because the result may be for a later session.
+    """
     chosen = ctx.settings
     left = await left_behind(ctx, _place(start))
     picks = await portfolio_candidates.chosen(
@@ -118,12 +121,12 @@ async def _work(
 
 
 def brief(memory: Memory) -> str:
-    """Return the beginning of a memory, as starts give it, where several share little room."""
+    """Return the beginning of a memory's text, of the length that a start has room for."""
     return quote(memory.content, LONGEST_AT_START)
 
 
 async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
-    """Return the memories that are due and have not been given to any session since their date."""
+    """Return the memories that are due and that no session has been given since their date."""
     if not ctx.settings.surface_due:
         return {}
     now = time()
@@ -132,7 +135,7 @@ async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
 
 
 def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
-    """Return a function that gives the marks of a memory: that it is due, outdated, or of another branch."""
+    """Return a function that returns the marks of a memory: due, outdated, or from another branch."""
 
     def marks(memory: Memory) -> tuple[str, ...]:
         due = start.due.get(memory.id)
@@ -142,9 +145,10 @@ def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
 
 
 async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -> None:
-    """Record what a session was given, and that it was greeted, even if there was nothing to give.
+    """Record what a session was given, and that it had its start, even if nothing was given.
 
-    Being given does not count as use. Only requested memories do at once, others when an answer uses them.
+    Being given does not count as use. A memory that was requested counts as used at once, others when an answer uses
+    them.
     """
     now, reasons = time(), context.reasons or ("",) * len(context.hits)
     rows = [
@@ -179,14 +183,14 @@ async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -
 
 
 async def due_hits(ctx: RecallContext, due: Mapping[int, Due]) -> list[Hit]:
-    """Return due memories as hits without a search."""
+    """Return the due memories as hits, without a search."""
     now = time()
     known = await memories.get_many(ctx.database, list(due))
     return [Hit(known[number], 1.0, decay_factor(ctx, known[number], now)) for number in due if number in known]
 
 
 def _why(hit: Hit, start: Start, reason: str) -> str:
-    """Return why a memory was given, for `why-surfaced`; ``reason`` is that of a start."""
+    """Return why a memory was given, for `why-surfaced`; ``reason`` is the reason of a start."""
     if hit.memory.id in start.due:
         return rules.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
     return reason or start.reasons.get(hit.memory.id, start.asked)

@@ -1,4 +1,4 @@
-"""Checks in the background what has become of the files and branches that memories are bound to."""
+"""Checks in the background whether the files and branches that memories are bound to have changed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from subconscious.system.projects import Checkout, head
 log = logging.getLogger("subconscious.surfacing")
 
 PAUSE = 60.0
-"""Seconds for which a check of a project is valid."""
+"""The seconds for which the result of a check of a project is used."""
 
 FRESH = 86_400.0
-"""Seconds after a memory was stated within which the first check of its files counts as their original state."""
+"""The seconds after a statement in which a first check of its files counts as their state at that time."""
 
 MOST_MEMORIES = 2000
 MOST_DIGESTS = 500
-"""Files of a project that are read in one check."""
+"""The most files of a project that are read in one check."""
 
 
 class WorktreeWatch:
-    """The loop that examines the folders of projects in use."""
+    """A background task that checks the checkouts of the projects in use."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -35,7 +35,7 @@ class WorktreeWatch:
         self._looked: dict[tuple[str, str, str], float] = {}
 
     async def run(self) -> None:
-        """Examine the folders that sessions work in, until cancelled."""
+        """Check the folders that sessions work in, until cancelled."""
         while True:
             await self._worktrees.woken.wait()
             self._worktrees.woken.clear()
@@ -94,7 +94,7 @@ Stamps = dict[tuple[int, str], str]
 def _compared(
     bound: list[Memory], checkout: Checkout, stamps: Stamps, closed: set[int]
 ) -> tuple[dict[int, tuple[str, ...]], Stamps]:
-    """Return the changed files by memory, and the digests of files that are checked for the first time."""
+    """Return the changed files by memory id, and the digests of the files that are checked for the first time."""
     outdated: dict[int, tuple[str, ...]] = {}
     fresh: Stamps = {}
     digests: dict[str, str] = {}
