@@ -1,1 +1,1 @@
-"""Search: engines return ranked ids, fusion merges them into one ranking, selection decides what is shown."""
+"""Search: engines return ranked memory ids, fusion merges the rankings into one, selection chooses the hits to show."""

@@ -1,4 +1,4 @@
-"""Search budgets: how many hits engines return, how far links are followed, and how long an answer may be."""
+"""Search budgets: how many hits each engine returns, how far links are followed, and how long a result may be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subconscious.recall.graph import Reach
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """One budget: hits per engine, whether a second search is made, the reach of links, tokens of an answer."""
+    """One budget: hits per engine, whether there is a second search, how far links are followed, tokens to return."""
 
     hits: int
     again: bool

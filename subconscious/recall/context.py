@@ -1,7 +1,8 @@
-"""Raises hits by their context: neighbours in the same session, and the session as a whole (docs/architecture.md).
+"""Raises the scores of hits by their context: memories before and after them in a session, and the session as a whole.
 
-People and models explain a thing over several turns: the words of the query may be in one memory and the answer in the
-next. So a memory gains from the scores of its neighbours, and from a session with many hits. Pure.
+People and models explain a thing over several turns: the words of the query may be in one memory, and what was asked
+for in the next. So a memory gains from the scores of its neighbours, and from a session with many hits. No input or
+output; docs/architecture.md says more.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from dataclasses import dataclass
 from subconscious.recall.fusion import Fused
 
 REACH = 2
-"""Neighbours to each side of a memory that count."""
+"""The neighbours of a memory that count, to each side."""
 
 BEST = 2
-"""Hits of a session that make up its score."""
+"""The hits of a session that make up the session's score: the best."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextWeights:
-    """Weights of the neighbours and of the session, against a hit's own score of at most 1."""
+    """The weights of the neighbours and of the session, relative to a hit's own score of at most 1."""
 
     near: float
     session: float
@@ -29,10 +30,10 @@ class ContextWeights:
 def lift(
     found: Sequence[Fused], sessions: Sequence[Sequence[int]], weights: ContextWeights, limit: int | None = None
 ) -> list[Fused]:
-    """Return the hits with the scores of their context added, 0..1, best first, at most ``limit``.
+    """Return the hits with the scores of their context added: 0 to 1, best first, at most ``limit``.
 
-    Neighbours that no engine found are included. ``sessions`` are the ids of each session's memories in the order in
-    which they were said.
+    Neighbours that no engine found are included. ``sessions`` has the memory ids of each session, in the order in which
+    the statements were made.
     """
     own = {hit.id: hit.relevance for hit in found}
     engines = {hit.id: hit.engines for hit in found}
@@ -51,7 +52,7 @@ def lift(
 
 
 def _near(ids: Sequence[int], own: Mapping[int, float]) -> dict[int, float]:
-    """Return the sum of the neighbours' scores for each memory of a session that has any."""
+    """Return, by id, the sum of the neighbours' scores; memories without neighbours among the hits are left out."""
     near: dict[int, float] = {}
     for place, one in enumerate(ids):
         if score := own.get(one, 0.0):

@@ -1,7 +1,7 @@
 """Finds the time in a query: "last week", "yesterday", "in March", "since 2026-01-02", "two months ago".
 
-A small grammar of English time expressions. Dates are relative to the clock that the caller passes, in its time zone.
-Pure.
+A small grammar of English time expressions. Dates are relative to the time that the caller passes, in its time zone. No
+input or output.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
 LONGEST = 2000
-"""Characters of a query that are searched: a pasted page is unlikely to name a time on purpose."""
+"""The characters of a query that are searched: a pasted page is unlikely to name a time on purpose."""
 LONG_AGO = 100
-"""Years that a query can look back."""
+"""The most years that a query can look back."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -47,18 +47,18 @@ _SPOKEN = re.compile(
     re.IGNORECASE,
 )
 _BARE = frozenset({"may", "march", "mar", "sat", "sun", "dec", "jan", "fall", "second"})
-"""Words that are a time only together with a preposition or a number."""
+"""Words that mean a time only together with a preposition or a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of time in seconds since the epoch, None where it is open; ``until`` is excluded."""
+    """A span of time in seconds since the epoch; None means an open end, and ``until`` is excluded."""
 
     since: float | None = None
     until: float | None = None
 
     def holds(self, at: float) -> bool:
-        """Whether a moment lies within."""
+        """Whether a time, in seconds since the epoch, lies within the span."""
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
 
 
@@ -72,11 +72,11 @@ class Spoken:
 
 
 _Days = tuple[date, date]
-"""The first day of a period and the one after its last."""
+"""The first day of a period, and the day after its last day."""
 
 
 def spoken(text: str, now: datetime) -> Spoken | None:
-    """Return the first time expression in a text; None if it has none. ``now`` must have a time zone."""
+    """Return the first time expression in a text; None if there is none. ``now`` must have a time zone."""
     for found in _SPOKEN.finditer(text[:LONGEST]):
         span = _span(found, now)
         if span is not None:
@@ -85,7 +85,7 @@ def spoken(text: str, now: datetime) -> Spoken | None:
 
 
 def moment(text: str, now: datetime, *, end: bool = False) -> float | None:
-    """Return the start (or end) of the time in ``text``, a value of `--since` or `--until`; None if it is no time."""
+    """Return the start (or end) of the time that a value of `--since` or `--until` names; None if it names none."""
     said = " ".join(text.split())
     if (exact := _exact(said, now.tzinfo)) is not None:
         return exact
@@ -99,7 +99,7 @@ def moment(text: str, now: datetime, *, end: bool = False) -> float | None:
 
 
 def _exact(said: str, zone: tzinfo | None) -> float | None:
-    """Parse a date with a time of day."""
+    """Return the seconds since the epoch of a date with a time of day; None for other texts."""
     if not re.match(rf"{_YEAR}-\d\d-\d\d[T ]\d", said):
         return None
     try:
@@ -157,7 +157,7 @@ def _number(text: str) -> int:
 
 
 def _back(day: date, count: int, unit: str) -> date | None:
-    """Return the day ``count`` units earlier; None if there is no such day."""
+    """Return the day that is ``count`` units before ``day``; None if there is no such day."""
     if unit in ("day", "week"):
         return _day(lambda: day - timedelta(count * (7 if unit == "week" else 1)))
     months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
@@ -251,7 +251,7 @@ def _latest_month(name: str, today: date, back: int) -> _Days | None:
 
 
 def _months(index: int, count: int) -> _Days | None:
-    """Return ``count`` months from month number ``index``, counted from the year 0."""
+    """Return ``count`` months from month number ``index``, counted from the year 0; None if there are no such days."""
     (year, month), (end_year, end) = divmod(index, 12), divmod(index + count, 12)
     if not 1 <= year <= end_year <= 9999:
         return None
@@ -284,7 +284,7 @@ def _quarter(said: str, today: date) -> _Days | None:
 
 
 def _month(said: str, today: date) -> _Days | None:
-    """Parse a month or a day of a month; without a year, the latest that has begun."""
+    """Return the days of a month, or of a day with its month. Without a year, it is the latest that has begun."""
     found = re.fullmatch(rf"(?:({_DAY}) (?:of )?)?({_MONTH})(?: ({_DAY}))?(?:,? ({_YEAR}))?", said)
     if found is None:
         return None

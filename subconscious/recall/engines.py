@@ -1,7 +1,7 @@
-"""The search engines: functions from a query to a ranking, listed in ENGINES. Presets hold their weights.
+"""The search engines: functions from a query to a ranking, listed in ENGINES. Presets contain their weights.
 
-Full text and vectors are asked first. Their best hits sharpen the query for a second vector search, and are the start
-of the walk over links.
+Full text and vectors are searched first. Their best hits sharpen the query for a second vector search, and are the
+starting points from which links are followed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     Vector = NDArray[numpy.float32]
 
 FEEDBACK_HITS = 5
-"""Hits that the query vector moves towards."""
+"""The best hits towards which the query vector is moved."""
 
 COMMON_SHARE = 0.8
-"""Share of the mean of all hits that is subtracted."""
+"""The share of all hits' mean vector that is subtracted from each hit."""
 
 FEWEST_HITS = 20
-"""Hits below which their mean says nothing about a store: no second search is made."""
+"""The fewest hits for a second search: the mean of fewer hits says nothing about a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class EngineQuery:
     """A query for the engines. Without ``vector`` only full text is searched; without ``projects``, all projects.
 
     ``pending_vector`` is the embedding while it is being computed, so that only engines that need it wait for it.
-    ``allowed_ids`` are the ids that a narrow filter ``which`` allows: hits of a rare kind would otherwise be crowded
-    out by others. For ``preferred``, a narrower filter with the ids ``preferred_ids``, engines return the best as well.
+    ``allowed_ids`` are the ids that the filter ``which`` allows if they are few: hits of a rare kind would otherwise be
+    crowded out by others. ``preferred`` is a narrower filter, with the ids ``preferred_ids``: engines also return the
+    best hits that it allows.
     """
 
     text: str
@@ -63,7 +64,7 @@ Engine = Callable[["Database", "VectorIndex | None", EngineQuery], Awaitable[Ran
 
 
 async def by_words(database: Database, index: VectorIndex | None, query: EngineQuery) -> Ranking:
-    """BM25 over the full text, stop words dropped."""
+    """Return hits by their words: BM25 over the full text, without stop words."""
     del index
     projects = (*query.projects, full_text.USER_WIDE) if query.projects else ()
     words = terms(query.text)
@@ -74,7 +75,7 @@ async def by_words(database: Database, index: VectorIndex | None, query: EngineQ
 
 
 async def by_meaning(database: Database, index: VectorIndex | None, query: EngineQuery) -> Ranking:
-    """Cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
+    """Return hits by the cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
     del database
     query = await _embedded(query)
     if index is None or query.vector is None:
@@ -87,7 +88,7 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Engin
 
 
 async def _embedded(query: EngineQuery) -> EngineQuery:
-    """Wait for the query's vector."""
+    """Return the query with its vector, after waiting for it."""
     return (
         query
         if query.pending_vector is None
@@ -96,7 +97,7 @@ async def _embedded(query: EngineQuery) -> EngineQuery:
 
 
 def _merged(found: Ranking, more: Ranking) -> list[tuple[int, float]]:
-    """Merge two rankings of one engine; their scores are comparable."""
+    """Return two rankings of one engine as one; their scores are comparable."""
     return sorted({*found, *more}, key=lambda hit: (-hit[1], hit[0]))
 
 
@@ -106,7 +107,7 @@ ENGINES: dict[str, Engine] = {"text": by_words, "vector": by_meaning}
 async def find(
     database: Database, index: VectorIndex | None, query: EngineQuery, fusion: Fusion, depth: Depth = BALANCED
 ) -> list[Fused]:
-    """Ask every engine, the later ones with the results of the earlier, and return the fused hits, best first."""
+    """Return the fused hits of all engines, best first. Later engines use the results of the earlier ones."""
     preset = PRESETS[fusion.preset]
     query = replace(query, limit=preset.hits or query.limit)
     answers = await gather(*(engine(database, index, query) for engine in ENGINES.values()))
@@ -141,7 +142,7 @@ async def by_feedback(
     vectors: Mapping[int, Vector],
     share: float,
 ) -> Ranking:
-    """Search again with the sharpened query; the scores are not cosines to the query itself."""
+    """Return the hits of a second search with the sharpened query; their scores are not cosines to the query itself."""
     vector = None if query.vector is None else sharpened(query.vector, found, vectors, share)
     return [] if vector is None else await by_meaning(database, index, replace(query, vector=vector))
 
@@ -149,9 +150,9 @@ async def by_feedback(
 def sharpened(query: Vector, first: Sequence[Fused], vectors: Mapping[int, Vector], share: float) -> Vector | None:
     """Return the query vector moved towards its best hits, of unit length; None if there are too few hits.
 
-    Pseudo relevance feedback after Rocchio (SMART, 1971). What all hits have in common is subtracted, because it
-    does not tell them apart. Memories that are worded like the answers, but not like the question, are found this way.
-    ``share`` is the weight of the best hits against the query.
+    Pseudo relevance feedback after Rocchio (SMART, 1971). The mean of all hits is subtracted first, because what they
+    have in common does not tell them apart. It finds memories that are worded like the wanted ones, but not like the
+    query. ``share`` is the weight of the best hits, relative to the query.
     """
     known = [hit for hit in first if hit.id in vectors]
     if len(known) < FEWEST_HITS:
@@ -171,5 +172,5 @@ def _unit(vector: Vector) -> Vector:
 
 
 def projects_of(project_id: str | None) -> Sequence[str]:
-    """Return the projects that a search covers: one (engines add the user's own memories), or none for everything."""
+    """Return the projects to search: one project, to which engines add the user's own memories, or [] for all."""
     return (project_id,) if project_id else ()

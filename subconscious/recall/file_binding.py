@@ -1,4 +1,4 @@
-"""Scores how closely a memory belongs to a file that a tool touches, as an absolute relevance.
+"""Scores how relevant a memory is to a file that a tool is used on, independently of other memories.
 
 Memories name files in several ways: by the whole path in a checkout that may have moved since, by the path within the
 repository, by its last two parts, or by the bare name.
@@ -15,14 +15,14 @@ from subconscious.text.terms import stem, terms
 
 EXACT = 0.95
 PARTLY = 0.85
-"""One path ends with the other, and the shorter one has at least two parts."""
+"""The relevance if one path ends with the other and the shorter path has at least two parts."""
 NAMED = 0.7
-"""A bare name that few projects have."""
+"""The relevance of a bare file name that few projects have."""
 COMMON = 0.35
-"""A bare name that most projects have: shared words must confirm it."""
+"""The relevance of a bare file name that most projects have: shared words must confirm it."""
 A_WORD, MOST_WORDS = 0.1, 3
 IN_PASSING, MANY_FILES = 0.8, 3
-"""Factor for a memory that lists more than MANY_FILES files, which were only changed when it was said."""
+"""A factor for memories that list more than MANY_FILES files: the files were only changed around that time."""
 
 COMMON_NAMES = frozenset(
     "__init__ __main__ agents app base cargo changelog ci claude client common config conftest constants"
@@ -36,7 +36,7 @@ COMMON_NAMES = frozenset(
 class Touched:
     """A file that a tool was used on: its path within its checkout, the checkout's root, words of the tool call.
 
-    ``work`` is the prompt that the session works on, "" if unknown. ``changed``: the tool changed the file;
+    ``work`` is the prompt that the session works on, "" if unknown. ``changed`` is true if the tool changed the file;
     ``written`` is the text that it wrote.
     """
 
@@ -49,12 +49,12 @@ class Touched:
 
     @property
     def name(self) -> str:
-        """The file's own name."""
+        """Return the file's name without its folders."""
         return PurePosixPath(self.path).name
 
 
 def bond(memory: Memory, touched: Touched) -> float:
-    """Return the relevance of a memory to a file, 0..1, by the best match among the names that it uses."""
+    """Return the relevance of a memory to a file, 0 to 1, by the best match among the file names in the memory."""
     named = [*memory.files, *_mentions(memory.content, touched.name)]
     best = max((_match(name, touched) for name in named), default=0.0)
     if not best:
@@ -66,7 +66,7 @@ def bond(memory: Memory, touched: Touched) -> float:
 
 
 def _match(named: str, touched: Touched) -> float:
-    """Return how well one name matches the file."""
+    """Return the relevance, 0 to 1, of one file name in a memory to the file."""
     bare = re.sub(r":\d+(?:[:-]\d+)?$", "", named.replace("\\", "/")).removeprefix("./")
     if touched.root and bare.startswith(f"{touched.root}/"):
         return EXACT if bare == f"{touched.root}/{touched.path}" else 0.0
@@ -82,7 +82,7 @@ def _match(named: str, touched: Touched) -> float:
 
 
 def _mentions(text: str, name: str) -> list[str]:
-    """Return the paths in a text that end with this file name."""
+    """Return the paths in a text that end with the file name ``name``."""
     return (
         re.findall(rf"(?<![\w./-])(?:[\w.@+-]{{0,100}}/){{0,20}}{re.escape(name)}(?!\w|\.\w)", text)
         if name in text
@@ -91,7 +91,7 @@ def _mentions(text: str, name: str) -> list[str]:
 
 
 def _shared(memory: Memory, touched: Touched) -> int:
-    """Count the words that a memory shares with the folders and the tool call, without the file's own name."""
+    """Return how many words a memory shares with the file's folders and the tool call, without the file's own name."""
     own = {stem(word) for word in terms(touched.name)}
     folders = touched.path.rpartition("/")[0]
     asked = {stem(word) for word in terms(f"{folders} {touched.words}")} - own

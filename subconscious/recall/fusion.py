@@ -1,8 +1,8 @@
-"""Fuses the rankings of several engines into one. Pure; relevances are 0..1, the best hit of a query near 1.
+"""Fuses the rankings of several engines into one. Relevances are 0 to 1, the best hit near 1. No input or output.
 
 `relative` (the default: it measured best) normalises each engine's scores between its worst and its best hit and adds
 them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009), scaled by its maximum.
-`weighted` uses scores unchanged, for engines whose scores are probabilities or shares.
+`weighted` uses scores unchanged, for engines with scores that are probabilities or shares.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from subconscious.domain.hits import EngineHit
 
 Ranking = Sequence[tuple[int, float]]
-"""An engine's answer: ids with scores, best first."""
+"""The result of an engine: ids with scores, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """One id with its fused relevance and, after `credited`, the ranks and scores that engines gave it."""
+    """A memory id with its fused relevance and, after `credited`, its rank and score by engine."""
 
     id: int
     relevance: float
@@ -26,7 +26,7 @@ class Fused:
 
 
 def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> list[Fused]:
-    """Weighted sum of min-max normalised scores. Weights are renormalised over the engines that found anything."""
+    """Return hits by the weighted sum of min-max normalised scores, over the engines that found anything."""
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     total = sum(weights[name] for name in answered) or 1.0
     scores: dict[int, float] = {}
@@ -37,7 +37,7 @@ def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> l
 
 
 def _normalised(ranking: Ranking) -> list[float]:
-    """Scores scaled to .1 (the worst hit, which is still a hit) .. 1 (the best)."""
+    """Return the scores scaled to .1 (for the worst hit, which still is a hit) .. 1 (for the best)."""
     values = [score for _, score in ranking]
     low, high = min(values), max(values)
     if high == low:
@@ -48,10 +48,7 @@ def _normalised(ranking: Ranking) -> list[float]:
 def rrf(
     rankings: Mapping[str, Ranking], k: int, agreement: float, weights: Mapping[str, float] | None = None
 ) -> list[Fused]:
-    """Sum of weight / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines.
-
-    An engine without a weight weighs 1.
-    """
+    """Return hits by the sum of weight / (k + rank), ranks from 1, times ``agreement`` if several engines agree."""
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     weigh = {name: (weights or {}).get(name, 1.0) for name in answered}
     scores: dict[int, float] = {}
@@ -66,9 +63,9 @@ def rrf(
 
 
 def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_best: Collection[str]) -> list[Fused]:
-    """Weighted mean of scores in 0..1, over the engines that answered.
+    """Return hits by the weighted mean of their scores in 0..1, over the engines that found anything.
 
-    Scores of the engines ``by_best`` have no upper bound and are divided by their best.
+    Scores of the engines in ``by_best`` have no upper bound and are divided by the best score.
     """
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     total = sum(weights[name] for name in answered) or 1.0
@@ -87,7 +84,7 @@ def _ordered(scores: Mapping[int, float]) -> list[Fused]:
 
 
 def credited(fused: Sequence[Fused], rankings: Mapping[str, Ranking]) -> list[Fused]:
-    """Return the hits with the rank and score that each engine gave them. Only the last fusion needs them."""
+    """Return the hits with their rank and score in each engine's ranking. Only the last fusion needs them."""
     seen: dict[int, list[EngineHit]] = {hit.id: [] for hit in fused}
     for name, ranking in rankings.items():
         for rank, (found, score) in enumerate(ranking, start=1):

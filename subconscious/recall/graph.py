@@ -1,8 +1,8 @@
-"""The link engines: a bounded neighbourhood of the first hits, personalised PageRank and noisy-or beliefs over it.
+"""The link engines: a bounded graph around the first hits, ranked by personalised PageRank or noisy-or beliefs.
 
-The walk starts at the hits of the other engines and returns to them half of the time (damping .5, as in HippoRAG), so
-that a memory gains from links to those hits, and not from having many links. Links are walked in both directions: a
-memory that supports a decision answers a question about it, and the other way round.
+A random walk starts at the hits of the other engines and returns to them half of the time (damping .5, as in HippoRAG).
+So a memory gains from links to these hits, and not from having many links. Links are followed in both directions: a
+memory that supports a decision helps with a query about the decision, and the other way round.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     Vector = NDArray[numpy.float32]
 
 SEEDS = 5
-"""Hits at which a walk starts. Few, because a seed outranks the memories that are linked to it."""
+"""The hits at which a walk starts. They are few, because a starting hit outranks the memories that are linked to it."""
 
 NEIGHBOURS = 5
-"""Nearest hits by meaning to which a hit gets an edge."""
+"""The most similar hits, by meaning, to which a hit gets an edge."""
 
 PARENTS = 4
-"""Strongest parents that count for a belief; more would hardly change it."""
+"""The strongest parents that count for a belief; more would hardly change it."""
 
 TOLERANCE = 1e-9
 STEPS = 3000
-"""Enough for a walk that hardly ever returns (damping .99); one that returns half of the time takes 30."""
+"""The most steps of the power iteration. A damping of .99 needs that many; a damping of .5 needs 30."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two memories and how much relevance passes between them."""
+    """Two memories, and the share of relevance that passes between them."""
 
     one: int
     other: int
@@ -51,14 +51,14 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Limits of a neighbourhood: ``hops`` from the seeds (0: no neighbourhood) and ``nodes`` in all."""
+    """Limits of the graph: ``hops`` from the first hits (0: no graph), and ``nodes`` in all."""
 
     hops: int
     nodes: int
 
 
 async def linked(database: Database, seeds: Sequence[int], projects: Sequence[str], reach: Reach) -> list[Edge]:
-    """Return the active links around ``seeds`` within ``projects``, the most confident if there are too many."""
+    """Return the active links around ``seeds`` within ``projects``, those of the highest confidence if too many."""
     edges: dict[int, Edge] = {}
     known, border = set(seeds), list(seeds)
     for _ in range(reach.hops):
@@ -74,7 +74,7 @@ async def linked(database: Database, seeds: Sequence[int], projects: Sequence[st
 
 
 def _nearest(found: Iterable[Link], allowed: set[int]) -> list[int]:
-    """Return the new ends of links, in the order of the links' confidence."""
+    """Return the ids at the other ends of links that are not known yet, in the order of the links' confidence."""
     ends = (end for link in found for end in (link.source_id, link.target_id) if end in allowed)
     return list(dict.fromkeys(ends))
 
@@ -84,7 +84,7 @@ def _edge(link: Link) -> Edge:
 
 
 def similarity_edges(vectors: Mapping[int, Vector], weight: float) -> list[Edge]:
-    """Return edges between each hit and its nearest by meaning, by cosine after the mean of all was subtracted."""
+    """Return edges between each hit and the most similar ones, by cosine after the mean vector was subtracted."""
     ids = sorted(vectors)
     if weight <= 0 or len(ids) < 2:
         return []
@@ -126,10 +126,10 @@ def by_links(first: Sequence[Fused], edges: Sequence[Edge], damping: float, limi
 
 
 def noisy_or(own: float, parents: Iterable[tuple[float, float]]) -> float:
-    """Return the probability of an effect of independent causes.
+    """Return the probability of an effect with independent causes.
 
-    The causes are its ``own`` evidence and its ``parents``, (probability, strength) each: a parent that is relevant
-    makes the memory relevant with the probability of its link.
+    The causes are its ``own`` evidence and its ``parents``, each a probability and a strength. A parent that is
+    relevant makes the memory relevant with the probability of the link between them.
     """
     causes = sorted((probability * strength for probability, strength in parents), reverse=True)[:PARENTS]
     return 1.0 - (1.0 - own) * prod(1.0 - cause for cause in causes)

@@ -17,8 +17,8 @@ OWN_NOTE = "an agent's own note"
 class WorktreeState:
     """The current state of the files and branches that memories are bound to.
 
-    ``outdated`` are the files of a memory that have changed since. ``merged`` are pairs of a memory and a branch that
-    contains the memory's commit, ``apart`` of one that does not. Other pairs have not been checked.
+    ``outdated`` has the files of a memory that have changed since it was stored. ``merged`` are pairs of a memory and a
+    branch that contains the memory's commit, ``apart`` pairs with a branch that does not. Other pairs were not checked.
     """
 
     outdated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ def marks_of(memory: Memory, branch: str, state: WorktreeState = UNKNOWN) -> tup
 
 
 def branch_factor(memory: Memory, branch: str, state: WorktreeState = UNKNOWN) -> float:
-    """Return a factor for a memory's score: higher on its own branch, lower on one that it is not merged into."""
+    """Return a factor for a memory's score: higher on its own branch, lower on a branch that it is not merged into."""
     if not memory.branch or not branch:
         return 1.0
     if memory.branch == branch:

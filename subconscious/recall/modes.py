@@ -1,6 +1,6 @@
 """Search modes by purpose: execution needs a few certain memories, planning and brainstorming need many.
 
-A mode limits the number of hits, their least relevance and the tokens of an answer. It is chosen by name, or detected
+A mode limits the number of hits, their least relevance and the tokens of the result. It is chosen by name, or detected
 from the words of the query.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 CORE = 5
-"""Hits in every mode; EXTENDED adds to them."""
+"""The hits that every mode shows; EXTENDED adds to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One mode: most hits, least relevance, tokens of an answer (0: no limit of its own)."""
+    """A search mode: the most hits, their least relevance, the tokens to return (0: no limit of the mode's own)."""
 
     name: str
     hits: int
@@ -36,7 +36,7 @@ _CUES = {
 
 
 def mode_of(name: str, text: str, least: Mapping[str, float]) -> Mode:
-    """Return the mode called ``name``; `auto` detects it from ``text``. ``least`` is the least relevance by mode."""
+    """Return the mode called ``name``; `auto` detects it from ``text``. ``least`` has the least relevance by mode."""
     if name == "any":
         return ANY
     chosen = _detected(text) if name == "auto" else name
@@ -44,6 +44,6 @@ def mode_of(name: str, text: str, least: Mapping[str, float]) -> Mode:
 
 
 def _detected(text: str) -> str:
-    """Return the mode that the words of a query suggest, execution if none do."""
+    """Return the name of the mode that the words of a query suggest; execution if they suggest none."""
     found = (name for name, cues in _CUES.items() if re.search(rf"\b(?:{cues})\b", text, re.IGNORECASE))
     return next(found, "execution")

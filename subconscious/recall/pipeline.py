@@ -1,4 +1,4 @@
-"""Runs a search: asks the engines, ranks what they found and selects the hits to return."""
+"""Runs a search: asks the engines, ranks their hits and selects the hits to return."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from subconscious.store import consolidations, events, links, memories
 from subconscious.text.same_statement import same_statement
 
 LOADED = 50
-"""Hits of one search that are read from the store, unless more are needed."""
+"""The hits of one search that are read from the store, unless more are needed."""
 
 
 async def recall(
@@ -37,7 +37,7 @@ async def recall(
 ) -> list[Hit]:
     """Return the memories that match by words, meaning, links or neighbouring memories, best first.
 
-    Decay changes the order only. A plain string is searched literally; text typed into a search is parsed first
+    Age changes the order only. A plain string is searched literally; text that is typed into a search is parsed first
     (`recall/understanding.py`).
     """
     query = asked if isinstance(asked, ParsedQuery) else ParsedQuery(asked)
@@ -53,7 +53,7 @@ async def recall(
 
 
 async def _latest(ctx: RecallContext, query: ParsedQuery, limit: int) -> list[Hit]:
-    """Return the latest memories of the time and kind that a query without words names."""
+    """Return the latest memories of the time and kind in a query that has no other words."""
     found = await memories.latest(ctx.database, query.outright, limit)
     return [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
 
@@ -74,7 +74,7 @@ async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | 
 
 
 async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence[Fused]:
-    """Return the fused answers of the engines, from the cache if the same was searched a moment ago."""
+    """Return the fused hits of the engines, from the cache if the same was searched a moment ago."""
     key = (query, depth, ctx.fusion, ctx.depth)
     version = ctx.engine_cache.version(await events.latest_id(ctx.database))
     if (cached := ctx.engine_cache.get(key, version)) is not None:
@@ -88,7 +88,7 @@ async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence
 
 
 async def _engine_query(ctx: RecallContext, query: ParsedQuery, depth: int) -> EngineQuery:
-    """Return the query for the engines, with the ids that a narrow filter or a named time and kind allow."""
+    """Return the query for the engines, with the ids that a narrow filter, or a time and kind in the query, allows."""
     which, preferred = query.which, query.outright
     allowed = tuple(await memories.ids_of(ctx.database, which)) if which.narrow else None
     preferred_ids = tuple(await memories.ids_of(ctx.database, preferred)) if preferred != which else ()
@@ -117,7 +117,7 @@ async def _selected(ctx: RecallContext, candidates: Sequence[Hit], wanted: Selec
 
 
 async def _distinct(ctx: RecallContext, ranked: Sequence[Hit]) -> Sequence[Hit]:
-    """Drop hits that repeat the statement of a better hit."""
+    """Return the hits without those that repeat the statement of a better hit."""
     if ctx.index is None or ctx.settings.recall_alike >= 1:
         return ranked
     vectors = await ctx.index.vectors([hit.memory.id for hit in ranked])
@@ -132,7 +132,7 @@ async def _distinct(ctx: RecallContext, ranked: Sequence[Hit]) -> Sequence[Hit]:
 async def _with_summaries(
     ctx: RecallContext, hits: Sequence[Hit], wanted: Selection, limit: int, project_id: str | None
 ) -> Sequence[Hit]:
-    """Show summaries instead of the memories they summarize, unless those are in conflict with another."""
+    """Return the hits with summaries instead of the memories that they summarise, except memories in a conflict."""
     summaries = [one.memory for one in hits[:limit] if one.memory.kind == SUMMARY and one.memory.archived_at is None]
     if not wanted.summed or not summaries:
         return hits

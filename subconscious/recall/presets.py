@@ -31,9 +31,9 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One way to fuse: its function, whether a second search is made, whether beliefs are computed.
+    """One way to fuse: its function, whether there is a second search, whether beliefs are computed.
 
-    ``hits`` are requested of each engine, 0: as many as the budget has. ``mode`` is the default mode.
+    ``hits`` are requested from each engine; 0 means as many as the budget allows. ``mode`` is the default search mode.
     """
 
     fuse: Callable[[Rankings, Fusion], list[Fused]]

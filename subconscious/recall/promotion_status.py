@@ -1,6 +1,7 @@
-"""Looks up the promotion status of memories, from passing remark to project knowledge.
+"""Computes the promotion status of memories, from a passing remark to project knowledge.
 
-It is computed when requested and not stored, so that a repetition, correction or suspicion takes effect at once.
+The status is computed when requested and not stored, so that a repetition, correction or suspicion takes effect at
+once.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ async def _facts(database: Database, found: Sequence[Memory]) -> dict[int, Facts
 
 
 def _flaw(memory: Memory, said: Statements, level: Level, *, superseded: bool) -> str:
-    """Return why a memory may not be promoted, "" if it may."""
+    """Return why a memory may not be promoted; "" if it may be."""
     worst = max(level, said.level, key=lambda one: one.rank)
     if memory.is_claude_note:
         return "an agent's own note"

@@ -20,7 +20,7 @@ from subconscious.store import corrections, links, responses
 async def hits_of(
     ctx: RecallContext, terms: QueryTerms, found: Sequence[tuple[Fused, Memory]], project_id: str | None
 ) -> list[Hit]:
-    """Return a hit for each memory, with its rank, decay, priority and the corrections applied."""
+    """Return a hit for each memory, with its rank after decay, priority and corrections."""
     ids, now = [memory.id for _, memory in found], time()
     gone = await superseded(ctx, [memory for _, memory in found], project_id)
     counts, weights = await corrections.counts(ctx.database, ids), await priorities(ctx, ids)
@@ -39,7 +39,7 @@ async def hits_of(
 
 
 def _rank(ctx: RecallContext, terms: QueryTerms, fused: Fused, memory: Memory) -> float:
-    """Return the rank of a hit: its fused score, and the share of the query's names that its tags and files have."""
+    """Return the rank of a hit: its fused score, raised by the share of the query's names in its tags and files."""
     share = ctx.settings.fusion_names
     return (fused.relevance + share * terms.names_share(_tags_and_files(memory))) / (1.0 + share)
 
@@ -49,13 +49,13 @@ def _tags_and_files(memory: Memory) -> str:
 
 
 async def superseded(ctx: RecallContext, found: Iterable[Memory], project_id: str | None) -> set[int]:
-    """Return the ids of the memories that another one supersedes in a project."""
+    """Return the ids of the memories that another memory of the project supersedes."""
     ids = [memory.id for memory in found]
     return await links.superseded(ctx.database, ids, project_id) if ctx.settings.links else set()
 
 
 async def priorities(ctx: RecallContext, ids: Sequence[int]) -> dict[int, float]:
-    """Return the priority that memories earned by being used in sessions; memories that are missing have 0."""
+    """Return the priority that each memory earned by being used in sessions; 0 for missing memories."""
     if not ctx.settings.feedback or not ids:
         return {}
     found = await responses.of_memories(ctx.database, ids)
@@ -63,7 +63,7 @@ async def priorities(ctx: RecallContext, ids: Sequence[int]) -> dict[int, float]
 
 
 def decay_factor(ctx: RecallContext, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
-    """Return the ranking's decay of a memory, 0..1; ``gone`` are the ids of superseded memories.
+    """Return the factor, 0 to 1, by which age lowers a memory's rank; ``gone`` are the ids of superseded memories.
 
     Claude's own notes do not decay: they are removed with their file.
     """
@@ -74,7 +74,7 @@ def decay_factor(ctx: RecallContext, memory: Memory, now: float, gone: Collectio
 
 
 def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | None) -> Hit:
-    """Return a hit with its confidence and, slightly, its rank changed by the ``counts`` of each correction."""
+    """Return a hit with its confidence and, slightly, its rank changed; ``counts`` are the corrections of each type."""
     if not counts:
         return hit
     pinned = hit.memory.pinned
@@ -84,9 +84,9 @@ def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | 
 
 
 def raised(ctx: RecallContext, query: ParsedQuery, hit: Hit) -> Hit:
-    """Return a hit with a higher rank if it is of the time or kind that the query names.
+    """Return a hit with a higher rank if it has the time or the kind that the query names.
 
-    A memory of the named time does not decay: the query asked for its age.
+    A memory of the named time does not decay, because the query asks for that age.
     """
     chosen = ctx.settings
     dates = chosen.fusion_dates if query.span is not None else 0.0

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 
 Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
-"""Embeds a text; None while no embedder is loaded."""
+"""The type of a function that embeds a text; it returns None while no embedder is loaded."""
 
 
 async def not_embedded(text: str) -> None:
-    """Stand-in for a missing embedder."""
+    """Return None: stands in for a missing embedder."""
     del text
 
 
 Relate = Callable[[str, Sequence[str]], Awaitable[list[Relation]]]
-"""Compares a new statement with earlier ones; returns nothing while no local embedder is loaded."""
+"""The type of a function that compares a new statement with earlier ones; without a local embedder it finds nothing."""
 
 
 async def not_related(new: str, olds: Sequence[str]) -> list[Relation]:
-    """Stand-in for a missing local embedder."""
+    """Return no relations: stands in for a missing local embedder."""
     del new, olds
     return []
 
@@ -51,9 +51,9 @@ class RecallContext:
     """What search and storage need. ``index`` is None while it is loading: only full text is searched then.
 
     ``worktree_state`` is the state of the files and branches that memories are bound to. ``embed_now`` embeds a text
-    that is about to be stored, if that takes no remote call and no waiting. ``engine_cache`` has the engines' answers.
-    ``client_texts`` are the texts that the client itself loads into this session. ``relate`` compares statements with
-    the local model.
+    that is about to be stored, if that takes no remote call and no waiting. ``engine_cache`` has recent results of the
+    engines. ``client_texts`` are the texts that the client itself loads into this session. ``relate`` compares
+    statements with the local model.
     """
 
     database: Database
@@ -95,7 +95,7 @@ class RecallContext:
         return DEPTHS[self.settings.recall_budget]
 
     def wanted(self, text: str) -> Selection:
-        """Return which hits a search for ``text`` shows."""
+        """Return the limits for the hits that a search for ``text`` shows."""
         chosen = self.settings
         preset = PRESETS[chosen.fusion]
         name = preset.mode if chosen.recall_mode == "preset" else chosen.recall_mode
@@ -113,7 +113,7 @@ class RecallContext:
 
 
 OPTIONS = {"preset": "fusion", "mode": "recall_mode", "budget": "recall_budget"}
-"""Option of a search -> the setting that is its default."""
+"""The setting that is the default of each option of a search."""
 
 
 class SearchOptions(Args):

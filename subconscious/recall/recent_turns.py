@@ -1,4 +1,4 @@
-"""The last messages of each session, in memory only and for half an hour, for prompts that refer to them."""
+"""Keeps the last messages of each session in memory for half an hour, for prompts that refer to them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from subconscious.domain.model import Role, Turn
 from subconscious.recall.rewriting import LETTERS, MESSAGES
 
 SECONDS = 30 * 60.0
-"""Time after which a message is no longer used: prompts rarely refer to anything older."""
+"""The seconds after which a message is no longer used: prompts rarely refer to anything older."""
 SESSIONS = 100
 
 Value = TypeVar("Value")
 
 
 class RecentTurns:
-    """The last messages, prompts and lists of the most recently active sessions."""
+    """The last messages, prompts and lists of captures of the most recently active sessions."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -48,7 +48,7 @@ class RecentTurns:
         return self._prompts.get(session_id, "")
 
     def has_prompt(self, session_id: str) -> bool:
-        """Whether the session has had a prompt: one is known, or the session was resumed or compacted."""
+        """Whether the session has had a prompt: a prompt is known, or the session was resumed or compacted."""
         return session_id in self._prompts
 
     def messages(self, session_id: str) -> Sequence[str]:
@@ -61,13 +61,14 @@ class RecentTurns:
         _keep(self._captures, session_id, tuple(capture_ids))
 
     def listed_captures(self, session_id: str) -> Sequence[int]:
-        """Return the captures of the latest list."""
+        """Return the ids of the captures that were listed last."""
         return self._captures.get(session_id, ())
 
     def add_note(self, session_id: str, text: str, once: str = "") -> None:
-        """Store a note that the model must get with the next prompt: the command that wrote it started no turn.
+        """Store a note that the model must get with the next prompt, because the command that wrote it started no turn.
 
-        A command can run twice, for its hook and for the job of its spool entry; ``once`` names the entry.
+        A command can run twice, for its hook and for the job of its spool entry. ``once`` is the name of the entry: the
+        note is stored once for it.
         """
         if once and once in self._noted:
             return
@@ -79,12 +80,12 @@ class RecentTurns:
         return self._notes.pop(session_id, ())
 
     def clear(self) -> None:
-        """Drop everything: something was purged that these texts may contain."""
+        """Remove everything, because a purged text may be contained in it."""
         for texts in (self._messages, self._prompts, self._captures, self._notes):
             texts.clear()
 
     def forget(self, session_id: str) -> None:
-        """Drop the messages, prompt and notes of a session that was cleared."""
+        """Remove the messages, prompt and notes of a session that was cleared."""
         self._messages.pop(session_id, None)
         self._prompts.pop(session_id, None)
         self._notes.pop(session_id, None)

@@ -1,9 +1,10 @@
-"""Estimates how likely a memory answers a query, as a number that is comparable between queries.
+"""Estimates the probability that a memory is about a query, as a number that is comparable between queries.
 
 Fused scores order the hits of one query and mean nothing between queries: the best of many poor hits also scores 1.
-Proactive surfacing needs an absolute measure. It is a logistic function of absolute features: the cosine, the share of
-the query's terms in the memory, their weight (BM25), the names of the query in the memory, and the length of the query.
-The coefficients are rounded; `bench/surfacing.py` measures what a threshold of .6 lets through, wrongly and rightly.
+Proactive surfacing needs a measure that does not depend on other hits. It is a logistic function of the cosine, the
+share of the query's terms in the memory, their weight (BM25), the names of the query in the memory, and the length of
+the query. The coefficients are rounded. `bench/surfacing.py` measures how many right and wrong memories pass a
+threshold of .6.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from subconscious.text.terms import names, stem, terms
 CONSTANT = -5.4
 COSINE = 2.0
 UNSEEN = 0.4
-"""The cosine assumed for a hit that only the full text found: that of an ordinary hit."""
+"""The cosine that is assumed for a hit that only the full text found: the cosine of a typical hit."""
 SHARE = 3.3
 WEIGHT, MOST_WEIGHT = 0.09, 20.0
 NAMES = 1.5
 SIZE, LARGE = 1.3, 6
-"""Terms of a query from which it counts in full: one or two words are shared by accident."""
+"""The factor and the number of terms from which a query counts in full: one or two words are shared by accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,18 @@ class QueryTerms:
 
     @classmethod
     def of(cls, text: str) -> QueryTerms:
-        """Parse a query, once for all its hits."""
+        """Parse a query. The result is used for all hits of the query."""
         return cls(frozenset(stem(term) for term in terms(text)), names(text))
 
     def names_share(self, text: str) -> float:
-        """Return the share of the names that occur in a text, 0..1."""
+        """Return the share, 0 to 1, of the query's names that a text contains."""
         if not self.names:
             return 0.0
         lowered = text.casefold()
         return sum(_contains_name(lowered, name) for name in self.names) / len(self.names)
 
     def terms_share(self, text: str) -> float:
-        """Return the share of the terms that occur in a text, 0..1."""
+        """Return the share, 0 to 1, of the query's terms that a text contains."""
         if not self.stems:
             return 0.0
         words = {stem(word) for word in re.findall(r"\w+", text.casefold())}
@@ -55,7 +56,7 @@ class QueryTerms:
 
 
 def relevance(query: QueryTerms, text: str, engines: Sequence[EngineHit]) -> float:
-    """Return the calibrated relevance, 0..1, of a memory's whole text to a query, before any decay."""
+    """Return the calibrated relevance, 0 to 1, of a memory's whole text to a query, before any decay."""
     score = {hit.engine: hit.score for hit in engines}
     raw = (
         CONSTANT

@@ -1,7 +1,7 @@
-"""Asks the provider's model for words that a search lacks, with a short time-out and a cache.
+"""Asks a language model for further search words, with a short time-out and a cache.
 
-Only searches whose caller waits anyway are reworded (setting `reword`). Of the model's answer only words are used. They
-steer the engines; the relevance of a hit is computed from the query's own words.
+Only searches by a caller that waits anyway are reworded (setting `reword`). Of the model's reply only words are used.
+They are added to the words that the engines search for. The relevance of a hit is computed from the query's own words.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ log = logging.getLogger("subconscious.recall")
 PURPOSE = "rewording"
 VERSION = 1
 ADDED = 8
-"""Words that are added to a search at most."""
+"""The most words that are added to a search."""
 LONGEST = 40
-"""Characters of a word."""
+"""The most characters of an added word."""
 TOKENS = 200
 
 SECONDS = 180.0
-"""Time for which an answer, or its absence, is cached."""
+"""The seconds for which the words for a search, or the failure to get some, are cached."""
 CACHED = 100
-"""Searches that are cached."""
+"""The searches that are cached."""
 
 
 class Words(BaseModel):
-    """The only shape that an answer may have."""
+    """The JSON schema that the model's reply must match."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +58,7 @@ class Rewording:
         self._cache: OrderedDict[tuple[str, ...], tuple[float, str]] = OrderedDict()
 
     async def words_for(self, query: str, session_id: str) -> str:
-        """Return words for a session's search, "" if rewording is off or none came in time."""
+        """Return further words for a session's search; "" if rewording is off or no reply came in time."""
         settings = self._client.settings
         if not (settings.reword and self._client.may_ask(session_id) and terms(query)):
             return ""
@@ -84,12 +84,12 @@ class Rewording:
             self._cache.popitem(last=False)
 
     def clear(self) -> None:
-        """Drop the cache: something was purged that it may contain."""
+        """Clear the cache, because a purged text may be contained in it."""
         self._cache.clear()
 
 
 def request(query: str, before: Sequence[str]) -> Request:
-    """Return the request for one search; ``before`` are the session's last messages, the latest last."""
+    """Return the request to the model for one search; ``before`` are the session's last messages, the latest last."""
     template = prompt(PURPOSE, VERSION)
     search = {"looked_for": query[:LETTERS], "messages": [message[-LETTERS:] for message in before[-MESSAGES:]]}
     # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
@@ -98,7 +98,7 @@ def request(query: str, before: Sequence[str]) -> Request:
 
 
 def new_words(query: str, answer: Words) -> str:
-    """Return the words of a model's answer that the query lacks."""
+    """Return the words of a model's reply that the query lacks."""
     own, kept = set(terms(query)), list[str]()
     for word in answer.words:
         new = set(terms(word)) - own

@@ -1,4 +1,4 @@
-"""Completes a prompt that refers to earlier messages ("and why?") with words from them. Pure.
+"""Completes a prompt that refers to earlier messages ("and why?") with words from these messages. No input or output.
 
 No model is used: the few most important words of the last messages are added, names before other words, later messages
 before earlier ones. A prompt that is long enough, or that asks nothing ("thanks", "go on"), is left unchanged.
@@ -14,16 +14,16 @@ from subconscious.text.codewords import code_parts
 from subconscious.text.terms import names, terms
 
 MESSAGES = 5
-"""Earlier messages that are searched for words."""
+"""The earlier messages that are searched for words."""
 ENOUGH = 4
-"""Terms from which a prompt is complete."""
+"""The terms from which a prompt is complete."""
 ADDED = 4
-"""Words that are added at most."""
+"""The most words that are added."""
 LETTERS = 2000
-"""Characters of a message that are read, its last ones: the prompt answers those."""
+"""The characters of a message that are read: its last ones, because a prompt responds to them."""
 NAMED = 3.0
 FADE = 0.6
-"""Weight of a message against the next later one."""
+"""The weight of a message relative to the next later message."""
 
 _BACK = re.compile(
     r"^\W*+(?:and|but|so|then|also|or|why|how come|what about|how about|what if|really|since when|who decided)\b"
@@ -62,7 +62,7 @@ def _weighed(messages: Sequence[str]) -> list[str]:
 
 
 def _as_written(word: str, messages: Sequence[str]) -> str:
-    """Return a case-folded word as it was last written: names are recognised by their capitals."""
+    """Return a lower-case word in the spelling of its last occurrence: names are recognised by their capitals."""
     for message in reversed(messages):
         if found := re.search(re.escape(word), message, re.IGNORECASE):
             return found[0]

@@ -1,4 +1,4 @@
-"""Splits a long memory into named sections when it is read; the text is stored unchanged. Pure."""
+"""Splits a long memory into named sections when it is read; the stored text is unchanged. No input or output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a text with its name, which is "" for the part before the first heading."""
+    """A part of a text and its name. The name is "" for the part before the first heading."""
 
     name: str
     body: str
@@ -55,7 +55,7 @@ def _begun(line: str) -> tuple[str, str] | None:
 
 
 def named(parts: Sequence[Section], name: str) -> Section | None:
-    """Return the section with this name; else one whose name starts with it, or contains it."""
+    """Return the section with a name; else the first with a name that starts with it, or contains it."""
     wanted = " ".join(name.casefold().split())
     names = [(" ".join(part.name.casefold().split()), part) for part in parts if part.name]
     for fits in (str.__eq__, str.startswith, str.__contains__):
@@ -66,7 +66,7 @@ def named(parts: Sequence[Section], name: str) -> Section | None:
 
 
 def nearest(parts: Sequence[Section], asked: str) -> Section | None:
-    """Return the section with most words of a query, its name counting twice; None if no section has any."""
+    """Return the section with the most words of a query; words of its name count twice. None if no section has any."""
     wanted = stems(asked)
     scores = [(2 * len(wanted & stems(part.name)) + len(wanted & stems(part.body)), part) for part in parts]
     best = max(scores, key=lambda scored: scored[0], default=None)

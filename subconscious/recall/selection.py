@@ -1,4 +1,4 @@
-"""Selects the hits to show: matches only, without duplicates, relevant enough, promoted knowledge first."""
+"""Selects the hits to show: only real matches, without duplicates, relevant enough, promoted knowledge first."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     import numpy
 
 SUMMARY = "meta"
-"""The kind of memories that summarize others."""
+"""The kind of memories that summarise others."""
 
 AS_RELEVANT = 0.8
-"""Share of a memory's relevance from which its summary may replace it: summaries are longer and less specific."""
+"""The share of a memory's relevance from which its summary may replace it: summaries are longer and less specific."""
 
 FAR = 0.25
-"""Cosine below which the local embedder finds two texts unrelated."""
+"""The cosine of the local embedder below which two texts are unrelated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What to select: number of hits, least relevance, and the relevance from which promoted knowledge comes first.
 
-    ``alone``: if promoted knowledge answers, nothing else is returned. ``summed``: a summary replaces its sources.
-    ``mode`` is the mode in use, ``tokens`` the length of an answer.
+    If ``alone`` is true and promoted knowledge is relevant, nothing else is returned. If ``summed`` is true, summaries
+    replace the memories that they summarise. ``mode`` is the search mode in use, ``tokens`` the length of the result.
     """
 
     hits: int = 1000
@@ -45,10 +45,10 @@ EVERYTHING = Selection()
 
 
 def matches(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop hits that share no word with the query and are far from its meaning.
+    """Return the hits that share a word with the query or are similar in meaning.
 
-    Engines always return a nearest memory, however far it is. Hits that only links or the second search found are kept
-    if any hit matches: they were found from those.
+    Vector search always returns the most similar memory, even if it is unrelated. Hits that only links or the second
+    search found are kept if any hit matches, because they were found from the matching ones.
     """
     if not any(_is_match(hit) for hit in hits):
         return []
@@ -70,7 +70,7 @@ def without_duplicates(
     alike: float,
     differ: Callable[[Memory, Memory], bool],
 ) -> list[Hit]:
-    """Drop hits whose cosine to a better one exceeds ``alike``, unless ``differ`` says that their statements differ."""
+    """Return the hits without those with a cosine above ``alike`` to a better hit, unless ``differ(hit, better)``."""
     kept: list[Hit] = []
     for hit in ranked:
         own = vectors.get(hit.memory.id)
@@ -85,7 +85,7 @@ def without_duplicates(
 
 
 def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = ()) -> list[Hit]:
-    """Return the hits that are relevant enough, promoted knowledge first if it answers the query.
+    """Return the hits that are relevant enough, and before them promoted knowledge that is relevant to the query.
 
     ``known`` are the ids of memories that were promoted to project knowledge.
     """
@@ -96,10 +96,7 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
 
 
 def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
-    """Map ids of hits to the summary that replaces them: one that answers the query, or matches about as well.
-
-    ``sums`` are the sources of each summary. Pinned memories are not replaced.
-    """
+    """Return, by the hit's id, the summary that replaces a hit: it is relevant, or about as relevant as the hit."""
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     pinned = {hit.memory.id for hit in hits if hit.memory.pinned}
     return {
@@ -119,7 +116,7 @@ def with_replacements(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[H
 
 
 def successors_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with each memory before the one that it supersedes, at any relevance."""
+    """Return the hits with each memory before the memory that it supersedes, whatever their relevance is."""
     found = {hit.memory.id: hit for hit in hits}
     placed: dict[int, Hit] = {}
     for hit in hits:

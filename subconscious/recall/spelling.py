@@ -1,4 +1,4 @@
-"""Corrects words of a query that no memory has, by the nearest word that one has."""
+"""Corrects words of a query that occur in no memory, by the most similar word that does."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from subconscious.store.connect import Database
 from subconscious.text.terms import terms
 
 SHORTEST = 5
-"""Letters from which a word is corrected: a shorter one with a letter changed is often another word."""
+"""The fewest letters of a word that is corrected: one changed letter often makes a short word another word."""
 
 LONG = 9
-"""Letters from which two mistakes are accepted."""
+"""The letters from which a word may have two mistakes."""
 
 MOST = 3
-"""Words of one query that are corrected."""
+"""The most words of one query that are corrected."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 async def corrections(database: Database, text: str, project_id: str | None) -> dict[str, str]:
-    """Return the words of a query that no memory has, each with the nearest word that one has."""
+    """Return the words of a query that occur in no memory, each with the most similar word that does."""
     words = [word for word in terms(text) if is_correctable(word)]
     unknown = await full_text.unknown(database, words, projects_of(project_id))
     if not unknown:
@@ -45,13 +45,13 @@ def is_correctable(word: str) -> bool:
 
 
 def words_used(texts: Iterable[str]) -> Counter[str]:
-    """Count the words of texts that could be a correction. CPU-bound: run it in a thread."""
+    """Return how often the words that could be a correction occur in some texts. CPU-bound: run it in a thread."""
     found = (word for text in texts for word in _WORD.findall(text.casefold()))
     return Counter(word for word in found if len(word) >= SHORTEST - 1)
 
 
 def nearest(word: str, used: Mapping[str, int]) -> str:
-    """Return the used word that differs by the fewest letters, the most frequent of them; "" if all differ by more."""
+    """Return the most similar of the used words, of several the most frequent; "" if all differ by too many letters."""
     most = 2 if len(word) >= LONG else 1
     near = (
         (mistakes, -count, other)
@@ -62,7 +62,7 @@ def nearest(word: str, used: Mapping[str, int]) -> str:
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are missing, added, wrong or swapped; above ``most``, only that it is more."""
+    """Return how many letters are missing, added, wrong or swapped; above ``most``, any number above ``most``."""
     if len((Counter(one) - Counter(other)).keys()) > most:
         return most + 1
     before: list[int] = []

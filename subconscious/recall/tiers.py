@@ -1,4 +1,4 @@
-"""Shortens a memory to whole sentences of its own, chosen by the query. Pure.
+"""Shortens a memory to whole sentences of its own, chosen by the query. No input or output.
 
 Nothing is reworded, and nothing is cut within a word, a number or a code span. A text that fits is returned unchanged,
 so shortening twice has no further effect.
@@ -18,7 +18,7 @@ Tier = Literal["minimal", "compact", "standard", "full"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 CHARACTERS_A_TOKEN = 4
 GAP = " \u2026 "
-"""Replaces omitted sentences."""
+"""The mark in place of omitted sentences."""
 MOST_SENTENCES = 400
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|\n+")
@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|\n+")
 
 @dataclass(frozen=True, slots=True)
 class ShortenedText:
-    """The shortened text of a memory; ``cut`` if something was left out."""
+    """The shortened text of a memory. ``cut`` is true if something was left out."""
 
     text: str
     cut: bool = False
@@ -34,20 +34,20 @@ class ShortenedText:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """Tokens per memory in each tier."""
+    """The tokens of a memory in each tier. A tier is the length in which memories are shown."""
 
     minimal: int = 100
     compact: int = 200
     standard: int = 400
 
     def characters(self, tier: Tier) -> int | None:
-        """Return the characters of a tier; None without a limit."""
+        """Return the characters of a memory in a tier; None if there is no limit."""
         tokens: dict[str, int] = {"minimal": self.minimal, "compact": self.compact, "standard": self.standard}
         return tokens[tier] * CHARACTERS_A_TOKEN if tier in tokens else None
 
 
 def shorten(memory: Memory, asked: str, room: int | None, section: str = "") -> ShortenedText:
-    """Return a memory in ``room`` characters: its summary, the sentences nearest to the query, its files."""
+    """Return a memory in at most ``room`` characters: summary, the sentences most similar to the query, files."""
     wanted = _section(memory, section) if section else None
     whole = f"{wanted.name}: {wanted.body}" if wanted is not None else memory.content
     if room is None or len(whole) <= room:
@@ -64,13 +64,13 @@ ALSO_WHY = frozenset({"context", "rationale", "reason", "because"})
 
 
 def _section(memory: Memory, name: str) -> Section | None:
-    """Return a section by name; the rationale is a section too."""
+    """Return the section called ``name``; the rationale counts as a section."""
     parts = [*sections(memory.content), *([Section(WHY, memory.rationale)] if memory.rationale else [])]
     return named(parts, name) or (named(parts, WHY) if name.casefold().strip() in ALSO_WHY else None)
 
 
 def _with_files(shown: ShortenedText, files: Sequence[str], room: int | None) -> ShortenedText:
-    """Append the files that the text does not name, if all of them fit."""
+    """Append the files that the text does not name, if there is room for all of them."""
     unnamed = [file for file in files if file not in shown.text]
     line = f" (files: {', '.join(unnamed)})" if unnamed else ""
     fits = room is not None and len(shown.text) + len(line) <= room
@@ -78,7 +78,7 @@ def _with_files(shown: ShortenedText, files: Sequence[str], room: int | None) ->
 
 
 def shortened(text: str, asked: str, room: int, summary: str = "") -> str:
-    """Return ``text`` in ``room`` characters: unchanged if it fits, else its nearest sentences in their order."""
+    """Return ``text`` in at most ``room`` characters: unchanged, or the sentences nearest to the query."""
     if len(text) <= room:
         return text
     lines = _lines(text, asked)
@@ -93,7 +93,7 @@ def shortened(text: str, asked: str, room: int, summary: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A sentence, the name of its section, and whether that is the section nearest to the query."""
+    """A sentence, the name of its section, and whether that section is the most similar one to the query."""
 
     text: str
     section: str
@@ -112,7 +112,7 @@ def _of(part: Section, is_nearest: bool) -> list[_Line]:
 
 
 def _opening(lines: Sequence[_Line]) -> int:
-    """Return the index of the first sentence of the nearest section, 0 if there is none."""
+    """Return the index of the first sentence of the section that is most similar to the query; 0 if there is none."""
     return next((index for index, line in enumerate(lines) if line.nearest), 0)
 
 

@@ -1,4 +1,4 @@
-"""Looks up the trust in memories: contradicting and superseding memories, suspicions, staleness."""
+"""Collects reasons to distrust memories: contradicting or superseding memories, suspicion of poisoning, staleness."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from subconscious.store import links, poison
 from subconscious.store.connect import Database
 
 AT_ONCE = 10
-"""Memories per query: for many ids, SQLite scans whole tables instead of using the index."""
+"""The memories of one query: for many ids, SQLite scans whole tables instead of using the index."""
 
 
 async def reputes(
     database: Database, found: Sequence[Memory], settings: Settings, now: float, project_id: str | None = None
 ) -> dict[int, Repute]:
-    """Return the trust in each memory, as seen from ``project_id``; nothing if the marks are switched off."""
+    """Return the trust in each memory from the view of ``project_id``; nothing if the marks are switched off."""
     if not settings.trust_marks:
         return {}
     known: dict[int, Repute] = {}
@@ -46,7 +46,7 @@ async def _reputes(
 async def of_hits(
     database: Database, hits: Sequence[Hit], settings: Settings, now: float, project_id: str | None = None
 ) -> list[Hit]:
-    """Return the hits with the trust in their memories; those that have it already are not looked up again."""
+    """Return the hits with the trust in their memories. Hits that have it already are not looked up again."""
     missing = [hit.memory for hit in hits if hit.repute is None]
     known = await reputes(database, missing, settings, now, project_id)
     return [replace(hit, repute=hit.repute or known.get(hit.memory.id)) for hit in hits]
@@ -61,5 +61,5 @@ def _repute(memory: Memory, bearing: Iterable[Link], level: Level, stale: bool) 
 
 
 def _is_stale(memory: Memory, now: float, days: float) -> bool:
-    """Whether a memory was neither said nor used for so many days; pinned memories never are."""
+    """Whether a memory was neither stated nor used within ``days``; pinned memories are never stale."""
     return not memory.pinned and now - decay.last_alive(memory) > days * decay.DAY

@@ -1,8 +1,8 @@
-"""Parses a search query: exact phrases, excluded words, a time, a kind of memory.
+"""Parses a search query: exact phrases, excluded words, a time, a kind of memory. No input or output.
 
 In a query that a person types or a model sends to search, quotation marks and ``-word`` are operators that filter. A
-time or kind that the query mentions only raises what fits it, because people are often wrong about both. Prompts are
-not parsed like this: in them, ``ls -la`` and quoted messages are ordinary words. Pure.
+time or kind in the query only ranks matching memories higher, because people are often wrong about both. Prompts are
+not parsed in this way: in them, ``ls -la`` and quoted messages are plain words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subconscious.store.filters import Filter, phrase
 from subconscious.text.terms import terms
 
 MOST = 8
-"""Phrases, and excluded words, that count."""
+"""The most phrases, and the most excluded words, that count."""
 
 _QUOTED = re.compile(r"(?<!\S)(-?)[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d](?!\w)")
 # At least three letters, so that `rm -rf` excludes nothing.
@@ -47,19 +47,19 @@ class ParsedQuery:
 
     @property
     def wordless(self) -> bool:
-        """Whether there are no words to rank by, but a time or a filter to list by: "what was it yesterday?"."""
+        """Whether there are no words to rank by, only a time, kind or filter, as in "what was it yesterday?"."""
         return not terms(self.text) and (self.span is not None or bool(self.kinds) or self.which.narrow)
 
     @property
     def outright(self) -> Filter:
-        """Return the filter of a query without words: the time and kinds that it mentions are required."""
+        """Return the filter of a query without words, in which the time and kinds of the query are conditions."""
         span = self.span or Span()
         since = span.since if self.which.since is None else self.which.since
         until = span.until if self.which.until is None else self.which.until
         return replace(self.which, since=since, until=until, kinds=self.which.kinds or self.kinds)
 
     def fits_time(self, memory: Memory) -> bool:
-        """Whether a memory is of the time that the query mentions."""
+        """Whether a memory is from the time that the query mentions."""
         return self.span is not None and self.span.holds(memory.said_at)
 
     def fits_kind(self, memory: Memory) -> bool:
@@ -79,7 +79,7 @@ def understand(query: str, which: Filter, now: datetime) -> ParsedQuery:
 
 
 def _commands(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a query, the phrases that must occur (which are words too), and the excluded words."""
+    """Return the words of a query, the phrases that must occur (their words are included), and the excluded words."""
     phrases: list[str] = []
     without: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Judges by words whether an answer used a memory, and computes a priority from such responses.
+"""Decides by words whether an answer used a memory, and computes a priority from the uses.
 
 The priority affects ranks only, never the confidence: use does not make a statement true.
 """
@@ -14,15 +14,15 @@ USE, REPETITION, VIOLATION = 0.1, 0.1, 0.2
 BOUND = 1.0
 
 ENOUGH_NAMES = 2
-"""Names and numbers that were in the memory but not in the request: this many prove a use by themselves."""
+"""The names and numbers of a memory, not in the request, that alone show that an answer used the memory."""
 SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
-"""Shares of the memory's own words that prove a use together with a name, and alone."""
+"""Shares of a memory's own words in an answer that show use: with a name, without one, and the fewest such words."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+){0,20}%?(?![\w])")
 
 
 def used(memory: Memory, asked: str, answer: str) -> str:
-    """Return how an answer used a memory; "" if it did not. Words of the request (``asked``) prove nothing."""
+    """Return how an answer used a memory; "" if it did not. Words of the request (``asked``) do not count."""
     if re.search(rf"(?<![\w\])])\[{memory.id}\](?!\()|\b[Mm]emory (?:#|no\. ?)?{memory.id}\b", answer):
         return "named by its number"
     own_names = _named(memory.content) - _named(asked) - _words_of(asked)
@@ -38,12 +38,15 @@ def used(memory: Memory, asked: str, answer: str) -> str:
 
 
 def priority(used: int = 0, repeated: int = 0, violated: int = 0) -> float:
-    """Return the priority, 0..1, that follows from responses. Being given is no response and lowers nothing."""
+    """Return the priority, 0 to 1, that follows from the counts of uses, repetitions and violations.
+
+    Being given to a session changes nothing.
+    """
     return min(BOUND, USE * used + REPETITION * repeated + VIOLATION * violated)
 
 
 def _named(text: str) -> set[str]:
-    """Return names and numbers, without single digits, which are too common."""
+    """Return the names and numbers in a text, without single digits, which are too common."""
     return {*names(text), *(number for number in _NUMBER.findall(text) if len(number) > 1)}
 
 
