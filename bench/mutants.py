@@ -64,7 +64,10 @@ COVERED_BY = {
 
 ALSO = {
     "hooks/greet.py": ["tests/daemon/test_mcp_greeter.py"],
+    "subconscious/memories/fading_api.py": ["tests/daemon/test_fading.py"],
     "subconscious/privacy/api.py": ["tests/daemon/test_purge.py"],
+    "subconscious/sharing/receiving.py": ["tests/team/test_exchange.py"],
+    "subconscious/store/team/": ["tests/team/test_exchange.py"],
     "subconscious/store/vectors/": ["tests/contract/test_vector_index.py"],
 }
 """Test files that exercise a part of a room, and do not say so by a name or an import."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from copy import copy
 from functools import cached_property
@@ -143,16 +143,18 @@ class Database:
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
     """Open ``path``, created with mode 0600 if missing. Raises StoreError if it is no database or can't be opened."""
     make = connector or _connect
-    opened: list[aiosqlite.Connection] = []
-    try:
-        await asyncio.to_thread(_create_file, path)
-        for _ in range(3):
-            opened.append(await _open(lambda: make(path)))
-        front = await asyncio.to_thread(_open_front, lambda: make(path))
-    except (sqlite3.Error, OSError) as error:
-        for connection in opened:
-            await connection.close()
-        raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
+    # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
+    async with AsyncExitStack() as unless_complete:
+        opened: list[aiosqlite.Connection] = []
+        try:
+            await asyncio.to_thread(_create_file, path)
+            for _ in range(3):
+                opened.append(await _open(lambda: make(path)))
+                unless_complete.push_async_callback(opened[-1].close)
+            front = await asyncio.to_thread(_open_front, lambda: make(path))
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
+        unless_complete.pop_all()
     return Database(path, opened[0], opened[1], opened[2], front)
 
 
@@ -173,8 +175,7 @@ async def _open(connector: Connector) -> aiosqlite.Connection:
         for pragma in PRAGMAS:
             await connection.execute(pragma)
     except BaseException:
-        # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
-        await connection.close()
+        await connection.close()  # also when cancelled
         raise
     return connection
 

@@ -75,6 +75,7 @@ class FakeServer:
         self.fault_headers: dict[str, str] = {}
         self.redirect_to = ""
         self.connections: set[asyncio.StreamWriter] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         self.at_once = 0
         self.batches: dict[str, dict[str, Any]] = {}
         self.batch_faults: dict[str, str] = {}
@@ -132,8 +133,13 @@ class FakeServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # What a client did not read would keep the sockets open beyond the end of the test's loop.
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.gather(*(writer.wait_closed() for writer in self._writers), return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

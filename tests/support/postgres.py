@@ -205,13 +205,21 @@ def _binaries(into: Path, version: str) -> Path:
     return into / name
 
 
+def wanted_version() -> str:
+    """Return PostgreSQL's version for tests: ``SUBCONSCIOUS_TEST_POSTGRES``, or the newest."""
+    return os.environ.get("SUBCONSCIOUS_TEST_POSTGRES", "18")
+
+
 @contextlib.contextmanager
-def server(*, tcp: bool = False, config: str = CONFIG, migrated: bool = True, version: str = "") -> Iterator[Postgres]:
+def server(
+    *, tcp: bool = False, config: str = CONFIG, migrated: bool = True, version: str = "", kept: Path | None = None
+) -> Iterator[Postgres]:
     """Start a server with an empty database ``team``, and remove it at the end.
 
-    ``version``: 18 or 16; without one ``SUBCONSCIOUS_TEST_POSTGRES``, or the newest.
+    ``version``: 18 or 16; without one that of ``wanted_version``. ``kept``: a data folder of the same version to begin
+    with a copy of, from ``copy_data``.
     """
-    version = version or os.environ.get("SUBCONSCIOUS_TEST_POSTGRES", "18")
+    version = version or wanted_version()
     # Not in a folder of the test's own: root's are closed to others, and a socket's path must be short.
     root = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
     root.chmod(0o755)
@@ -219,15 +227,34 @@ def server(*, tcp: bool = False, config: str = CONFIG, migrated: bool = True, ve
     made = Postgres(root / "server", free_port() if tcp else 0, config, _binaries(root / "lib" / "package", version))
     try:
         _given_away(made.folder)
-        made.initialise()
-        made.start()
-        made.sql(f"CREATE DATABASE {DATABASE}", database="postgres")
-        if migrated:
-            migrate(made)
+        if kept:
+            _take(kept, made.data)
+            made.start()
+        else:
+            made.initialise()
+            made.start()
+            made.sql(f"CREATE DATABASE {DATABASE}", database="postgres")
+            if migrated:
+                migrate(made)
         yield made
     finally:
         made.stop()
         shutil.rmtree(root, ignore_errors=True)
+
+
+def _take(kept: Path, data: Path) -> None:
+    shutil.copytree(kept, data)
+    for path in [data, *data.rglob("*")]:
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        if os.getuid() == 0:
+            os.chown(path, NOBODY, NOBODY)
+
+
+def copy_data(made: Postgres, place: Path) -> None:
+    """Copy the data of a server, which is stopped meanwhile, for a later ``server(kept=place)``."""
+    made.stop()
+    shutil.copytree(made.data, place)
+    made.start()
 
 
 def migrate(made: Postgres) -> None:

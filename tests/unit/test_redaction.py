@@ -194,6 +194,7 @@ def test_patterns_of_go_mean_the_same(go: str, text: str, found: list[str]) -> N
 
 CONFIG = [
     ("DB_PASSWORD={}", "tig3rlily"),
+    ("APASS: {}", "tR7kQ2vX9pLm4"),  # a name, and no line of a test runner
     ("DB_PASSWORD={}", "tigerlily"),
     ("spring.datasource.password={}", "kxmzqv"),
     ("  password: {}", "qwmzxk"),
