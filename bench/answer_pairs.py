@@ -3,7 +3,7 @@
 A pair is one of a session's first two prompts and a sentence of an earlier session of the project, among those that
 share the most with it. A reader who saw both, and no number, said whether the sentence would help.
 `bench/data/answer_pairs.tsv` holds labels and numbers, no text; the likeliest sentence of each other project's sessions
-is useless without being read. Printed are the weights of `subconscious/sessions/recalled.py`, and what thresholds let
+is useless without being read. Printed are the weights of `subconscious/sessions/answers.py`, and what thresholds let
 through, each session judged by weights that were fitted without it. Deterministic.
 """
 

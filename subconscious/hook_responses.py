@@ -20,7 +20,7 @@ from subconscious.framing import rules
 from subconscious.imports import importing
 from subconscious.recall.file_binding import Touched
 from subconscious.recall.recall_context import RecallContext
-from subconscious.recall.rewriting import completed
+from subconscious.recall.recent_turns import completed
 from subconscious.recall.trust_notes import reputes
 from subconscious.redaction.cleaning import clean
 from subconscious.review.decisions import suspicion_note

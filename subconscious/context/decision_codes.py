@@ -15,8 +15,23 @@ from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
 
-from subconscious.context.wish import Wish
 from subconscious.wire.captures import Capture
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A person's decision on captures: approve, reject, teach, edit, release, restore or undo.
+
+    ``once`` identifies the message that carries it, if that may arrive twice; the second time it has no effect.
+    """
+
+    deed: str
+    ids: tuple[int, ...]
+    reason: str = ""
+    wording: str = ""
+    kind: str | None = None
+    once: str = ""
+
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters and digits without those that look alike."""

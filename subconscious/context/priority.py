@@ -34,3 +34,19 @@ def _wanted(signals: Signals, quiet: float) -> bool:
         return False  # the request waits for the work that would pause
     lately = 0 <= time() - signals.last_heard < quiet  # also if the clock was set back
     return lately or any(lock.locked() for lock in signals.answering.values())
+
+
+class Busy:
+    """True within its ``with`` block."""
+
+    def __init__(self) -> None:
+        self._now = False
+
+    def __bool__(self) -> bool:
+        return self._now
+
+    def __enter__(self) -> None:
+        self._now = True
+
+    def __exit__(self, *_: object) -> None:
+        self._now = False

@@ -21,8 +21,7 @@ from uuid import uuid4
 import aiosqlite
 
 from subconscious.app import App
-from subconscious.context.busy import Busy
-from subconscious.context.priority import QUIET, aside
+from subconscious.context.priority import QUIET, Busy, aside
 from subconscious.domain.errors import NotFoundError
 from subconscious.domain.model import Link, Memory
 from subconscious.embeddings.embedder import FALLBACK, NONE, model_of

@@ -12,7 +12,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.context.busy import Busy
+from subconscious.context.priority import Busy
 from subconscious.context.signals import Signals
 from subconscious.domain.errors import (
     CapReachedError,

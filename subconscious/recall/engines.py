@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from subconscious.recall.budgets import BALANCED, Depth
-from subconscious.recall.fusion import Fused, Ranking, credited
+from subconscious.recall.fusion import PRESETS, Fused, Fusion, Ranking, credited
 from subconscious.recall.graph import SEEDS, by_belief, by_links, linked, similarity_edges
-from subconscious.recall.presets import PRESETS, Fusion
+from subconscious.recall.modes import BALANCED, Depth
 from subconscious.store import full_text
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter

@@ -1,4 +1,7 @@
-"""Search modes by purpose: execution needs a few certain memories, planning and brainstorming need many.
+"""Search budgets, and search modes by purpose.
+
+A budget is how many hits each engine returns, how far links are followed, and how long a result may be. As for modes,
+execution needs a few certain memories, planning and brainstorming need many.
 
 A mode limits the number of hits, their least relevance and the tokens of the result. It is chosen by name, or detected
 from the words of the query.
@@ -9,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from subconscious.recall.graph import Reach
 
 CORE = 5
 """The hits that every mode shows; EXTENDED adds to them."""
@@ -47,3 +52,21 @@ def _detected(text: str) -> str:
     """Return the name of the mode that the words of a query suggest; execution if they suggest none."""
     found = (name for name, cues in _CUES.items() if re.search(rf"\b(?:{cues})\b", text, re.IGNORECASE))
     return next(found, "execution")
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """One budget: hits per engine, whether there is a second search, how far links are followed, tokens to return."""
+
+    hits: int
+    again: bool
+    reach: Reach
+    tokens: int
+
+
+DEPTHS = {
+    "lean": Depth(hits=30, again=False, reach=Reach(hops=0, nodes=0), tokens=500),
+    "balanced": Depth(hits=75, again=True, reach=Reach(hops=2, nodes=300), tokens=2000),
+    "deep": Depth(hits=200, again=True, reach=Reach(hops=3, nodes=1000), tokens=6000),
+}
+BALANCED = DEPTHS["balanced"]

@@ -11,12 +11,10 @@ from subconscious.claude_files.known_statements import NO_STATEMENTS, KnownState
 from subconscious.context.arguments import Args
 from subconscious.domain.model import Relation
 from subconscious.embeddings.engine_cache import EngineCache
-from subconscious.recall.budgets import DEPTHS, Depth
 from subconscious.recall.context import ContextWeights
-from subconscious.recall.fusion import Fused
+from subconscious.recall.fusion import PRESETS, Fused, Fusion
 from subconscious.recall.marks import UNKNOWN, WorktreeState
-from subconscious.recall.modes import EXTENDED, mode_of
-from subconscious.recall.presets import PRESETS, Fusion
+from subconscious.recall.modes import DEPTHS, EXTENDED, Depth, mode_of
 from subconscious.recall.selection import Selection
 from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database

@@ -20,8 +20,7 @@ from subconscious.domain.errors import ProviderError
 from subconscious.llm.client import LLMClient
 from subconscious.llm.prompts import prompt
 from subconscious.llm.providers import Request
-from subconscious.recall.recent_turns import RecentTurns
-from subconscious.recall.rewriting import LETTERS, MESSAGES
+from subconscious.recall.recent_turns import LETTERS, MESSAGES, RecentTurns
 from subconscious.text.terms import terms
 
 log = logging.getLogger("subconscious.recall")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory
-from subconscious.recall.budgets import BALANCED
-from subconscious.recall.modes import ANY
+from subconscious.recall.modes import ANY, BALANCED
 
 if TYPE_CHECKING:
     import numpy

@@ -12,8 +12,8 @@ import aiosqlite
 
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, memory_of
+from subconscious.context.decision_codes import Wish as Wish
 from subconscious.context.decision_codes import digest_of
-from subconscious.context.wish import Wish as Wish
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Admission, Decision, Level, Memory
 from subconscious.history import rollback as session_rollback

@@ -16,11 +16,11 @@ from time import time
 from subconscious.domain.model import Memory, Session
 from subconscious.recall.recall_context import RecallContext
 from subconscious.sessions import MAIN_BRANCHES, PLAN, Handover
+from subconscious.sessions.answers import Compared, closest
 from subconscious.sessions.continuing import HANDED
 from subconscious.sessions.handover import joined
 from subconscious.sessions.likeness import Likeness, gist, likest, words_of
 from subconscious.sessions.previous_session import Left, answer_head
-from subconscious.sessions.recalled import Compared, closest
 from subconscious.sessions.sentences import is_about_tests, stands_alone, without_lines
 from subconscious.sessions.sketch import Answer
 from subconscious.sessions.telling import is_routine

@@ -14,10 +14,9 @@ from difflib import get_close_matches
 
 from subconscious.app import App
 from subconscious.authorship.attestation import was_handed_over
-from subconscious.context.decision_codes import digest_of
+from subconscious.context.decision_codes import Wish, digest_of
 from subconscious.context.entry import Entry
 from subconscious.context.said import Said as Said
-from subconscious.context.wish import Wish
 from subconscious.domain.model import Origin
 from subconscious.framing import rules
 from subconscious.poisoning.suspicions import suspicion

@@ -18,7 +18,7 @@ from daemon.spool import Spool
 from subconscious.app import App
 from subconscious.app.request import Handler
 from subconscious.consolidation import consolidating
-from subconscious.context.wish import Wish
+from subconscious.context.decision_codes import Wish
 from subconscious.decay import DAY
 from subconscious.domain.hits import Surface
 from subconscious.domain.model import Origin

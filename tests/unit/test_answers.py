@@ -15,10 +15,11 @@ import pytest
 from bench import answer_pairs, story_pairs
 from subconscious.domain.model import Admission, Decision
 from subconscious.review import rules
-from subconscious.sessions import Handover, Sketch, Transcript, past_work, recalled, with_answers
+from subconscious.sessions import Handover, Sketch, Transcript, past_work, with_answers
+from subconscious.sessions import answers as past_answers
+from subconscious.sessions.answers import closest
 from subconscious.sessions.continuing import HANDED
 from subconscious.sessions.handover import handover_of, permits
-from subconscious.sessions.recalled import closest
 from subconscious.sessions.sentences import stands_alone, without_lines
 from subconscious.sessions.sketch import Answer
 from subconscious.sessions.telling import is_routine
@@ -426,12 +427,12 @@ def test_the_weights_are_those_that_the_bench_fits() -> None:
     names, pairs = story_pairs.read_pairs(answer_pairs.DATA)
     fitted = dict(zip(["constant", *names], story_pairs.fit(pairs), strict=True))
     shipped = {
-        "constant": recalled.CONSTANT,
-        "cosine": recalled.COSINE,
-        "strength": recalled.STRENGTH,
-        "answer": recalled.ANSWER,
-        "request": recalled.REQUEST,
-        "fresh": recalled.FRESH,
-        "code": recalled.CODE,
+        "constant": past_answers.CONSTANT,
+        "cosine": past_answers.COSINE,
+        "strength": past_answers.STRENGTH,
+        "answer": past_answers.ANSWER,
+        "request": past_answers.REQUEST,
+        "fresh": past_answers.FRESH,
+        "code": past_answers.CODE,
     }
     assert shipped == pytest.approx(fitted, abs=0.02)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from subconscious.context import decision_codes
-from subconscious.context.decision_codes import Codes, digest_of
-from subconscious.context.wish import Wish
+from subconscious.context.decision_codes import Codes, Wish, digest_of
 
 WISH = Wish("approve", (1, 2))
 CAPTURES: Any = [{"id": 1, "content": "one", "level": "none"}, {"id": 2, "content": "two"}]

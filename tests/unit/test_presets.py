@@ -13,9 +13,8 @@ from subconscious.domain.hits import EngineHit, Hit
 from subconscious.domain.model import Memory
 from subconscious.domain.trust import Repute, Trust
 from subconscious.recall.engines import COMMON_SHARE, FEEDBACK_HITS, FEWEST_HITS, sharpened
-from subconscious.recall.fusion import Fused, credited
+from subconscious.recall.fusion import PRESETS, Fused, Fusion, credited
 from subconscious.recall.modes import ANY, EXTENDED, mode_of
-from subconscious.recall.presets import PRESETS, Fusion
 from subconscious.recall.selection import (
     Selection,
     selected,

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.domain.model import Origin, Role, Turn
-from subconscious.recall.recent_turns import SECONDS, SESSIONS, RecentTurns
-from subconscious.recall.rewriting import ADDED, MESSAGES, completed
+from subconscious.recall.recent_turns import ADDED, MESSAGES, SECONDS, SESSIONS, RecentTurns, completed
 from subconscious.text.terms import terms
 
 TALK = ("Let us look at the retry queue.", "The UploadWorker parks a chunk after two tries in src/upload.py.")

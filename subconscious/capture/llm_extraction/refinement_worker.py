@@ -28,7 +28,7 @@ from subconscious.capture.llm_extraction.chunks import Measure, tokens
 from subconscious.capture.llm_extraction.proposals import Answer
 from subconscious.capture.llm_extraction.refinement import Gone, Piece
 from subconscious.capture.llm_extraction.second_look import Looks
-from subconscious.context.busy import Busy
+from subconscious.context.priority import Busy
 from subconscious.domain.errors import (
     BadAnswerError,
     BadRequestError,
