@@ -31,6 +31,7 @@ from subconscious.store import memories
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import find_or_create
+from subconscious.surfacing.eligibility import unasked
 from subconscious.surfacing.proactive import SurfacingEvent, surface_error, surface_file
 from subconscious.system.projects import Identity
 from subconscious.transcripts import State, read_turns
@@ -146,25 +147,38 @@ def given(hits: list[Hit], settings: Settings) -> list[Hit]:
     return [hit for hit in hits if hit.relevance >= settings.surface_relevance][: settings.prompt_memories]
 
 
-async def run(transcripts: Path, locomo: Path) -> None:
-    """Store both worlds, ask, print."""
+async def measure_strangers(transcripts: Path) -> None:
+    """Print how often a prompt, an error or a file of one project is given a memory of the others."""
 
-    async def fill(database: Database, embedder: Embedder) -> tuple[list[Prompt], list[Question]]:
-        return await strangers(database, transcripts, embedder), await store(database, locomo, embedder)
+    async def fill(database: Database, embedder: Embedder) -> list[Prompt]:
+        return await strangers(database, transcripts, embedder)
 
-    async with furnished(fill) as (ctx, (prompts, questions)):
-        false = [given(await recall(ctx, p.text, p.project, 10), ctx.settings) for p in prompts]
-        true = [given(await recall(ctx, q.text, q.project, 10), ctx.settings) for q in questions]
+    async with furnished(fill) as (ctx, prompts):
+        false = [given(await recall(ctx, unasked(p.text), p.project, 10), ctx.settings) for p in prompts]
         wrong = sum(bool(one) for one in false)
-        right = sum(bool(q.evidence & {hit.memory.id for hit in one}) for q, one in zip(questions, true, strict=True))
-        print(
-            f"prompts that were given a stranger's memory: {wrong}/{len(prompts)} = {100 * wrong / len(prompts):.1f} %"
-        )
-        print(
-            f"questions that were given their evidence: {right}/{len(questions)} = {100 * right / len(questions):.1f} %"
-        )
+        share = 100 * wrong / len(prompts)
+        print(f"prompts that were given a stranger's memory: {wrong}/{len(prompts)} = {share:.1f} %")
         await strange(ctx, deeds_of(transcripts))
+
+
+async def measure_evidence(locomo: Path) -> None:
+    """Print how often a question of LoCoMo is given its evidence, and how many memories."""
+
+    async def fill(database: Database, embedder: Embedder) -> list[Question]:
+        return await store(database, locomo, embedder)
+
+    async with furnished(fill) as (ctx, questions):
+        true = [given(await recall(ctx, q.text, q.project, 10), ctx.settings) for q in questions]
+        right = sum(bool(q.evidence & {hit.memory.id for hit in one}) for q, one in zip(questions, true, strict=True))
+        share = 100 * right / len(questions)
+        print(f"questions that were given their evidence: {right}/{len(questions)} = {share:.1f} %")
         print(f"memories given to a question: {statistics.mean(map(len, true)):.2f}")
+
+
+async def run(transcripts: Path, locomo: Path) -> None:
+    """Measure both, each in a store of its own: words that are common in one are rare in the other."""
+    await measure_strangers(transcripts)
+    await measure_evidence(locomo)
 
 
 def main() -> None:
