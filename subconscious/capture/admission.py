@@ -1,4 +1,4 @@
-"""Stores evaluated candidates as memories, as captures that wait, or as repetitions of what is known."""
+"""Stores evaluated candidates as memories, as captures that wait for review, or as repetitions of known memories."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from subconscious.text.claims import replaces
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 5
-"""Memories that a statement of the assistant is compared with."""
+"""The most similar memories that a statement of the assistant is compared with."""
 
 
 AT_ONCE = 5.0
-"""Seconds before a prompt in which injected memories may belong to that prompt."""
+"""The seconds before a prompt within which injected memories may have been injected with that prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The project, session and state of the repository that a candidate comes from."""
+    """Where a candidate comes from: project, session, and the state of the repository."""
 
     place: SessionRef
     commit: str = ""
@@ -86,9 +86,9 @@ async def keep(
 
 
 def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dict[str, str]:
-    """Return the sources of candidates that a file loaded by the client, or a note of Claude's, already says, by content.
+    """Return, by content, the file loaded by the client, or the note of Claude's, that already states a candidate.
 
-    Flagged candidates are left out: they are set apart or reviewed. CPU-bound: run it in a thread.
+    Flagged candidates are left out, because they are quarantined or reviewed. CPU-bound: run it in a thread.
     """
     kept = [one for one in judged if one[1].decision in merging.KEPT and not merging.is_flagged(one[1])]
     sources = {candidate.content: elsewhere.source(candidate.content) for candidate, _ in kept}
@@ -100,8 +100,8 @@ async def _note_violation(
 ) -> None:
     """Record a violation if a person repeats a memory that their session had been given before.
 
-    ``memory`` is the stored candidate, or None if an equivalent memory was stored before. A memory that was injected for the very
-    prompt that repeats it does not count.
+    ``memory`` is the stored candidate, or None if an equivalent memory was stored before. A memory that was given with
+    the very prompt that repeats it does not count.
     """
     session, number = where.place.session_id, found.memories.get(candidate.content, (0, 0.0))[0]
     earlier = await memories.find(tx, number) if number else None
@@ -112,9 +112,10 @@ async def _note_violation(
 
 
 async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Admission:
-    """Return the final admission of a candidate, compared with what is stored; called right before it is stored.
+    """Return the final decision on a candidate after comparing it with the store; called right before it is stored.
 
-    An assistant that repeats an injected memory is an echo. A person who repeats one says that it was ignored.
+    If the assistant repeats a memory that it was given, the memory gains nothing. If a person repeats one, it was
+    ignored.
     """
     candidate, stated = judged
     admission = await _in_context(ctx, candidate, stated, where)
@@ -124,12 +125,12 @@ async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Ad
 
 
 async def _given(ctx: RecallContext, where: Provenance) -> set[str]:
-    """Return the hashes of the memories that the session was given; none for an explicit request to remember."""
+    """Return the hashes of the memories that the session was given; none if the user asked to remember something."""
     return set() if where.verified else await surfaces.given_hashes(ctx.database, where.place.session_id or "")
 
 
 async def _in_context(ctx: RecallContext, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
-    """Return the admission after the poisoning check in the context of related memories and of learned cases."""
+    """Return the decision after the poisoning check with related memories and learned cases."""
     if not ctx.settings.poisoning:
         return admission
     verdict = admission.verdict or screen(candidate)
@@ -150,7 +151,7 @@ async def admit_memory(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Store a memory for an admitted capture, or count a recurrence of an equivalent memory."""
+    """Store a memory for an accepted capture, or count a recurrence of an equivalent memory."""
     if judged[1].decision is not Decision.AUTO:
         return None
     found = repeats or Repeats()
@@ -169,7 +170,7 @@ async def admit_memory(
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Let a new statement of the user supersede earlier ones that contradict it, also those of the same batch."""
+    """Supersede earlier statements, also of the same batch, that a new statement of the user contradicts."""
     if origin is not Origin.USER:
         return
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]
@@ -182,7 +183,7 @@ async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, fou
 
 
 def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> Memory:
-    """Return the memory that an admitted candidate becomes, without an id."""
+    """Return the memory made from an accepted candidate, without an id."""
     wide = candidate.scope is Scope.USER
     return Memory(
         id=0,

@@ -9,14 +9,15 @@ from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Tur
 from subconscious.text import wording
 
 PRACTISED = "practised-1"
-"""The extractor of habits: our wording around commands that ran and worked."""
+"""The extractor of habits: fixed sentences of this project around commands that ran and worked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A statement that a detector found; ``source`` names the detector, ``signs`` are features for the model.
+    """A statement that a detector found. ``source`` names the detector, ``signs`` are features for the scoring model.
 
-    ``habit`` names the habit that it states, if its wording is ours and only the commands come from the session.
+    ``habit`` names the habit that the draft states, if it is a fixed sentence and only the commands come from the
+    session.
     """
 
     turn: Turn

@@ -1,4 +1,9 @@
-"""Evaluates candidates: traces the origin of their words, runs the poisoning check, and applies the thresholds."""
+"""Evaluates candidates: finds the origin of their words, runs the poisoning check, and applies the thresholds.
+
+The result is an admission: stored, queued or discarded, with the confidence and the reason. A reservation is the reason
+why a queued capture must not be given to sessions before a person confirms it. Queued captures without a reservation
+may become unconfirmed memories.
+"""
 
 from __future__ import annotations
 
@@ -35,38 +40,38 @@ from subconscious.settings.settings import Settings
 from subconscious.text.standalone import RESOLVED, unclear, without_announcement
 
 UNCHECKED = "the poisoning check is off"
-"""The reservation of every capture while that check is off: nothing unchecked is injected."""
+"""The reservation of every capture while the poisoning check is off: nothing unchecked is given to sessions."""
 
 LESS_TRUST, BELOW = 0.15, 0.01
-"""How much confidence an unclear or short-lived finding loses, and how far below the review threshold it ends at least."""
+"""The confidence that an unclear or short-lived finding loses, and its least distance below the review threshold."""
 
 WORTH_A_TRY = 0.38
-"""Least confidence of an unconfirmed memory that the session's own evidence supports."""
+"""The least confidence of a finding that becomes an unconfirmed memory because the session's actions support it."""
 
 PLANNED = 0.5
-"""Least confidence of an unconfirmed memory that is made of an approved plan."""
+"""The least confidence of an unconfirmed memory from an approved plan."""
 
 UNCLAIMED = 0.2
-"""Largest share of a sentence that one place in prose may have if no person reviews the statement."""
+"""The largest share of a statement's words that one place in files or output may contain, without a person's review."""
 
 PROBABLE, PROBABLE_FACT = 0.8, 0.5
-"""Least probability that a typed statement, or a typed fact, needs to become an unconfirmed memory."""
+"""The least probability of a typed statement, and of a typed fact, that becomes an unconfirmed memory."""
 
 WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
-"""Words that turn what reads like a fact into a possible task."""
+"""Words that make an apparent fact a possible task."""
 
 REQUEST = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\?", re.IGNORECASE)
-"""Words of a request, which is a task even if it covers all cases."""
+"""Words of a request, which is a task even if it is about all cases."""
 
 PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
 
 EMOJI = "\U0001f300"
-"""From here on, symbols are emoji, which people type; boxes, ticks and dingbats come before."""
+"""The first emoji: people type symbols from here on. Boxes, ticks and dingbats have lower code points."""
 
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
-"""The same limit for a model's own sentence, in which added words make the share of a claim smaller."""
+"""The same limit as UNCLAIMED for a model's sentence, whose added words make the share smaller."""
 
 
 def judge(
@@ -75,14 +80,14 @@ def judge(
     calibration: Calibration = UNCALIBRATED,
     opinions: Opinions = NO_OPINIONS,
 ) -> list[Judged]:
-    """Return the candidates of some turns with their admissions. Pure and CPU-bound: run it in a thread."""
+    """Return the candidates in some turns with the decisions on them. CPU-bound: run it in a thread."""
     return weigh(extract(turns, opinions), turns, settings, calibration) if settings.capture else []
 
 
 def weigh(
     candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
 ) -> list[Judged]:
-    """Return candidates, extracted by rules or by a model, with their admissions."""
+    """Return the decisions on candidates that rules or a model found."""
     heard = {turn.id: turn.quotable_text for turn in turns}
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
@@ -110,7 +115,7 @@ def weigh(
 
 
 def _begun(candidate: Candidate) -> Candidate:
-    """Return a finding of the rules without what only leads to it; its quote stays as it was said."""
+    """Return a finding of the rules without an introductory phrase; its quote is unchanged."""
     if candidate.origin is Origin.USER or candidate.by_model:
         return candidate
     said, told = without_announcement(candidate.content), without_announcement(candidate.summary)
@@ -118,14 +123,14 @@ def _begun(candidate: Candidate) -> Candidate:
 
 
 def _worded_by_us(traced: Traced) -> Traced:
-    """Return a habit with the assistant as origin: its wording is ours, although tools answered before it was seen."""
+    """Return a habit with the assistant as origin: its sentence is fixed, although tools gave the evidence."""
     if not habits.is_habit(traced.candidate):
         return traced
     return replace(traced, candidate=replace(traced.candidate, origin=Origin.ASSISTANT))
 
 
 def _worth_keeping(candidate: Candidate, admission: Admission, session: Session) -> Admission:
-    """Queue what would be stored but is unclear alone or ends with its session."""
+    """Queue a candidate that would be stored, if it is unclear without context or only valid in its session."""
     if admission.decision is not Decision.AUTO:
         return admission
     why = unclear(candidate.content) or passing(candidate, session)
@@ -133,7 +138,7 @@ def _worth_keeping(candidate: Candidate, admission: Admission, session: Session)
 
 
 def _planned(admission: Admission, traced: Traced, session: Session) -> Admission:
-    """Reserve what an approved plan says about its own work: it is out of date when the work is done."""
+    """Add a reservation to what an approved plan says about its own work: it is outdated when the work is done."""
     waits = admission.decision is Decision.REVIEW and admission.reservation == ""
     if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
         return admission
@@ -145,7 +150,7 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
 
 
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
-    """Lower the confidence of an unclear or short-lived finding, so that it is injected only after a second session found it."""
+    """Lower the confidence of an unclear or short-lived finding: it is given only after a second session found it."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
         return admission
     why = unclear(candidate.content) or of_the_moment(candidate, session)
@@ -156,9 +161,9 @@ def _lasting(candidate: Candidate, admission: Admission, session: Session, setti
 
 
 def _of_later_use(candidate: Candidate, admission: Admission) -> tuple[Candidate, Admission]:
-    """Reserve findings that help no later session, and reword the others for a reader who did not see the session.
+    """Add a reservation to findings without later use, and reword the others for readers who did not see the session.
 
-    What a person chose or stated keeps its wording.
+    Statements that a person chose or made keep their wording.
     """
     free = admission.decision is Decision.REVIEW and admission.reservation == ""
     if not free or candidate.origin is Origin.USER or RESOLVED.search(candidate.content):
@@ -170,14 +175,14 @@ def _of_later_use(candidate: Candidate, admission: Admission) -> tuple[Candidate
 
 
 def _unasked(candidate: Candidate, admission: Admission) -> Admission:
-    """Queue what the assistant said and no person approved: it may repeat what the assistant read."""
+    """Queue a statement of the assistant that no person approved: it may repeat a text that the assistant read."""
     if candidate.origin is Origin.USER or admission.decision is not Decision.AUTO:
         return admission
     return replace(admission, decision=Decision.REVIEW, reason=f"no person stated or approved it: {admission.reason}")
 
 
 def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:
-    """Add the reason why a queued candidate may not be injected before a person confirms it."""
+    """Add the reason why a queued candidate must not be given before a person confirms it."""
     if admission.decision is not Decision.REVIEW:
         return admission
     if habits.is_habit(traced.candidate):
@@ -187,7 +192,10 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
 
 
 def _reservation(traced: Traced, verdict: Verdict) -> str:
-    """Return why a candidate may not be injected before it is confirmed; a model's finding has passed a second look by then."""
+    """Return why a candidate must not be given before it is confirmed; "" if it may be.
+
+    A model's finding has passed its second look by then.
+    """
     if not traced.candidate.by_model:
         return reservation(traced, verdict)
     return reservation(traced, verdict, reviewed=True) or (CLAIMED if traced.prosaic >= CLAIMED_TO_A_MODEL else "")
@@ -196,9 +204,9 @@ def _reservation(traced: Traced, verdict: Verdict) -> str:
 def _attested(
     admission: Admission, traced: Traced, verdict: Verdict, session: Session, settings: Settings
 ) -> Admission:
-    """Admit a finding below the review threshold as unconfirmed if the session's own evidence supports it.
+    """Admit a finding below the review threshold as unconfirmed if the session's own actions support it.
 
-    It must also be clear and lasting, and no prose of the session may claim the same.
+    It must also be clear and lasting, and no file or output of the session may state the same.
     """
     weak = admission.decision is Decision.DISCARD and admission.weak
     if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
@@ -216,7 +224,7 @@ def _probable(
 ) -> Admission:
     """Admit a probable statement of the user as unconfirmed.
 
-    A rule needs a higher probability than a fact because it may be a task, unless it speaks of all cases.
+    A rule needs a higher probability than a fact because it may be a task, unless it is about all cases.
     """
     weak = admission.decision is Decision.DISCARD and admission.weak
     typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)
@@ -235,10 +243,10 @@ def _probable(
 
 
 def _likely(candidate: Candidate, settings: Settings) -> float:
-    """Return the least probability of a typed rule: a model read it in its conversation, and reviews it again."""
+    """Return the least probability of a typed rule; lower if a model found it, because the model reviews it again."""
     return settings.review_threshold if candidate.by_model else PROBABLE
 
 
 def _is_typed_prose(text: str) -> bool:
-    """Whether a text is free of characters that programs print and nobody types; people do type emoji."""
+    """Whether a text has no characters that only programs print; people do type emoji."""
     return not any(sign in PRINTED or (category(sign) == "So" and sign < EMOJI) for sign in text)

@@ -30,8 +30,8 @@ _LONGEST_QUESTION = 140
 class Exchange:
     """A prompt, or an approved plan, with the turns that follow it.
 
-    ``topic`` is a short description, from this prompt or an earlier one; ``task`` is that of this prompt or of the plan
-    that is being carried out. ``asked`` is the question in the prompt.
+    ``topic`` is a short description of this prompt, or of an earlier one if this one says too little. ``task``
+    describes this prompt or the plan that is being carried out. ``asked`` is the question in the prompt.
     """
 
     topic: str = ""
@@ -47,13 +47,13 @@ class Exchange:
 
     @property
     def last_said(self) -> str:
-        """The id of the last turn with text of the assistant, which usually sums up."""
+        """Return the id of the last turn with text of the assistant, which usually is a summary."""
         said = (turn.id for turn in reversed(self.turns) if turn.role is Role.ASSISTANT and turn.text)
         return next(said, "")
 
 
 def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
-    """Yield the exchanges of ``turns``; side chains are left out."""
+    """Yield the exchanges in some turns, without the turns of sub-agents."""
     current, plan = Exchange(), ""
     for turn in turns:
         if turn.sidechain:
@@ -70,7 +70,7 @@ def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
 
 
 def last_exchange(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns of the last exchange; all turns if none begins an exchange."""
+    """Return the turns of the last exchange; all turns if none of them begins an exchange."""
     begin = next((at for at in range(len(turns) - 1, -1, -1) if opens(turns[at]) and not turns[at].sidechain), 0)
     return list(turns[begin:])
 

@@ -25,7 +25,7 @@ from subconscious.wire.sessions import ExplainedSentence, ExplainedSession, Expl
 
 
 async def explain_sentence(app: App, project: Project, text: str) -> ExplainResult:
-    """Return the outcome of a sentence if the user typed it now. Nothing is stored."""
+    """Return what would happen to a sentence if the user typed it now. Nothing is stored."""
     said = await asyncio.to_thread(clean, text)
     turn = Turn("explained", "", Role.USER, Origin.USER, said, time(), "", 0, 0)
     found = await explanations.explain_sentence(app.recall_context(), turn, Provenance(SessionRef(project.id, None)))
@@ -36,7 +36,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
 
 
 async def explain_session(app: App, session: Session, *, everything: bool) -> ExplainResult:
-    """Return the outcomes of the sentences of a session, from all files that it was read from.
+    """Return what happened to each sentence of a session, from all transcripts that it was read from.
 
     Sentences of the assistant that are no candidates are only counted, unless ``everything`` is set.
     """
@@ -47,7 +47,7 @@ async def explain_session(app: App, session: Session, *, everything: bool) -> Ex
 
 
 async def explain_transcript(app: App, path: Path, *, everything: bool) -> ExplainResult:
-    """Return the outcomes of the sentences of a transcript, also of unread parts."""
+    """Return what happened to each sentence of a transcript, or would happen to those not read yet."""
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:
         raise TranscriptError(first.reason, "give a .jsonl file of Claude Code's, below ~/.claude/projects")
@@ -89,7 +89,7 @@ async def _explain_files(
 
 
 def _parts(turns: Sequence[Turn], position: int) -> list[tuple[bool, list[Turn]]]:
-    """Return the turns that the daemon has read, and the others."""
+    """Return the turns in parts, each with whether the daemon has read it."""
     done = [turn for turn in turns if turn.start < position]
     left = [turn for turn in turns if turn.start >= position]
     return [(read, part) for read, part in ((True, done), (False, left)) if part]
@@ -114,7 +114,7 @@ async def last_of(app: App, project: Project) -> Session:
 
 
 async def session_named(app: App, prefix: str) -> Session:
-    """Return the session with an id prefix. Raises RequestError unless exactly one matches."""
+    """Return the session with an id that begins with ``prefix``. Raises RequestError unless exactly one does."""
     found = await sessions.with_prefix(app.database, prefix)
     if len(found) != 1:
         what = "no session" if not found else "more than one session"

@@ -1,7 +1,7 @@
-"""Explains the outcome of sentences of a session, and of a sentence that might be typed now.
+"""Explains what happened to the sentences of a session, and what would happen to a sentence that is typed now.
 
-Nothing is stored here. Sentences are matched with the captures made of them; the recorded outcome takes precedence over
-what the extractors say today.
+Nothing is stored here. Sentences are matched with the captures made of them. The recorded outcome takes precedence over
+the present result of the extractors.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from subconscious.text.words import content_words
 from subconscious.wire.captures import Capture
 
 MOST = 10_000
-"""Captures of one session that are looked at."""
+"""The captures of one session that are examined."""
 
 LEAST = 0.005
-"""Least difference of confidences that is reported."""
+"""The least difference between two confidences that is reported."""
 
 NEVER = "never a candidate"
 SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d+)")
@@ -37,10 +37,10 @@ SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One sentence with its speaker and time, what was seen, the confidence, what lowered it, and its outcome.
+    """A sentence with speaker and time, what was found in it, its confidence, what lowered that, and its outcome.
 
-    ``fate`` is a word (stored, waiting, discarded, ...), ``told`` a sentence. ``number`` is that of the memory or the
-    capture, or None.
+    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` in a sentence. ``number`` is the id
+    of the memory or the capture, or None.
     """
 
     sentence: str
@@ -57,9 +57,9 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The captures of a session by turn, their memories, and the memories that those were merged into.
+    """The captures of a session by turn, their memories, and the memories into which these were merged.
 
-    ``questions`` ask whether one of these memories replaces an older one.
+    ``questions`` are open questions to the user whether one of the memories replaces an older one.
     """
 
     captures: Mapping[str, Sequence[Capture]]
@@ -86,7 +86,10 @@ async def recorded(ctx: RecallContext, session_id: str) -> Recorded:
 def explain_turns(
     turns: Sequence[Turn], known: Recorded, ctx: RecallContext, *, read: bool, opinions: Opinions = NO_OPINIONS
 ) -> list[Explained]:
-    """Explain the sentences of some turns; ``read``: the daemon has read them. CPU-bound: run it in a thread."""
+    """Return an explanation of each sentence in some turns. CPU-bound: run it in a thread.
+
+    ``read`` is true if the daemon has read the turns.
+    """
     found = [(one, _captures_of(one, known)) for one in seen(turns, opinions)]
     open_ones = {id(one.candidate): one.candidate for one, rows in found if one.candidate is not None and not rows}
     judged = weigh(open_ones.values(), turns, ctx.settings, ctx.calibration)
@@ -103,7 +106,7 @@ def explain_turns(
 
 
 def _captures_of(one: Seen, known: Recorded) -> list[Capture]:
-    """Return the captures of a sentence, preferably those of its candidate."""
+    """Return the captures made of a sentence, preferably those of its candidate."""
     rows = [capture for capture in known.captures.get(one.turn.id, ()) if _rests_on(capture, one)]
     same = [capture for capture in rows if one.candidate is not None and _says(capture) == _says_of(one.candidate)]
     return same or rows
@@ -118,7 +121,7 @@ def _says_of(candidate: Candidate) -> tuple[str, str]:
 
 
 async def explain_sentence(ctx: RecallContext, turn: Turn, where: Provenance) -> list[Explained]:
-    """Explain the outcome of a sentence if the user typed it now. Nothing is stored."""
+    """Return what would happen to a sentence if the user typed it now. Nothing is stored."""
     found = await asyncio.to_thread(seen, [turn])
     candidates = {one.candidate.content: one.candidate for one in found if one.candidate is not None}
     judged = await asyncio.to_thread(weigh, candidates.values(), [turn], ctx.settings, ctx.calibration)
@@ -128,7 +131,7 @@ async def explain_sentence(ctx: RecallContext, turn: Turn, where: Provenance) ->
 
 
 async def _last_word(ctx: RecallContext, judged: Judged, where: Provenance, repeats: merging.Repeats) -> Admission:
-    """Return the admission of a candidate, compared with the store."""
+    """Return the decision on a candidate after comparing it with the store."""
     candidate, _ = judged
     admission = merging.made_certain(candidate, await last_word(ctx, judged, where), repeats)
     if admission.decision not in merging.KEPT:
@@ -165,7 +168,7 @@ def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
 
 
 def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
-    """Return what lowered a confidence: the extractor's reasons, and later deductions."""
+    """Return what lowered a confidence: the extractor's objections, and later deductions."""
     if by < LEAST:
         return one.reasons
     why = "it looks slightly suspicious" if level is Level.LOW else "you often decided against what was as sure"
@@ -173,12 +176,12 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
 
 
 def _short(reason: str, one: Seen) -> str:
-    """Return the reason of an admission without the extractor's part, which is shown separately."""
+    """Return the reason of a decision without the extractor's part, which is shown separately."""
     return reason.removesuffix(f": {one.candidate.reason}") if one.candidate is not None else reason
 
 
 def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
-    """Return the outcome of a capture as a word and as a sentence, with its number."""
+    """Return the outcome of a capture as a word and as a sentence, and the id of the memory or capture."""
     status, reason, number = capture["status"], str(capture["reason"]), capture["id"]
     if status in ("captured", "approved"):
         return _stored(capture, known)
@@ -223,7 +226,7 @@ def _never(one: Seen) -> Explained:
 
 
 def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
-    """Return the outcome of a candidate that the store does not have."""
+    """Return the outcome of a candidate that is not in the store."""
     if not read:
         return _judged(one, admission)
     return _judged(one, admission, "no candidate when it was read, or purged since; read today, ")

@@ -1,4 +1,4 @@
-"""Judges whether answers used the given memories, at the end of each turn and of the session."""
+"""Decides at the end of each turn and each session whether answers used the memories that the session was given."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from subconscious.supersession import confirmation
 from subconscious.transcripts import State, read_turns
 
 LATEST_BYTES = 512 * 1024
-"""Bytes at the end of a transcript that are read: they hold the latest answers, earlier ones are judged already."""
+"""The bytes at the end of a transcript that are read. They contain the latest answers; earlier ones were examined."""
 
 CLOCK = 2.0
-"""Seconds by which the clock of the client may be behind."""
+"""The seconds by which the client's clock may be slow."""
 
 GIVEN = 1000
-"""Surfaces of one session that are examined."""
+"""The records of given memories that are examined for one session."""
 
 Judged = tuple[Unjudged, str]
 
 
 async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str = "", *, final: bool = False) -> int:
-    """Judge the memories given before the latest answers, and return how many surfaces were judged.
+    """Decide on the memories given before the latest answers, and return the number of decisions.
 
-    Memories of a start are judged at the end of the session. ``last_said`` is the end of the answer as the hook
-    reports it, because the transcript lags behind.
+    Memories of a start are examined at the end of the session. ``last_said`` is the end of the answer as the hook
+    reports it, because the transcript is written later.
     """
     waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
     if not waiting:
@@ -49,7 +49,7 @@ async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str =
 async def conclude(ctx: RecallContext, session_id: str) -> list[int]:
     """Confirm or retire the unconfirmed memories that a finished session was given.
 
-    Returns the ids of the confirmed ones, which have to be added to the index.
+    Returns the ids of the confirmed memories, which have to be added to the index.
     """
     given = [one.memory_id for one in await surfaces.listing(ctx.database, session_id=session_id, limit=GIVEN)]
     open_ones = await unconfirmed.among(ctx.database, given)
@@ -72,7 +72,7 @@ def _latest(path: str) -> Sequence[Turn]:
 def _weighed(
     waiting: Iterable[Unjudged], known: dict[int, Memory], turns: Sequence[Turn], last_said: str, final: bool
 ) -> list[Judged]:
-    """Return the judged surfaces, each with how it was used; "" for those that no answer used."""
+    """Return the decisions on given memories, each with how the memory was used; "" if no answer used it."""
     asked = "\n".join(turn.text for turn in turns if turn.role is Role.USER and turn.origin is Origin.USER)
     own = [turn for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain]
     judged = []

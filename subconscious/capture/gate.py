@@ -18,11 +18,11 @@ class Thresholds(Protocol):
 
     @property
     def auto_threshold(self) -> float:
-        """Confidence from which a candidate is stored at once."""
+        """The least confidence of a candidate that is stored at once."""
 
     @property
     def review_threshold(self) -> float:
-        """Confidence from which a candidate is queued."""
+        """The least confidence of a candidate that is queued for review."""
 
 
 def admit(
@@ -30,8 +30,8 @@ def admit(
 ) -> Admission:
     """Return the decision on a candidate.
 
-    ``heard`` is the text of the quoted turn; pass it unless the extractor is trusted to quote (a model is not).
-    ``confidence`` is the calibrated one; the raw one is the default.
+    ``heard`` is the text of the quoted turn. Pass it unless the extractor can be trusted to quote correctly; a model
+    can't. ``confidence`` is the calibrated confidence; by default the raw one is used.
     """
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):
@@ -54,7 +54,7 @@ def is_below(confidence: float, threshold: float) -> bool:
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:
-    """Return why a candidate is discarded at any confidence, or ""."""
+    """Return why a candidate is discarded at any confidence; "" if it need not be."""
     quote = candidate.evidence.quote
     if not quote.strip():
         return "there is no evidence for it"
@@ -70,7 +70,7 @@ def _refusal(candidate: Candidate, heard: str | None) -> str:
 
 
 def _reservation(candidate: Candidate) -> str:
-    """Return why a candidate must be reviewed at any confidence, or ""."""
+    """Return why a candidate must be reviewed at any confidence; "" if it need not be."""
     if candidate.origin is Origin.TEAMMATE:
         return "another person shared it: a person must approve it"
     if candidate.origin is Origin.TOOL:

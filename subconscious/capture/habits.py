@@ -1,6 +1,6 @@
 """Stores habits of a project that several sessions showed, without a review.
 
-Their wording is ours, with commands that were run and worked. A habit is stored when a second session shows it, unless
+A habit is a fixed sentence with commands that were run and worked. It is stored when a second session shows it, unless
 one of its commands needs a person's decision.
 """
 
@@ -23,22 +23,25 @@ CONFIDENCE = 0.9
 AGAIN = "seen in several sessions"
 
 ONE_SESSION = "a habit that one session showed may be an exception"
-"""The reservation of a habit that only one session showed, and the only objection to it."""
+"""The reservation of a habit that only one session showed."""
 
 _QUOTED = re.compile(r"`([^`]*)`")
 _OURS = frozenset(("git add <file>", "git add -A", "git add ."))
-"""Commands in our own wording."""
+"""Commands that are part of the fixed sentences, and were not run."""
 
 
 def is_habit(candidate: Candidate) -> bool:
-    """Whether a candidate states a habit in our wording."""
+    """Whether a candidate is a habit: a fixed sentence with commands."""
     return candidate.extractor == PRACTISED
 
 
 async def judge(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, place: SessionRef, settings: Settings
 ) -> Admission:
-    """Return the admission of a habit: stored if an earlier session showed it, discarded if a memory states another one."""
+    """Return the decision on a habit.
+
+    It is stored if an earlier session showed the habit, and discarded if a memory states a different one.
+    """
     verdict = admission.verdict or Verdict()
     waits = admission.decision is Decision.REVIEW and not admission.doubtful and verdict.level is Level.NONE
     if not is_habit(candidate) or not waits or not place.session_id:
@@ -58,14 +61,14 @@ async def judge(
 
 
 async def settle(tx: aiosqlite.Connection, candidate: Candidate, memory: Memory, project_id: str) -> None:
-    """Close waiting captures of a habit that is stored now."""
+    """Close the waiting captures of a habit that is now stored."""
     if is_habit(candidate):
         for number in await captures.waiting_habit_captures(tx, project_id, PRACTISED, candidate.tags[0]):
             await decisions.displace(tx, number, f"memory {memory.id} states this habit already")
 
 
 def hazard(content: str) -> str:
-    """Return why a person must decide about a habit: a command in it fetches, deletes or forces; or ""."""
+    """Return why a person must decide on a habit: a command in it downloads, deletes or forces; "" if none does."""
     return next((why for told in _QUOTED.findall(content) if told not in _OURS and (why := _doubt(told))), "")
 
 

@@ -20,7 +20,7 @@ _PREAMBLE = re.compile(
     r"(?: is)?[:.!,—–-]+\s+(?=\S)",
     re.IGNORECASE,
 )
-"""An opener, with its mark and a space: "No-op" and "the key-value store" are names, "the fix, which" goes on."""
+"""The words that open a sentence, with the following mark and space. "No-op" and "the key-value store" are names."""
 
 _LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
@@ -28,17 +28,17 @@ _TAIL = re.compile(
     r"(?:i'll|i will|i'm going to|let me|i'd|(?-i:let's(?! [A-Z]))|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
-"""A clause about the next step; "Let's Encrypt" is a name."""
+"""A clause about the next step. "Let's Encrypt" is a name."""
 
 _TODO = re.compile(r"\A(?:I(?:'ll| will)?|(?i:we)(?:'ll| will)?)(?: also| just| now)? (?:need|have) to\b")
-"""An intention of the assistant without a reason, which is over soon; "you need to" addresses a person."""
+"""A task of the assistant without a reason, which is soon done. "You need to" addresses a person."""
 
 _SHA = re.compile(
     r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
     r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.,!]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
-"""An answer to a reviewer that begins with the commit."""
+"""A reply to a reviewer that begins with the commit."""
 
 _WORDS = (
     (
@@ -64,7 +64,7 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker; "" for a task and what is too long."""
+    """Return a sentence without its speaker; "" if it is a task or too long."""
     said = sentence.strip()
     if len(said) > LONGEST:
         return ""
@@ -74,7 +74,7 @@ def impersonal(sentence: str) -> str:
 
 
 def _less(said: str) -> str:
-    """Remove one opener, closing and speaker; the rest begins with a capital letter."""
+    """Return a sentence without one opening, closing and speaker, beginning with a capital letter."""
     less = said
     while (opened := _opened(less)) != less:
         less = opened

@@ -1,4 +1,4 @@
-"""Reads what was added to a transcript, and stores the statements in it."""
+"""Reads the new lines of a transcript, and stores the statements in them."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from subconscious.transcripts.records import AGENT_FILE
 log = logging.getLogger("subconscious.capture")
 
 LATE = "it was written after its session had ended"
-"""The reason for which statements wait that were written after the session's end: anybody can append to a file."""
+"""The reason why statements wait that were written after the session had ended: anybody can append to a file."""
 
 PROMPT_LENGTH = 500
-"""Characters of a prompt that are stored with its session."""
+"""The characters of a prompt that are stored with its session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The result of one batch; ``known`` counts candidates that were stored before, from a repeated line."""
+    """The result of one batch; ``known`` is the number of candidates that were stored before, from a repeated line."""
 
     reading: Reading
     new: tuple[int, ...] = ()
@@ -55,8 +55,8 @@ class Gain:
 async def learn(app: App, ctx: RecallContext, source: Source, *, final: bool = False) -> list[int]:
     """Read a transcript from the saved position on; return the ids of new captures.
 
-    ``final``: the file is complete, so a last line without a line feed is read too. Raises UnreadableTranscriptError if
-    the path is no regular file, since a retry would be useless.
+    ``final`` means that the file is complete, so that a last line without a line feed is read too. Raises
+    UnreadableTranscriptError if the path is no regular file, because a retry would be useless.
     """
     if not source.path or not await asyncio.to_thread(is_written, source.path):
         return []
@@ -83,7 +83,7 @@ async def learn_batch(app: App, ctx: RecallContext, source: Source, *, final: bo
 
 
 async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool) -> Gain:
-    """Read new turns, find what they state, end and repeat, and store all of that with the new position."""
+    """Read new turns, examine them, and store the results with the new position."""
     began = monotonic()
     place = await sessions.position(ctx.database, source.path, source.session_id)
     batch = await read_batch(app, source, place, final)
@@ -109,7 +109,7 @@ async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a batch states, ends, repeats, contradicts, tells, shows and works on, before anything is stored."""
+    """The results of examining a batch, before anything is stored: new, ended and repeated statements, failures."""
 
     judged: list[Judged]
     ended: retirement.Ended
@@ -140,7 +140,7 @@ async def _found(
 
 
 async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...]) -> list[Judged]:
-    """Return the candidates in new turns with the gate's decisions; doubtful and late ones wait for a person."""
+    """Return the candidates in new turns with the decisions on them. Unattested and late ones wait for a person."""
     new = batch.reading.turns
     opinions = await opinions_of(app, new)
     found = await asyncio.to_thread(judge, turns if new else (), ctx.settings, ctx.calibration, opinions)
@@ -151,7 +151,7 @@ async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, tu
 async def _store_effects(
     ctx: RecallContext, tx: aiosqlite.Connection, source: Source, batch: Batch, found: _Found, kept: list[Memory]
 ) -> None:
-    """Store what a batch changes besides its captures: retired memories, the session's story and prompts."""
+    """Store what a batch changes besides its captures: retired memories, the session's summary and prompts."""
     reading = batch.reading
     await confirmation.retire(tx, found.contrary, confirmation.CONTRADICTED)
     found.repeats.changed.extend(await retirement.retire(tx, found.ended, kept))
@@ -178,14 +178,14 @@ async def _store_progress(
 
 
 def _turns_before(app: App, source: Source, reading: Reading, position: int) -> tuple[Turn, ...]:
-    """Return the turns of earlier batches that belong to the same exchange as the first turn of this one."""
+    """Return the turns of earlier batches that belong to the same exchange as the first turn of this batch."""
     if reading.restarted or (reading.turns and opens(reading.turns[0])):
         return ()
     return app.sessions.running_exchanges.before(source.path, position)
 
 
 def _of_turns(turns: Sequence[Turn], judged: Sequence[Judged]) -> list[Judged]:
-    """Return the results about some turns; the others were only read for context, and were judged before."""
+    """Return the results about some turns; results about other turns were stored with an earlier batch."""
     ids = {turn.id for turn in turns}
     return [one for one in judged if one[0].evidence.turn_id in ids]
 
@@ -214,7 +214,7 @@ async def _log_batch(ctx: RecallContext, source: Source, gain: Gain, began: floa
 
 
 async def _ended(ctx: RecallContext, source: Source, batch: Batch, judged: list[Judged]) -> retirement.Ended:
-    """Return the memories that the typed turns end; nothing for a late transcript, which anybody may have written."""
+    """Return the memories that typed sentences end; nothing for a late transcript, which anybody may have written."""
     if source.late:
         return retirement.Ended(judged)
     turns, doubtful = batch.reading.turns, batch.doubtful
@@ -232,7 +232,7 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
 
 
 async def _observed(ctx: RecallContext, source: Source, batch: Batch, begin: int) -> observing.Seen:
-    """Return the failed tool calls of the main conversation; nothing for a late transcript."""
+    """Return the failed tool calls in the main conversation; nothing for a late transcript."""
     reading = batch.reading
     if not ctx.settings.capture or source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
         return observing.Seen()

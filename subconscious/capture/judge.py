@@ -1,10 +1,10 @@
 """Judges typed sentences: the probability that a sentence is worth storing, and its kind.
 
-There are two models, both trained on labelled messages by ``bench/judge_train.py``. The linear one reads hashed
+There are two models, both trained on labelled messages by ``bench/judge_train.py``. The linear model reads hashed
 character n-grams (any language), words, the position in the message and, with the local embedder, the sentence's
-vector. The upper half of that embedder, fine-tuned for this purpose, reads the sentence with the text before it; it is
-only used if the linear model does not reject the sentence. The combined probability is calibrated on writers whom
-neither model was trained on: of the sentences that reach .9, nine in ten are worth storing.
+vector. The encoder is the upper half of that embedder, fine-tuned for this purpose. It reads the sentence with the text
+before it, and is only used if the linear model does not reject the sentence. The combined probability is calibrated on
+writers whom neither model was trained on: of the sentences that reach .9, nine in ten are worth storing.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from subconscious.embeddings.local import LocalEmbedder
 
 HOPELESS = -6.0
-"""Score by words alone below which no other model is used.
+"""The linear model's score, from words alone, below which no other model is used.
 
-14 of 100 written sentences are below it, and half of those in real sessions. With the embedder, none of them reaches a
-probability of .001.
+14 of 100 written sentences are below it, and half of the sentences in real sessions. With the embedder, none of them
+reaches a probability of .001.
 """
 
 UNLIKELY = -4.0
-"""Score of the linear model below which the encoder is not used."""
+"""The score of the linear model below which the encoder is not used."""
 
 FEW_WORDS = 2
-"""Words of a sentence without content of its own: "no!", "ok then"."""
+"""The most words of a sentence without content of its own: "no!", "ok then"."""
 
 MOST_WORDS_OF_AN_ANSWER = 8
 
 LONGEST_BEFORE = 160
-"""Characters of the text before a sentence that are read with it."""
+"""The characters of the text before a sentence that are read with it."""
 
 LONGEST = 400
-"""Characters of a sentence that are read."""
+"""The characters of a sentence that are read."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
-"""Sizes of the tables of hashed n-grams and words."""
+"""The sizes of the tables of hashed n-grams and words."""
 
 SHORTEST_GRAM, LONGEST_GRAM = 2, 5
 
@@ -83,7 +83,7 @@ class Opinion(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Indexes and values of the hashed features, and the numeric features."""
+    """The indexes and values of the hashed features, and the numeric features."""
 
     places: list[int]
     values: list[float]
@@ -91,7 +91,7 @@ class Features(NamedTuple):
 
 
 def features(spoken: Spoken) -> Features:
-    """Return the features of a sentence besides its vector."""
+    """Return the features of a sentence, without its vector."""
     text = plain(spoken.text)
     hashed = [*_scaled(_grams(text), GRAMS, 0), *_scaled(_words(text, spoken), WORDS, GRAMS)]
     return Features([place for place, _ in hashed], [value for _, value in hashed], structure(spoken))
@@ -117,7 +117,7 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Hash names to indexes; counts are dampened and scaled to unit length, so that long sentences don't weigh more."""
+    """Return hashed names and counts, dampened and scaled to unit length, so that long sentences don't weigh more."""
     counts = Counter(zlib.crc32(name.encode("utf-8", "replace")) % size for name in names)
     dampened = {place: 1 + math.log(count) for place, count in counts.items()}
     length = math.sqrt(sum(value * value for value in dampened.values())) or 1.0
@@ -125,7 +125,7 @@ def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, flo
 
 
 def structure(spoken: Spoken) -> list[float]:
-    """Return a fixed number of features of a sentence's shape and position, on a similar scale."""
+    """Return the features of a sentence's shape and position: always the same number of values, on a similar scale."""
     text, words = spoken.text[:LONGEST], spoken.text[:LONGEST].split()
     offered = bool(spoken.before and _OFFER.search(spoken.before[-300:]))
     short = len(words) <= 6
@@ -162,7 +162,7 @@ def context(spoken: Spoken) -> str:
 
 
 def is_answer(spoken: Spoken) -> bool:
-    """Whether a sentence is a short answer to the assistant, which says little without the assistant's text."""
+    """Whether a sentence is a short reply to the assistant, which says little without the assistant's text."""
     first = len(spoken.previous.split()) <= FEW_WORDS
     return bool(spoken.before) and first and len(spoken.text.split()) <= MOST_WORDS_OF_AN_ANSWER
 
@@ -174,7 +174,7 @@ class Model:
         self._table = table
 
     def opinion(self, spoken: Spoken, embedder: LocalEmbedder | None = None) -> Opinion:
-        """Judge a sentence; without an embedder, by its words alone."""
+        """Return the opinion on a sentence; without an embedder, from its words alone."""
         seen = features(spoken)
         by_words = self._score("words", seen)
         if embedder is None or by_words < HOPELESS:
@@ -208,7 +208,7 @@ class Model:
 
 
 def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
-    """Judge sentences with the embedder; rejected ones are missing in the result. CPU-bound: run it in a thread."""
+    """Return the opinions on sentences, without rejected sentences. CPU-bound: run it in a thread."""
     found = {}
     for one in said:
         try:
@@ -228,7 +228,7 @@ def model() -> Model:
 
 
 def read_on(middle: numpy.ndarray) -> float:
-    """Return the score of the fine-tuned upper layers for the embedder's middle layer."""
+    """Return the score of the encoder for the embedder's middle layer."""
     return float(_upper().run(None, {"middle": middle[None]})[0].item())
 
 

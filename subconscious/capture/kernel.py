@@ -1,6 +1,6 @@
 """Selects the sentences and points of a passage that state facts and reasons.
 
-Answers to a reviewer, remarks about the moment, and sentences that depend on a missing one are left out. A passage of
+Replies to a reviewer, remarks about the moment, and sentences that depend on a missing one are left out. A passage of
 which nothing remains is no candidate.
 """
 
@@ -42,7 +42,7 @@ _MOMENT = re.compile(
     r"(?:in|into) (?:that|one) commit|(?:try|start) (?:starting|running|a new)|as part of this)\b",
     re.IGNORECASE,
 )
-"""Remarks to the current reader or about the question, which no later reader needs."""
+"""Remarks to the reader of that moment or about the question, which no later reader needs."""
 
 _LEANING = re.compile(
     r"\W*(?:it|this|that|they|these|those|he|she|both|same|here|there|the (?:same|latter|former|above|following|other)|so|this way|"
@@ -78,11 +78,11 @@ _VAGUE = frozenset(  # a quoted list would fill a page
     way what's whole work working works yes you're
     """.split()
 )
-"""Words that name nothing; a heading of such words says nothing to a stranger."""
+"""Words that name nothing: a heading made of such words tells a later reader nothing."""
 
 
 def is_vague(name: str) -> bool:
-    """Whether a heading or a leading line names nothing specific."""
+    """Whether a heading or an introductory line names nothing specific."""
     return all(word.lower().strip("'") in _VAGUE for word in content_words(name))
 
 
@@ -106,7 +106,7 @@ def kernel(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def is_passing(said: str) -> bool:
-    """Whether a sentence, a heading or a leading line belongs to the moment in which it was said."""
+    """Whether a sentence, heading or introductory line is only about the moment in which it was written."""
     return bool(_PASSING.search(said) or _MOMENT.search(said))
 
 
@@ -121,12 +121,12 @@ def is_trifle(said: str) -> bool:
 
 
 def leans(said: str) -> bool:
-    """Whether a sentence begins with a reference to the one before it."""
+    """Whether a sentence begins with a reference to the sentence before it."""
     return bool(_LEANING.match(said))
 
 
 def _orphan(said: Sequence[str], wanted: Sequence[bool], at: int) -> bool:
-    """Whether a sentence depends on one that was left out, or leads into it."""
+    """Whether a sentence depends on a sentence that was left out, or introduces one."""
     if said[at].rstrip(" *_").endswith(":"):
         return at + 1 == len(said) or not wanted[at + 1]
     return at > 0 and leans(said[at]) and not wanted[at - 1]

@@ -1,8 +1,4 @@
-"""Finds statements that end with their session: carried-out requests, reports, and findings about its own changes.
-
-The structure around a statement is judged first: a request for something that the same exchange edits is a task, and
-the edits show what the assistant says about the edited files.
-"""
+"""Finds statements that are only valid in their session: carried-out requests, reports, findings about its edits."""
 
 from __future__ import annotations
 
@@ -17,14 +13,14 @@ from subconscious.domain.model import Candidate, Origin, Turn
 QUOTES = "quotes what somebody else said"
 
 SHORTEST_NAME = 4
-"""Letters of a file's name that a statement must quote to be about that file."""
+"""The fewest letters of a file name that connects a statement with the file."""
 
 _STANDING = re.compile(
     r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must(?: not|n't)?|only|no longer|prefer|convention|rule"
     r"|don't|do not|(?:should|shall) not|shouldn't)\b",
     re.IGNORECASE,
 )
-"""Words that extend a statement beyond the edit that follows it."""
+"""Words that make a statement valid beyond the next edit."""
 
 _REPORT = re.compile(
     r"\W*(?:(?:ok|so|and|now|but|btw|sorry)\W+)*(?:"
@@ -35,14 +31,14 @@ _REPORT = re.compile(
     r"|looking at\b|it (?:seems|looks)\b|looks like\b)",
     re.IGNORECASE,
 )
-"""A person reports what they have just done or seen."""
+"""Sentences in which a person reports what they have just done or seen."""
 
 _PRESENTED = re.compile(
     r"\b(?:(?:look|looking) (?:at|into)|comments?|feedback|findings?|review(?:er)?|error|output|message|log|report"
     r"|(?:you|it|he|she|they|bot|copilot|linter|ci)(?: also| just)? (?:said|says?|wrote|suggests?|reports?|mentioned))(?: \w+){0,3} ?:\s+\S",
     re.IGNORECASE,
 )
-"""Introduces words that the person quotes."""
+"""Words that introduce a quote of somebody else."""
 
 _CHANGE = re.compile(
     r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|the tests? verif\w+|comments?(?=:)|was(?:n't)?|were(?:n't)?)\b"
@@ -50,21 +46,21 @@ _CHANGE = re.compile(
     r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
     re.IGNORECASE,
 )
-"""A finding about a change, which git records."""
+"""Words of a finding about a change, which Git records."""
 
 _DEFECT = re.compile(
     r"\b(?:bugs?|issues?|problems?|wrong(?:ly)?|incorrect(?:ly)?|fail(?:ed|ures?|ing)|crash(?:es|ed)?|broken|missing|unused|never called|"
     r"loses|lost|drops|dropped|destroys|silently|had|didn't|doesn't work|redundant|unnecessary)\b",
     re.IGNORECASE,
 )
-"""A finding about a defect, which is out of date once that is fixed, mostly in the same session."""
+"""Words of a finding about a defect. It is outdated when the defect is fixed, mostly in the same session."""
 
 _UNNAMED = re.compile(
     r"\b(?:these|those) \w+|\b(?:this|that) (?:struct|function|code|file|fix|method|class|check|case|logic|value|test|field|type|section|call|path)\b"
     r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
     re.IGNORECASE,
 )
-"""A finding that refers to code shown beside it, or follows a leading line of something else."""
+"""Words of a finding that refers to code shown beside it, or that follows an introduction of something else."""
 
 _UNSURE = re.compile(
     r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
@@ -78,18 +74,18 @@ _PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNOREC
 _LINES = re.compile(
     r"(?P<file>\.\w{1,5}):\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*(?!\w)| ?\((?:at |on )?lines? \d+(?:[-\u2013]\d+)?(?:(?:, | and )\d+(?:[-\u2013]\d+)?)*\)"
 )
-"""Numbers of lines behind a file's name, or in brackets."""
+"""Line numbers after a file name, or in brackets."""
 
 MOST_POINTS = 3
-"""Semicolons of a finding: with more of them it is a list of notes."""
+"""The most semicolons in a finding: a finding with more is a list of notes."""
 
 MOST_LEADS = 2
-"""Colons that lead from one part of a finding to the next."""
+"""The most colons in a finding that lead from one part to the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The exchange and the text of each turn."""
+    """The exchange and the text of each turn of a session."""
 
     of_turn: dict[str, Exchange] = field(default_factory=dict)
     text: dict[str, str] = field(default_factory=dict)
@@ -102,7 +98,7 @@ class Session:
 
 
 def passing(candidate: Candidate, session: Session) -> str:
-    """Return why a typed statement ends with its session, to complete "it ..."; "" if it may last."""
+    """Return why a typed statement is only valid in its session, as an end of "it ..."; "" if it may last."""
     if candidate.origin is not Origin.USER:
         return ""
     if _is_presented(candidate, session):
@@ -135,7 +131,7 @@ def _is_carried_out(candidate: Candidate, session: Session) -> bool:
 
 
 def of_the_moment(candidate: Candidate, session: Session) -> str:
-    """Return why a finding is short-lived, to complete "it ..."; "" if it may last."""
+    """Return why a finding is short-lived, as an end of "it ..."; "" if it may last."""
     said = candidate.content
     if _PLACE_IN_CODE.search(said):
         return "contains line numbers"
@@ -162,7 +158,7 @@ def without_lines(text: str) -> str:
 
 
 def without_added_names(text: str) -> str:
-    """Return a finding without the list of changed files at its end."""
+    """Return a finding without the list of changed files that was added at its end."""
     return _ADDED_NAMES.sub("", text)
 
 
@@ -172,14 +168,14 @@ def names_lines(text: str) -> bool:
 
 
 def carried_out(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement of an approved plan is out of date once the plan is carried out."""
+    """Whether a statement in an approved plan is outdated once the plan is carried out."""
     said = candidate.content
     ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
     return any(pattern.search(said) for pattern in ends) or names_edited(candidate, session)
 
 
 def names_edited(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement names a file that its exchange edited; the list at its end does not count."""
+    """Whether a statement names a file that its exchange edited; the list of files at its end does not count."""
     exchange = session.of_turn.get(candidate.evidence.turn_id)
     said = without_added_names(candidate.content).casefold()
     names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()

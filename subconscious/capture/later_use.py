@@ -1,7 +1,7 @@
-"""Decides whether a finding is useful to a later session, and rewords it for a reader who did not see the session.
+"""Decides whether a finding is useful to a later session, and rewords it for readers who did not see the session.
 
 Most findings that readers rejected describe the look of a page, a verdict on one change, or a list of steps. Findings
-are easier to understand without the headings and numbers of the answer that they come from.
+are easier to understand without the headings and numbers of the text that they come from.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from subconscious.domain.model import Candidate
 from subconscious.text.wording import content_words
 
 MOST_FILES = 4
-"""Largest number of changed files that are listed after a finding."""
+"""The most changed files that are listed after a finding."""
 
 MOST_EDITS = 2
-"""Largest number of semicolons in a report of edits."""
+"""The most semicolons in a report of edits."""
 
 FEWEST_OF_LOOKS = 2
-"""Different words for parts of a page from which a finding describes its look."""
+"""The number of different words for parts of a page from which a finding describes the page's look."""
 
 _STYLES = re.compile(
     r"\b(?:text-(?:xs|sm|base|lg|xl|white|[a-z]+-\d+)|(?:bg|max-w|min-w|px|py|mt|mb|gap|btn|font|border|rounded|hover|flex|grid)-[\w/]+"
@@ -40,7 +40,7 @@ _VERDICT = re.compile(
     r"|\b\d+ lines of\b",
     re.IGNORECASE,
 )
-"""A verdict on a change."""
+"""Words of a verdict on a change."""
 
 _STATE_OF_WORK = re.compile(
     r"\blooks like\b|\bbranch (?:has|had|have)\b|\bmain`? (?:side|added|has)\b|\bcompil(?:er?|ation) errors?\b|\bnew file:"
@@ -52,7 +52,7 @@ _STATE_OF_WORK = re.compile(
     r"|\bneeds? to be cleaned up\b|\b(?:is|are)(?:n't| not) (?:[\w-]+ ){0,6}yet\b",
     re.IGNORECASE,
 )
-"""The state of the work: branches, new files, compilation, failures, what is left to do."""
+"""Words about the state of the work: branches, new files, compilation, failures, remaining work."""
 
 _NOUN = (
     r"(?:value|check|change|code|logic|function|method|field|flag|result|output|condition|error|failure|loop|parameter|variable"
@@ -65,20 +65,20 @@ _UNNAMED = re.compile(
     r"|returns?|verif(?:y|ies)|checks?|runs?|shows?|adds?|contains?|works?|fails?)\b(?! that\b))",
     re.IGNORECASE,
 )
-"""A beginning that names its subject only by what sort of thing it is: "The value is set before ..."."""
+"""Beginnings that name the subject only by a general noun: "The value is set before ..."."""
 
 _CUT_LEAD = re.compile(r"\b(?:that|which|who|it|they|to|this|these)\s*: +(?=[`A-Z])")
-"""A lead that ends within its clause, so that the first of the kept points does not complete it."""
+"""An introduction that ends within its clause, so that the first of the kept points does not complete it."""
 
 FEWEST_NAMES = 2
-"""Names in backticks from which a statement with such a beginning is still understood."""
+"""The fewest names in backticks with which a statement with such a beginning is understood."""
 
 _QUOTED = re.compile(r"`[^`]+`")
 _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 
 FEWEST_POINTS, FEWEST_OF_A_POINT = 3, 5
-"""Points of a list of names, and words of prose beside the names that make a point a statement."""
+"""The fewest points of a list of names, and the fewest words beside the names that make a point a statement."""
 
 _COURSE = re.compile(r"\b(?:when(?:ever)?|while|during|after|before|because|since|until|unless)\b", re.IGNORECASE)
 """Words for when or why something happens."""
@@ -88,7 +88,7 @@ _OPENING = re.compile(
     r"|confirmed|done|fixed|perfect|great)\s*(?:,|[.!:\u2014\u2013-]))+\s*",
     re.IGNORECASE,
 )
-"""Beginning of an answer that addresses the person who asked."""
+"""Beginnings of an answer that address the person who asked."""
 
 _NUMBER = re.compile(
     r"(?:[a-h]|\d{1,2})[.)]\s+|(?:steps?|phases?|bugs?|issues?|problems?|tasks?|fix|parts?) ?#?\d+(?:-\d+)?\s*[:\u2014\u2013-]+\s*",
@@ -100,13 +100,13 @@ _LEAD = re.compile(r"(?P<name>[^:.;`\n]{1,60}): +(?=\S)")
 _VAGUE = re.compile(
     r"\b(?:finding|thoughts?|interpretation|answer|insights?|cleaned|cleanup|features?|causes|normal)\b", re.IGNORECASE
 )
-"""Words of headings that name nothing, beside generally vague ones."""
+"""Words in headings that name nothing; generally vague words are listed elsewhere."""
 
 _FILES = re.compile(r" \((?P<names>[\w./-]+\.\w{1,8}(?:, [\w./-]+\.\w{1,8})*)\)\Z")
 
 
 def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str:
-    """Return why a finding is of no later use, to complete "it ..."; "" if it may be useful.
+    """Return why a finding is of no later use, as an end of "it ..."; "" if it may be useful.
 
     A report of edits may list several, because they are one change.
     """
@@ -125,13 +125,13 @@ def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str
 
 
 def _is_of_looks(said: str) -> bool:
-    """Whether a text describes styles or parts of a page, and not when or why something happens."""
+    """Whether a text describes styles or parts of a page, without saying when or why something happens."""
     parts = {word.casefold() for word in _LOOKS.findall(said)}
     return bool(_STYLES.search(said)) or (len(parts) >= FEWEST_OF_LOOKS and not _COURSE.search(said))
 
 
 def _is_list(said: str, *, reports_edits: bool) -> bool:
-    """Whether a text is a list of notes; the steps of a course of events are not."""
+    """Whether a text is a list of notes. A list of successive events is not."""
     if reports_edits:
         return said.count(";") > MOST_EDITS
     is_long = said.count(";") > MOST_POINTS or said.count(": ") > MOST_LEADS
@@ -139,7 +139,7 @@ def _is_list(said: str, *, reports_edits: bool) -> bool:
 
 
 def _lists_names(said: str) -> bool:
-    """Whether most points of a list have names and hardly a word about them."""
+    """Whether most points of a list have names and hardly another word."""
     points = [point for point in re.split(r";|\n", said) if point.strip()]
     short = sum(len(_PROSE.findall(_CODE.sub(" ", point))) < FEWEST_OF_A_POINT for point in points)
     return len(points) >= FEWEST_POINTS and 2 * short > len(points)
@@ -164,7 +164,7 @@ def _without_opening(text: str) -> str:
 
 
 def _with_few_files(text: str) -> str:
-    """Return a finding with the first of the files listed after it, each once."""
+    """Return a finding with only the first of the files listed after it, each once."""
     found = _FILES.search(text)
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""Learns from prompts that a killed client never wrote into its transcript."""
+"""Learns from prompts that the client was killed before writing into its transcript."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ UNWRITTEN = "its prompt is in no transcript"
 async def expect(app: App, entry: Entry) -> None:
     """Keep a prompt until it is in the transcript, because a killed client may never write it there.
 
-    Not of other clients: their sub-agents have prompts that the model wrote, and only the transcript shows it.
+    Prompts of other coding agents are not kept: their sub-agents have prompts that a model wrote, which only the
+    transcript shows.
     """
     if entry.client or not app.recall_context(entry.options).settings.capture or not entry.payload.prompt_id:
         return

@@ -25,7 +25,7 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
-"""Repetitions of what the user has just said; the user's own turn is the evidence for that."""
+"""Repetitions of what the user has just said; the user's own turn is the evidence for it."""
 _GREEN = re.compile(
     r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
@@ -33,7 +33,7 @@ _GREEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
-"""The mark and space after an opening word. "No-op", "Next.js" and "First request" are no openings."""
+"""The mark and space after an opening word. "No-op", "Next.js" and "First request" have no opening word."""
 
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
 """Opening words that need no mark, because they are never part of a name; "so that" and "so far" are excluded."""
@@ -42,7 +42,7 @@ LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.I
 
 
 LONGEST = 1000
-"""Characters of a sentence; longer ones are data and not examined."""
+"""The most characters of a sentence that is examined; longer ones are data."""
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:

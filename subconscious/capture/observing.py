@@ -1,4 +1,4 @@
-"""Makes memories of failed tool calls, without a person if several sessions met them and the way out is harmless."""
+"""Makes memories of failed tool calls, without a review if several sessions met them and the way out is harmless."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from subconscious.text import wording as words
 
 FEWEST_SESSIONS = 2
 FEWEST_TIMES = 3
-"""A failure is stored when this many sessions met it, or one session this often."""
+"""The sessions that must meet a failure to have it stored, and how often a single session must meet it."""
 
 CONFIDENCE = 0.9
 
 MOST_ONCE = 2
-"""Failures that only one session met of which unconfirmed memories are made, per session."""
+"""The most unconfirmed memories, per session, of failures that only this session met."""
 
 ONCE_CONFIDENCE = 0.75
-"""Confidence of such a memory: of 42 in the histories of four projects, 23 were met again by a later session."""
+"""The confidence of such a memory: of 42 in the histories of four projects, 23 were met again by a later session."""
 
 MET_AGAIN = "the same failure was met again"
 
@@ -44,13 +44,13 @@ KEPT = ("captured", "approved")
 REFUSED = ("rejected", "quarantined")
 
 RETIRED_AFTER = 2
-"""Failures of a way out with the error that it should avoid after which the memory is retired."""
+"""The number of times that a way out fails with the error it should avoid, from which its memory is retired."""
 
 RECOVERS = ("instead", "skill", "agent")
-"""Sorts of failures that are over once the same command or name works."""
+"""Types of failures that are over once the same command or name works."""
 
 EXPLAINED = ("unread", "changed")
-"""Sorts of failures whose way out the client names in the error itself: a memory would only repeat it."""
+"""Types of failures for which the error itself names the way out: a memory would only repeat it."""
 
 SUGGESTED = "a file, a page or an output of the session named it before it was run"
 UNVOUCHED = "a part of the transcript is not attested"
@@ -76,9 +76,10 @@ def look(
     known: Collection[str] = (),
     vouched: bool = True,
 ) -> Seen:
-    """Read the tool calls of a part of a transcript. Slow: run it in a thread.
+    """Return the failed tool calls in a part of a transcript. Slow: run it in a thread.
 
-    Earlier calls are read again, because their way out may be in this part; ``known`` are those that have one.
+    Earlier calls are read again, because their way out may be in this part; ``known`` are the ids of those that have
+    one.
     """
     runs = read_runs(path, max(0, start - LOOKED_BACK), end)
     seen = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
@@ -88,7 +89,7 @@ def look(
 
 
 def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
-    """Check where a way out came from. One that contains a secret or private text is dropped."""
+    """Return a failure with doubts about the source of its way out. A way out with secret or private text is removed."""
     if not one.sort:
         return one
     slots = [slot for slot in one.slots.values() if slot]
@@ -103,7 +104,7 @@ def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
 async def keep(
     ctx: RecallContext, tx: aiosqlite.Connection, seen: Seen, where: Provenance, transcript: str
 ) -> list[int]:
-    """Store failures in the transaction of the caller; return the ids of memories that were made or archived."""
+    """Store failures in the caller's transaction; return the ids of memories that were made or archived."""
     place = where.place
     if not place.session_id or not ctx.settings.capture:
         return []
@@ -142,9 +143,9 @@ def _row(one: Observation, place: SessionRef, transcript: str) -> Failure:
 
 
 async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure:
-    """Return a failure with the way out that another session found for the same command and sort of error.
+    """Return a failure with the way out that another session found for the same command and type of error.
 
-    Sessions often go another way after a failure. That they met it counts all the same.
+    Sessions often work around a failure in another way. Such a session still counts as having met the failure.
     """
     if row.trouble or not (row.command_key and row.signatures):
         return row
@@ -158,7 +159,7 @@ async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure
 
 
 async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
-    """Make a memory of a failure that was met often enough, or let the existing one recur; return its id."""
+    """Make a memory of a failure that was met often enough, or raise the recurrence of the existing one; return its id."""
     if not _often(met) or met[-1].sort in EXPLAINED:
         return []
     wordings = {content_hash(wording.sentence(one.sort, one.slots)) for one in met}
@@ -216,7 +217,7 @@ async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[
 
 
 def _once(candidate: Candidate) -> Candidate:
-    """Mark the evidence as that of one session, so that the capture of another session is a new one."""
+    """Return the candidate with evidence of one session, so that another session's capture is a new one."""
     evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
     return replace(candidate, extractor=wording.ONCE, evidence=evidence)
 
@@ -227,7 +228,7 @@ def _often(met: Sequence[Failure]) -> bool:
 
 
 def _most_common(met: Sequence[Failure]) -> Failure:
-    """Return the failure whose command most sessions ran; of several the first."""
+    """Return the failure with the command that the most sessions ran; of several, the first."""
     wordings = [(one.failed, one.way_out, one.dropped) for one in met]
     return max(met, key=lambda one: wordings.count((one.failed, one.way_out, one.dropped)))
 
@@ -258,11 +259,7 @@ async def _capture(
 
 
 def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission:
-    """Decide about an observed failure: only our own sentence around harmless commands that really ran is stored.
-
-    Only here does something that nobody said become a memory, so every slot is checked again, regardless of the
-    checks when it was read.
-    """
+    """Return the decision on a failure: it is stored only as a fixed sentence with harmless commands that really ran."""
     candidate = _candidate(content, met[0])
     confidence = CONFIDENCE  # not calibrated: forgetting one way out says nothing about others
     verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
@@ -328,9 +325,9 @@ async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list
 async def known_ways_out(
     ctx: RecallContext, project_id: str, tool: str, given: dict[str, str], error: str
 ) -> list[tuple[Memory, str]]:
-    """Return the memories of this failure, with reasons: the same normalised command with the same sort of error.
+    """Return the memories of this failure, with reasons: the same normalised command with the same type of error.
 
-    Another error counts, too, if the command has only one known failure and has never worked since.
+    Another error also counts, if the command has only one known failure and has never worked since.
     """
     named = shell_error(tool, given, error)
     if named is not None and (number := await failures.memory_of_trouble(ctx.database, project_id, named.trouble)):

@@ -24,13 +24,13 @@ from subconscious.text.examined import examined
 from subconscious.text.wording import content_words
 
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
-"""Sources whose drafts are kept although a longer one contains them, because the shorter may be better."""
+"""Sources of drafts that are kept although a longer draft contains them, because the shorter one may be better."""
 
 EXTRACTOR = "offline-5"
 
 
 def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS) -> list[Candidate]:
-    """Return the candidates of some turns, each statement once in its strongest reading."""
+    """Return the candidates in some turns, each statement once, in its most confident version."""
     turns = examined(turns)
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft)) for draft in distinct(drafts(turns))]
@@ -60,7 +60,7 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def distinct(found: Iterable[Draft]) -> list[Draft]:
-    """Return the drafts without repeated wordings."""
+    """Return the drafts without those that repeat the wording of another."""
     first: dict[str, Draft] = {}
     for draft in found:
         first.setdefault(draft.content.casefold(), draft)
@@ -68,7 +68,7 @@ def distinct(found: Iterable[Draft]) -> list[Draft]:
 
 
 def _told(exchange: Exchange) -> list[Draft]:
-    """Return the statements of the assistant in an exchange, each in several cuts."""
+    """Return the statements of the assistant in an exchange, each in several lengths."""
     kept: list[Draft] = []
     said: dict[str, list[frozenset[str]]] = {}
     for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):

@@ -1,4 +1,4 @@
-"""The judge's opinions on what was typed, where the local embedder is loaded."""
+"""Gets the judge's opinions on typed sentences, if the local embedder is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subconscious.domain.model import Turn
 from subconscious.embeddings.local import LocalEmbedder
 
 MOST_SENTENCES = 400
-"""Typed sentences of one batch that are embedded; those beyond are judged by their words alone."""
+"""The typed sentences of one batch that are embedded; further ones are judged by their words alone."""
 
 
 async def opinions_of(app: App, turns: Sequence[Turn]) -> Opinions:

@@ -1,7 +1,7 @@
 """Admits statements about the session's own edits: reports, and the design of a plan that was carried out.
 
-The edits are the evidence. Such a statement may become an unconfirmed memory, which is injected once another session has
-found the same. It ranks below findings, since the code shows the edits too.
+The edits are the evidence. Such a statement may become an unconfirmed memory, which is confirmed when another session
+finds the same. It ranks below findings, because the code shows the edits too.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ OF_A_PLAN = "it is over when its plan is carried out"
 """The reservation of a statement of an approved plan."""
 
 LEAST = 0.45
-"""Least confidence of such a statement."""
+"""The least confidence of such a statement."""
 
 MOST = 0.5
-"""Largest confidence of such a statement."""
+"""The largest confidence of such a statement."""
 
 SPEAK_FOR_IT = "its session's edits speak for it: "
-"""Beginning of the reason of an admitted statement."""
+"""The beginning of the reason for admitting a statement."""
 
 CHANCE = 0.5
-"""Share of a sentence that prose may have in one place by chance; long sessions have much prose."""
+"""The share of a sentence's words that one place in files or output may have by chance: sessions have much text."""
 
 FEWEST_NAMES = 2
-"""Least number of names in a report; with fewer it does not say what was changed."""
+"""The fewest names in a report: with fewer, it does not say what was changed."""
 
 _OF_TESTS_OR_UNNAMED = re.compile(
     r"tests?(?:\b|[_.-])|[._-]spec\b|\bTest[A-Z_]"
@@ -69,9 +69,9 @@ def admit(
 
 
 def _is_of_edits(traced: Traced, admission: Admission, session: Session, settings: Settings) -> bool:
-    """Whether a statement reports or planned edits of its exchange, and no prose worded it.
+    """Whether a statement reports or planned edits of its exchange, and no file or output has the same words.
 
-    A plan may precede all reading of code; the later edits of its files are the evidence.
+    A plan may come before any reading of code; the later edits of its files are the evidence.
     """
     if traced.candidate.origin is Origin.USER or traced.prosaic >= CHANCE:
         return False
@@ -82,7 +82,7 @@ def _is_of_edits(traced: Traced, admission: Admission, session: Session, setting
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
-    """Whether the only reservation about a statement is that it reports work; a plan may have none."""
+    """Whether the only reservation about a statement is that it reports work; a plan may have no reservation."""
     if reservation(traced, verdict, news=True):
         return False
     return traced.approved or bool(reservation(traced, verdict))

@@ -1,4 +1,4 @@
-"""Divides markdown into passages: pieces of prose that can stand alone, each a verbatim span of the text.
+"""Divides markdown into passages: pieces of prose that are clear alone, each a verbatim span of the text.
 
 A passage is a paragraph, some sentences of a long paragraph, or neighbouring list items with the line that introduces
 them. Code, tables and quotes are left out.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 400
-"""Characters of a passage's wording."""
+"""The most characters of a passage."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
@@ -32,7 +32,7 @@ _LONGEST_TEXT = 120_000
 class Passage:
     """A part of a text: its span, its wording, the headings above it, and the line that introduces it.
 
-    ``index`` and ``count`` are its place among the passages of the text.
+    ``index`` is its position among the passages of the text, ``count`` their number.
     """
 
     start: int
@@ -46,13 +46,13 @@ class Passage:
 
     @property
     def heading(self) -> str:
-        """The nearest heading."""
+        """Return the nearest heading; "" if there is none."""
         return self.headings[-1] if self.headings else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A paragraph or a point of a list."""
+    """A paragraph or an item of a list."""
 
     start: int
     end: int
@@ -83,12 +83,12 @@ def points(text: str, longest: int = LONGEST) -> list[Passage]:
 
 
 def _fenced(text: str, block: _Block, following: _Block) -> bool:
-    """Whether there is code between two blocks, which could not be read as one line of words."""
+    """Whether there is code between two blocks, so that they can't be joined to one line of words."""
     return "```" in text[block.end : following.start]
 
 
 def _unled(text: str, block: _Block) -> _Block:
-    """Return a block without its last sentence if that introduces the next block."""
+    """Return a block without its last sentence if that sentence introduces the next block."""
     if block.bullet or not text[block.start : block.end].rstrip(" *").endswith(":"):
         return block
     gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
@@ -107,7 +107,7 @@ def plain(text: str) -> str:
 
 
 def _blank_fences(text: str) -> str:
-    """Replace fenced code by blanks, so that offsets stay valid."""
+    """Return the text with fenced code replaced by spaces, so that offsets stay valid."""
     return _FENCE.sub(lambda fence: re.sub(r"[^\n]", " ", fence[0]), text)
 
 
@@ -146,7 +146,7 @@ def _continues(line: str, block: _Block) -> bool:
 
 
 def _lead(said: str, before: str, block: _Block) -> str:
-    """Return the line that introduces what follows a block: the block itself if it ends with a colon."""
+    """Return the line that introduces the text after a block: the block itself if it ends with a colon."""
     if said.rstrip(" *").endswith(":") and len(said) <= LONGEST // 2:
         return plain(said)
     return before if block.bullet else ""
@@ -186,7 +186,7 @@ def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
 
 
 def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -> Iterator[Passage]:
-    """Yield neighbouring spans as passages, as many in each as fit."""
+    """Yield passages made of neighbouring spans, each of as many as fit."""
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
         if len(plain(text[start:next_end])) <= longest:
@@ -198,7 +198,7 @@ def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -
 
 
 def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
-    """Yield the passages of a run: as many whole items or sentences in each as fit."""
+    """Yield passages made of some blocks, each of as many whole items or sentences as fit."""
     spans = [span for block in run for span in _spans(text, block, longest)]
     start, end, owner = spans[0]
     for next_start, next_end, block in spans[1:]:
@@ -213,7 +213,7 @@ def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
 
 
 def _short(text: str, start: int, end: int) -> bool:
-    """Whether a list item alone says too little."""
+    """Whether a list item is too short to be a passage."""
     return len(text[start:end]) < 3 * LONGEST // 4
 
 

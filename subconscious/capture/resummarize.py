@@ -1,7 +1,7 @@
 """Summarises sessions that were never read or never summarised.
 
-Lines that were added after a session had ended are learned from too, but their captures wait for a person and are not
-summarised, since anybody may have written them. A session that was never read is summarised from its whole file.
+Lines that were added after the end of a session are read too, but their captures wait for a person and they are not
+summarised, because anybody may have written them. A session that was never read is summarised from its whole file.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from subconscious.transcripts.records import AGENT_FILE
 log = logging.getLogger("subconscious.capture")
 
 KEPT = ("captured", "review", UNCONFIRMED, "approved")
-"""Statuses of captures that a session's summary may use."""
+"""The statuses of captures that a session's summary may use."""
 
 LOOKED_AT = 100
-"""Sessions that one step looks at."""
+"""The sessions that one step examines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Whether a session was read on, and whether it was summarised anew."""
+    """Whether new lines of a session were read, and whether it was summarised again."""
 
     session_id: str
     read: bool = False
@@ -48,7 +48,7 @@ class Done:
 
 
 async def following(app: App, session_id: str) -> Done | None:
-    """Handle the next session that needs it, among a limited number; None at the end."""
+    """Handle the next session that needs a summary, of a limited number; None at the end."""
     found = await ended_sessions.after(app.database, session_id, LOOKED_AT)
     for over in found:
         done = await _look_at(app, over)
@@ -78,7 +78,7 @@ async def _summarize_and_read(app: App, ctx: RecallContext, over: EndedSession) 
 
 
 async def _summarize(app: App, over: EndedSession) -> bool:
-    """Summarise a session up to where it was read; False if its file is gone."""
+    """Summarise a session up to the position where it was read; False if its file is gone."""
     session, end = over.session, over.read.get(over.session.transcript, 0)
     if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
         return False
@@ -90,7 +90,7 @@ async def _summarize(app: App, over: EndedSession) -> bool:
 
 
 async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) -> bool:
-    """Learn from new lines of a file; False if there is none, as when a killed client left half a line."""
+    """Learn from new lines of a file; False if there are none, or only the half line of a killed client."""
     session = over.session
     source = Source(session.id, session.project_id, path, session.cwd, late=True, settled=over.begun)
     before = await sessions.position(app.database, path, session.id)
@@ -99,7 +99,7 @@ async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) 
 
 
 def _grown(over: EndedSession) -> Iterator[str]:
-    """Return the files of a session with unread lines, its own before those of its agents."""
+    """Yield the files of a session with unread lines, its own before those of its sub-agents."""
     for path, read in sorted(over.read.items(), key=lambda one: (Path(one[0]).name.startswith(AGENT_FILE), one[0])):
         file = Path(path)
         if file.is_file() and file.stat().st_size > read:
@@ -114,7 +114,7 @@ async def _stated(app: App, session: Session) -> list[str]:
 
 
 async def _sketch(app: App, session: Session, end: int) -> Sketch:
-    """Read a transcript again up to an offset, for its summary, without turns that no hook attested."""
+    """Return the sketch of a transcript up to an offset, read again without turns that no hook attested."""
     stated = await _stated(app, session)
     sketch, offset, state = Sketch(), 0, State()
     path, deeds = Path(session.transcript), Deeds()

@@ -1,7 +1,7 @@
-"""Shows how capture reads each sentence of some turns, also those that are no candidates.
+"""Shows how capture reads each sentence of some turns, including sentences that are no candidates.
 
-`seen` is the only caller of the extractors for this purpose. Add another judge of sentences here, with its probability
-as the confidence.
+`seen` is the only caller of the extractors for this purpose. To add another judge of sentences, add it here, with its
+probability as the confidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.text.sentences import sentences
 from subconscious.text.wording import squeeze
 
 LOWERED = "; lowered: "
-"""Separator of the observation and the objections in an extractor's reason."""
+"""The separator between an extractor's observation and its objections, in a reason."""
 
 SORTS = {
     "sentence": "a statement of the assistant",
@@ -32,7 +32,7 @@ SORTS = {
     "resolved": "a fault and its fix, told apart",
     "reply": "an answer to a question",
 }
-"""Names of statements whose reason is only their source."""
+"""Names for statements with a source but no other reason."""
 
 PASSING = "reads like a task, a question or something for the moment"
 PASTED = "its message was too long to have been typed"
@@ -42,7 +42,7 @@ SAID_BEFORE = "says the same as another sentence of this session"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One sentence with its speaker, what was seen in it, the confidence, and what lowered that.
+    """A sentence with its speaker, what was found in it, its confidence, and what lowered that.
 
     ``candidate`` is None if the sentence is no candidate; ``reasons`` then say why.
     """
@@ -57,7 +57,7 @@ class Seen:
 
 
 def seen(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Seen]:
-    """Return the sentences of the turns in order, with what was seen in each."""
+    """Return the sentences of the turns in order, with what was found in each."""
     found: defaultdict[str, list[Candidate]] = defaultdict(list)
     for candidate in extract(turns, opinions):
         found[candidate.evidence.turn_id].append(candidate)

@@ -1,7 +1,7 @@
 """Limits how many captures of one session wait for a person or may become unconfirmed memories.
 
 A transcript is read as it grows, so the choice is repeated with every batch: a stronger capture displaces the weakest
-one that waits (setting ``session_captures``). A capture that was stored or decided by a person is never displaced.
+one that waits (setting ``session_captures``). A capture that was stored or decided on by a person is never displaced.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
 MOST_UNCONFIRMED = 3
-"""Captures of one session that may become unconfirmed memories."""
+"""The most captures of one session that may become unconfirmed memories."""
 
 TO_A_PERSON = 2
-"""Captures of one session that may wait for a person; the user's own words are not counted."""
+"""The most captures of one session that may wait for a person; the user's own words are not counted."""
 
 TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
 
@@ -35,7 +35,7 @@ ASKED_FOR = "told"
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
     """Discard the captures of a session that exceed its limits, the weakest first.
 
-    Captures that await a second look are not counted before they have passed it.
+    Captures that wait for a second look are counted only after they have passed it.
     """
     found = await captures.of_session(tx, session_id)
     rows = {row["id"]: row for row in found if row["reservation"] != WAITS}
@@ -48,9 +48,9 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
 
 
 def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[int, str]:
-    """Return which captures of a session exceed its limits or repeat others, with the reason.
+    """Return, by id, why captures of a session are discarded: they exceed its limits or repeat others.
 
-    Those that may become unconfirmed are chosen first, because most others wait in vain.
+    Captures that may become unconfirmed are chosen first, because most others wait in vain.
     """
     rows = _once_a_memory(rows)
     doubted = _says_what_is_doubted(rows)
@@ -78,7 +78,7 @@ def _once_a_memory(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _says_what_is_doubted(rows: Sequence[dict[str, Any]]) -> set[int]:
-    """Return the captures that repeat one which the poisoning check, or its origin in a model, makes doubtful.
+    """Return the ids of captures that repeat a doubtful one: one that the poisoning check or a model's origin flags.
 
     A deceived assistant words one claim in many ways; the harmless wording must not be chosen.
     """
@@ -101,9 +101,10 @@ def _may_be_given(row: dict[str, Any]) -> bool:
 
 
 def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
-    """Return the queued captures that exceed the limits: the weakest, and those below the review threshold.
+    """Return the ids of queued captures that exceed the limits: the weakest, and those below the review threshold.
 
-    Findings of the rules, of a model, and statements of the user have limits of their own, so that none displaces another.
+    Findings of the rules, findings of a model, and statements of the user have a limit each, so that none displaces
+    another.
     """
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
     fit = [row for row in ranked if _may_be_given(row)]
@@ -118,7 +119,7 @@ def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: f
 
 
 def _finder(row: dict[str, Any]) -> str:
-    """Return where a statement came from: "user", "model" or "rules"."""
+    """Return who found or made a statement: "user", "model" or "rules"."""
     if row["origin"] == Origin.USER:
         return "user"
     return "model" if _is_of_model(row) else "rules"
@@ -127,16 +128,16 @@ def _finder(row: dict[str, Any]) -> str:
 DISPLACED = "displaced by stronger captures of its session"
 REPEATED = "repeats another capture of its session"
 _SAME = 0.7
-"""Share of the shorter statement's words from which two captures repeat each other."""
+"""The share of the shorter statement's words from which two captures repeat each other."""
 
 _ALIKE = 0.8
-"""Share of the longer statement's words from which any difference makes them two statements."""
+"""The share of the longer statement's words from which any difference makes them two statements."""
 
 _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
-"""Differences that a longer and a shorter cut of one text have too; they count only if most words agree."""
+"""Differences that also occur between a longer and a shorter cut of one text; they count only if most words agree."""
 
 TOLD = 0.2
-"""Confidence that a capture loses if a chosen one has all its words."""
+"""The confidence that a capture loses if a chosen one has all its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class Entry:
 
 
 OVERLAP = 0.5
-"""Share of common words from which two statements are not distinct."""
+"""The share of common words from which two statements are not distinct."""
 
 
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
@@ -178,7 +179,7 @@ def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
 
 
 def _share(said: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of one statement's words that another one has too."""
+    """Return the share of one statement's words that another statement has, too."""
     return len(said & other) / max(len(said), 1)
 
 
@@ -201,7 +202,7 @@ def _words(text: str) -> frozenset[str]:
 def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
     """Whether one capture of a session repeats another.
 
-    Common words of the same exchange suffice, even if it is no paraphrase: only one of two wordings is shown.
+    Common words of the same exchange are enough, even if it is no paraphrase: only one of two wordings is shown.
     """
     if not said or not told:
         return said == told

@@ -1,4 +1,4 @@
-"""What new turns change about their session: its story, and the memories that it works on."""
+"""Updates a session after new turns: its summary and hand-over, and the memories that it works on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from subconscious.transcripts.records import AGENT_FILE
 
 
 def attested_part(source: Source, batch: Batch) -> Reading:
-    """Return the part of a batch that the session's summary may use: attested turns, none of a settled session."""
+    """Return the part of a batch that the session's summary may use: attested turns, and none of a settled session."""
     if source.settled:
         return replace(batch.reading, turns=(), branch="")
     attested = tuple(turn for turn in batch.reading.turns if turn.id not in batch.doubtful)
@@ -57,7 +57,7 @@ def story_without_threats(sketch: Sketch, transcript: Transcript | None = None) 
 
 
 _LABELS = re.compile(r"\b(?:Asked|The user stated|Done|The assistant reported): ")
-"""The words of a summary that are ours: attacks, too, say what "the user stated"."""
+"""Fixed words of a summary. Attacks also claim what "the user stated", so these words are not checked."""
 
 
 def _harmless(text: str) -> str:
@@ -74,7 +74,7 @@ def stated(judged: Sequence[Judged]) -> list[str]:
 
 
 async def touched(ctx: RecallContext, project_id: str, turns: Sequence[Turn], judged: Iterable[Judged]) -> list[int]:
-    """Return the memories whose files or topics these turns worked on."""
+    """Return the ids of memories about the files or topics that these turns worked on."""
     if not ctx.settings.capture:
         return []
     # In a thread, and only the examined part of each message: a pasted megabyte would delay all answers.

@@ -19,15 +19,16 @@ from subconscious.system.safe_files import NotRegularError, require_regular
 from subconscious.transcripts import Reading, State, read_turns
 
 LOOK_SECONDS = 0.1
-"""Seconds between two checks for the hook of a prompt."""
+"""The seconds between two checks whether the hook of a prompt has arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A transcript to read, with its session and project.
 
-    ``watched``: it is still being written, so new turns also go to a configured model. ``late``: it was written after
-    the session had ended, so that its captures wait for a person. ``settled``: the session's summary stays as it is.
+    ``watched`` means that it is still being written, so that new turns also go to a configured model. ``late`` means
+    that it was written after the session had ended, so that its captures wait for a person. ``settled`` means that the
+    session's summary is not changed any more.
     """
 
     session_id: str
@@ -50,8 +51,8 @@ class Batch:
 async def read_batch(app: App, source: Source, place: sessions.Position, final: bool) -> Batch:
     """Return the turns after a position, and which of them no hook attested.
 
-    The client may write a prompt before its hook arrives, and the end of the previous turn may be read just then. So
-    recent prompts, and the first ones of a session, are checked again for a moment.
+    The client may write a prompt before its hook arrives, and this may happen just while the end of the previous turn
+    is read. So recent prompts, and the first ones of a session, are checked again for a moment.
     """
     until = monotonic() + HOOK_SECONDS
     while True:
@@ -69,7 +70,7 @@ async def read_batch(app: App, source: Source, place: sessions.Position, final: 
 
 
 class _Doubtful(NamedTuple):
-    """Turns that no hook attested; ``unsettled``: one may still be attested."""
+    """Turns that no hook attested. ``unsettled`` means that a hook may still attest one of them."""
 
     turns: set[str]
     unsettled: bool
@@ -83,7 +84,7 @@ async def _doubtful(app: App, source: Source, reading: Reading) -> _Doubtful:
 
 
 def _read(path: str, place: sessions.Position, final: bool) -> Reading:
-    """Parse and clean the next batch. Blocking: run it in a thread."""
+    """Return the next batch, parsed and cleaned. Blocking: run it in a thread."""
     state = State.from_json(json.loads(place.state or "{}"))
     with ledger.reading(f"session/{place.session_id}"):
         return read_turns(Path(path), place.position, state, clean=clean, final=final)
@@ -99,8 +100,8 @@ def _size(path: str) -> int:
 def is_written(path: str) -> bool:
     """Whether a transcript exists yet: the client creates it after its first hooks.
 
-    Raises UnreadableTranscriptError for a FIFO, a device, or a broken link. A link to a file is followed: people link
-    sessions and `~/.claude` elsewhere, and a caller that can name the link can name its target too.
+    Links are followed, because people keep sessions and `~/.claude` elsewhere, and a caller that can name the link can
+    name its target too. Raises UnreadableTranscriptError if the path is a FIFO, a device, or a broken link.
     """
     try:
         require_regular(path)

@@ -1,4 +1,4 @@
-"""Decides which waiting captures become unconfirmed memories, and chooses those that a session is given."""
+"""Decides which waiting captures become unconfirmed memories, and chooses the ones that a session is given."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
 Bond = tuple[Memory, float]
-"""A memory that is bound to a prompt or a file, and its strength."""
+"""A memory that is bound to a prompt or a file, and the strength of the binding, 0 to 1."""
 
 NEIGHBOURS = 20
-"""The nearest active memories, which a statement must not contradict."""
+"""The most similar active memories, which a statement must not contradict."""
 
 A_SESSION = 2
-"""Unconfirmed memories that one session may be given, one at a time."""
+"""The most unconfirmed memories that one session may be given, one at a time."""
 
 OWN_WORDS = 1 / 3
-"""Share of the relevance threshold from which a statement of the user is given with a prompt.
+"""The share of the relevance threshold from which a statement of the user is given with a prompt.
 
-Findings need all of it: in replayed sessions three of four that were less relevant did not help. What a user said is
-true, though it was too vague to be stored.
+Findings need the whole threshold: in replayed sessions three of four less relevant ones did not help. What a user said
+is true, though it was too vague to be stored.
 """
 
 BOND = 0.8
-"""Strength of the binding to a file from which a memory is given with it."""
+"""The least strength of a binding to a file with which a memory is given."""
 
 NEAR_WORK = 0.4
-"""Least cosine between the prompt of the session and a memory that is bound to a file."""
+"""The least cosine between the prompt of the session and a memory that is bound to a file."""
 
 OVERTAKEN = 2
-"""Number of later sessions that changed the file from which a memory is likely outdated."""
+"""The number of later sessions that changed a file, from which a memory about the file is likely to be outdated."""
 
 WORK_LETTERS = 400
 
@@ -73,9 +73,9 @@ GONE = "its transcript can't be read any more"
 
 
 async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
-    """Make unconfirmed memories of a finished session: failures first, then the best waiting captures.
+    """Make unconfirmed memories of a finished session's captures; return their ids.
 
-    Probable statements of the user have a limit of their own. Returns their ids.
+    Failures come first, then the best waiting captures. Probable statements of the user have a limit of their own.
     """
     if not ctx.settings.unconfirmed:
         return []
@@ -111,10 +111,7 @@ async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
 
 
 async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
-    """Retire an unconfirmed memory of the rules for one that a model's second look confirms; return whether there was one.
-
-    The second look comes after the end of the session, when the rules have used all places.
-    """
+    """Retire an unconfirmed memory of the rules for one that a second look confirms; return whether there was one."""
     weakest = await unconfirmed.weakest(tx, capture["session_id"] or "") if candidate_from(capture).by_model else None
     if weakest is not None:
         await unconfirmed.retire(tx, weakest, "replaced by a capture that a second look confirmed")
@@ -124,7 +121,7 @@ async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
 async def give_at_once(ctx: RecallContext, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:
     """Make an unconfirmed memory of what the assistant asked to remember, if the user has just typed it.
 
-    The conditions are those of the end of a session, except that the typed words are the evidence, not the transcript.
+    The conditions are those at the end of a session, except that the typed words are the evidence, not the transcript.
     """
     candidate = candidate_from(capture)
     said = any(_says(one, candidate.content) for text in typed for one in sentences(text))
@@ -152,14 +149,14 @@ def _says(typed: str, content: str) -> bool:
 
 
 async def _hold_back(tx: aiosqlite.Connection, capture: Capture, why: str, settings: Settings) -> None:
-    """Leave a capture for a review, or discard it if it is not certain enough for one."""
+    """Leave a capture for a review, or discard it if its confidence is too low for one."""
     await unconfirmed.set_reservation(tx, capture["id"], why)
     if is_below(capture["confidence"], settings.review_threshold):
         await decisions.displace(tx, capture["id"], why)
 
 
 async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: str) -> str:
-    """Return which active memory a candidate contradicts, or ""."""
+    """Return the reason if a candidate contradicts an active memory, with the memory's id; else ""."""
     near = await full_text.search(ctx.database, terms(candidate.content), projects_of(project_id), NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near])
     clash = next((one.id for one in known.values() if contradicts(candidate.content, one.content)), None)
@@ -167,7 +164,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 
 
 async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
-    """Judge captures that waited since before unconfirmed memories existed; return the counts of the outcomes."""
+    """Judge captures that waited since a version without unconfirmed memories; return the number of each outcome."""
     async with ctx.database.write() as tx:
         old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
     if not old:
@@ -186,7 +183,7 @@ async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
 
 
 def _reservations(found: Sequence[Candidate]) -> list[str]:
-    """Return the reservations about stored candidates. Reads their transcripts: run it in a thread."""
+    """Return the reservation about each stored candidate. Reads their transcripts: run it in a thread."""
     turns = [turn_of(one) for one in found]
     readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
     spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
@@ -205,7 +202,7 @@ def turn_of(candidate: Candidate) -> Turn | None:
 
 
 async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: str) -> list[Hit]:
-    """Return the most relevant unconfirmed memory for a prompt, if one is relevant enough and the session may have it."""
+    """Return the most relevant unconfirmed memory for a prompt, if it is relevant enough and the session may have it."""
     if not await _may_be_given(ctx, session_id):
         return []
     hits = await found(ctx, text, project_id, LOOKED_AT)
@@ -213,12 +210,12 @@ async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: st
 
 
 def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
-    """Return the relevance to a prompt from which an unconfirmed memory is given with it."""
+    """Return the least relevance to a prompt with which an unconfirmed memory is given."""
     return ctx.settings.surface_relevance * (OWN_WORDS if memory.origin is Origin.USER else 1.0)
 
 
 async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: Touched) -> list[Hit]:
-    """Return the unconfirmed memory that is bound to a file most strongly, if the session may be given one."""
+    """Return the unconfirmed memory with the strongest binding to a file, if the session may be given one."""
     if not await _may_be_given(ctx, session_id):
         return []
     which = Filter(project_id, unconfirmed=True)
@@ -239,9 +236,9 @@ async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: T
 async def about_failure(
     ctx: RecallContext, session_id: str, project_id: str, words: Sequence[str], sure: Callable[[Memory], float]
 ) -> list[Hit]:
-    """Return the unconfirmed memory that is most likely about a failure, if the session may be given one.
+    """Return the unconfirmed memory that is most probably about a failure, if the session may be given one.
 
-    ``words`` are searched for; ``sure`` returns how likely a memory is about the failure.
+    ``words`` are searched for; ``sure`` returns the probability that a memory is about the failure.
     """
     if not words or not await _may_be_given(ctx, session_id):
         return []
@@ -287,7 +284,7 @@ async def found(ctx: RecallContext, text: str, project_id: str | None, limit: in
 
 
 async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[int, float]:
-    """Return the cosines of memories to a text. They are in no index, so their vectors are read."""
+    """Return the cosines of memories to a text, by id. The memories are in no index, so their vectors are read."""
     vector = await ctx.embed(text) if ids else None
     if vector is None:
         return {}
@@ -304,8 +301,8 @@ async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
 async def _best(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
     """Return the best hit as a list, without memories that a later check has flagged.
 
-    Memories certain enough for a review are left out, too, until another session finds them: in replayed sessions it
-    was misleading as often as needed.
+    Memories with a confidence that is high enough for a review are left out until another session finds them: in
+    replayed sessions they misled as often as they were needed.
     """
     flagged = await poison.levels(ctx.database, [hit.memory.id for hit in hits])
     sure = [hit for hit in hits if not is_below(hit.memory.confidence, ctx.settings.review_threshold)]

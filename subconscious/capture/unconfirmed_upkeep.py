@@ -1,6 +1,7 @@
 """Makes unconfirmed memories when a session ends, and confirms or retires those that the session was given.
 
-Statements of the user that wait since an earlier version, which could not judge most of them, are judged again once.
+Statements of the user that have waited since an earlier version, which could not judge most of them, are judged again
+once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 A_ROUND = 20
-"""Sessions that one round of upkeep settles, because each may need its transcript to be read again."""
+"""The sessions that one round of upkeep settles: each may need its transcript to be read again."""
 
 
 async def settle(app: App, ctx: RecallContext, session_id: str) -> None:
@@ -44,7 +45,7 @@ async def conclude(app: App, ctx: RecallContext, session_id: str) -> None:
 
 
 async def settle_all(app: App) -> None:
-    """Settle sessions that ended without it, and judge captures from before unconfirmed memories existed."""
+    """Settle the sessions that ended without it, and judge captures of a version without unconfirmed memories."""
     ctx = app.recall_context()
     if not ctx.settings.unconfirmed:
         return
@@ -57,15 +58,15 @@ async def settle_all(app: App) -> None:
 
 
 _UNSURE = re.compile(r"confidence [\d.]+ is below [\d.]+(?::|\Z)")
-"""The reason of a capture that waits only for its confidence. Doubts about who typed it have other reasons."""
+"""The reason of a capture that waits only because of its confidence. Doubts about who typed it have other reasons."""
 
 NEIGHBOURS = 10
 
 
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
-    """Store a session's statements that would be stored today without a review; return how many.
+    """Store a session's statements that would be stored today without a review; return their number.
 
-    Statements that a later memory contradicts continue to wait, because they may have been taken back.
+    Statements that a later memory contradicts continue to wait, because they may have been withdrawn.
     """
     async with app.database.write() as tx:
         waiting = [one for one in await store.waiting(tx, session_id) if _may_be_sure(one)]
@@ -87,7 +88,7 @@ def _may_be_sure(capture: Capture) -> bool:
 
 
 async def _judged(app: App, ctx: RecallContext, capture: Capture) -> Judged | None:
-    """Return the candidate that today's rules find in the words of a capture, if they would store it."""
+    """Return the candidate that today's rules find in a capture's words, if they would store it; else None."""
     place = (capture["transcript"], capture["byte_start"], capture["byte_end"])
     said = (capture["evidence"], capture["said_at"], *place, capture["branch"])
     turn = Turn(capture["turn_id"], capture["session_id"] or "", Role.USER, Origin.USER, *said)

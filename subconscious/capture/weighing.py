@@ -1,8 +1,8 @@
-"""Computes the raw confidence of a draft: the prior of its strength, refined by small linear models.
+"""Computes the raw confidence of a draft: a value for its strength, refined by small linear models.
 
 ``bench/capture_train.py`` makes the weights of the models. Their numeric features distinguish a reason from a list of
-edits: the length, the counts of words by sort (causes, hedges, edits, tests, reviews), code names, and the source. They
-generalise to other projects, which words alone do not.
+edits: the length, the counts of words by type (causes, hedges, edits, tests, reviews), code names, and the source. They
+also work for other projects, which words alone do not.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 PACKAGE = "subconscious.capture"
 
 SIZE = 1 << 13
-"""Number of weights of the hashed features."""
+"""The number of weights of the hashed features."""
 
 WORDS, SIGNS = 1 << 14, 1 << 12
-"""Number of weights of words and of signs in a model that separates them."""
+"""The number of weights of words and of signs, in a model with separate weights for both. A sign is another feature."""
 
 SIGNS_COUNT = 2.0
-"""Initial weight of a sign relative to a word."""
+"""The initial weight of a sign relative to a word."""
 
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!:;`\"]")
 _MOST_TOKENS = 200
 
 _SETTLED = {"answer", "approved"}
-"""Sources that a person decided by an act; the model is not asked."""
+"""Sources that a person decided by an act, so that no model is needed."""
 
 QUEUE = 0.38
-"""Least probability of a draft that waits for a person."""
+"""The least probability of a draft that waits for a person."""
 
 _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
-"""Maps the model's probability to a confidence, which ends just below the threshold for storing."""
+"""Points that map the model's probability to a confidence, which stays just below the threshold for storing."""
 
 _STRUGGLE = 0.9
-"""Least value of a failure with its repair; readers found 50 of 61 right."""
+"""The least value of a failure with its repair; readers called 50 of 61 right."""
 
 
 def signs(draft: Draft) -> Iterator[str]:
-    """Yield the features of a draft's position and source, beside its words."""
+    """Yield the features of a draft besides its words: position and source."""
     yield from (f"s:{sign}" for sign in draft.signs)
     yield f"src:{draft.source}"
     yield f"origin:{draft.turn.origin}"
 
 
 def confidence(draft: Draft) -> float:
-    """Return a draft's raw confidence, 0..1."""
+    """Return a draft's raw confidence, 0 to 1."""
     if draft.source in _SETTLED:
         named = bool(wording.tags(draft.content))
         return draft.strength.prior + 0.02 * named
@@ -66,18 +66,18 @@ def confidence(draft: Draft) -> float:
 
 
 def worth(draft: Draft) -> float:
-    """Return the value of a draft for a reviewer, 0..1."""
+    """Return the value of a draft for a reviewer, 0 to 1."""
     chance = joint_probability("worth", words_and_pairs(draft.content), signs(draft), looks(draft))
     return lifted(draft, chance)
 
 
 def lifted(draft: Draft, chance: float) -> float:
-    """Rank observed failures and repairs above statements."""
+    """Return the probability of a draft, raised if it is an observed failure with a repair."""
     return max(chance, _STRUGGLE) if draft.source == "struggle" else chance
 
 
 def climb(chance: float, queue: float = QUEUE) -> float:
-    """Map a probability to a confidence, piecewise linear; the queue begins at ``queue``."""
+    """Return the confidence for a probability, piecewise linear; ``queue`` is where waiting for review begins."""
     ladder = (*_BELOW, (queue, 0.70), *_ABOVE)
     for (low, bottom), (high, top) in pairwise(ladder):
         if chance <= high:
@@ -86,7 +86,7 @@ def climb(chance: float, queue: float = QUEUE) -> float:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words and punctuation marks of a text; all numbers are one word."""
+    """Return the words and punctuation marks of a text; every number becomes "#"."""
     found = _TOKEN.findall(text.lower().replace("\u2019", "'"))[:_MOST_TOKENS]
     return ["#" if token.isdigit() else token for token in found]
 
@@ -109,20 +109,20 @@ def words_and_pairs(text: str) -> Iterator[str]:
 
 
 def probability(model: str, features: Sequence[str] | Iterator[str]) -> float:
-    """Return a model's probability for some features, 0..1."""
+    """Return a model's probability, 0 to 1, for some features."""
     weights, bias = load_model(PACKAGE, model)
     return logistic(scaled_sum(weights, hashed(features, SIZE)) + bias)
 
 
 def joint_probability(model: str, words: Iterable[str], signs: Iterable[str], numbers: Sequence[float]) -> float:
-    """Return a model's probability for words, signs and numbers, which have separate weights."""
+    """Return a model's probability, 0 to 1, for words, signs and numbers, which have separate weights."""
     return jointly(*load_model(PACKAGE, model), words, signs, numbers)
 
 
 def jointly(
     weights: numpy.ndarray, bias: float, words: Iterable[str], signs: Iterable[str], numbers: Sequence[float]
 ) -> float:
-    """Return the probability of words, signs and numbers with the given weights, 0..1."""
+    """Return the probability, 0 to 1, of words, signs and numbers with the given weights."""
     said, shown = weights[:WORDS], weights[WORDS : WORDS + SIGNS]
     score = scaled_sum(said, hashed(words, WORDS)) + SIGNS_COUNT * scaled_sum(shown, hashed(signs, SIGNS))
     return logistic(score + float(weights[WORDS + SIGNS :] @ numbers) + bias)
@@ -173,7 +173,7 @@ _WORDS = {
     "done": r"\b(?:done|complete\w*|success\w*|verified|confirmed|pass(?:es|ed)?|clean|pushed|committed)\b",
     "option": r"\boption\b|\balternativ\w+",
 }
-"""Sorts of words, in any case."""
+"""Patterns for types of words, in upper or lower case."""
 
 _CASED = {
     "todo": r"\b(?:TODO|next|later|follow-up|remaining|plan(?:ned)?)\b",
@@ -183,7 +183,7 @@ _CASED = {
     "func": r"\b\w+\(\)|[a-z][A-Z]\w+",
     "sha": r"\b[0-9a-f]{7,40}\b",
 }
-"""Sorts of words that depend on case."""
+"""Patterns for types of words that depend on case."""
 
 _SORTS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _WORDS.items()} | {
     name: re.compile(pattern) for name, pattern in _CASED.items()
@@ -195,7 +195,7 @@ _ENDED = re.compile(r"[.!)]\Z")
 _SOURCES = (
     "commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,struggle"
 ).split(",")
-"""Sources of drafts."""
+"""The sources of drafts."""
 
 _CUTS = ("point", "sentence", "finding", "plan")
 _SIGNS = (
@@ -204,14 +204,14 @@ _SIGNS = (
     "edits:0,edits:1,edits:2,edits:3,states:0,states:1,states:2,states:3,points:0,points:1,points:2,points:3"
 ).split(",")
 _MOST = 4
-"""Largest count of words of one sort."""
+"""The largest count of words of one type that is used."""
 
 _SHORT = 200
-"""Characters up to which length does not count."""
+"""The characters up to which the length does not count."""
 
 
 def looks(draft: Draft) -> list[float]:
-    """Return the features of a draft, scaled to about one; the first is the logarithm of its length beyond the limit."""
+    """Return the features of a draft, scaled to about one; the first is the logarithm of the length above the limit."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said
@@ -255,7 +255,7 @@ def _shape(said: str, body: str) -> list[float]:
 
 
 def _joined(counts: Mapping[str, int], body: str) -> list[float]:
-    """Return interactions of two sorts: an edit with or without a reason, a failure with its cause."""
+    """Return features that combine two types: an edit with or without a reason, a failure with its cause."""
     causes = len(CAUSE.findall(body))
     edits = bool(counts["edit0"] or counts["edit1"])
     return [

@@ -1,4 +1,4 @@
-"""Whether commands of the assistant succeeded, according to the tool results that follow them."""
+"""Decides whether commands of the assistant succeeded, from the tool results that follow them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subconscious.domain.model import Role, Turn
 
 
 def worked(turns: Sequence[Turn], asked: Turn, command: str) -> bool:
-    """Whether no command in a turn failed or was refused, according to the tool result that follows it."""
+    """Whether the tool results after a turn report that none of its commands failed or was refused."""
     later = turns[turns.index(asked) + 1 :]
     answers = (turn for turn in later if turn.role is Role.TOOL and any(map(command.startswith, turn.commands)))
     answer = next(answers, None)

@@ -1,4 +1,4 @@
-"""Statements that the user settled by an act: questions that they answered, plans that they approved."""
+"""Statements that the user made by an act: choosing an answer to a question, or approving a plan."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _UNSURE = re.compile(
     r"\b(?:depend(?:s|ing)?|i think|not sure|from my understanding|maybe|we can discuss|for now|hm+)\b", re.IGNORECASE
 )
 _COUNTER = re.compile(r"\?[^\w?]*\Z")
-"""Answers that ask back, which decide nothing."""
+"""Replies that ask a question themselves, and so decide nothing."""
 
 _DECIDED = " Decided: "
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 MOST_OF_A_PLAN = 3
-"""Decisions that are kept of one plan, at most: the rest describes work, which the code shows later."""
+"""The most decisions that are kept of one plan: the rest describes work, which the code shows later."""
 
 _LONGEST_DECISION = 280
 _SHORTEST_DECISION = 40
 _WEIGHTY = 2
-"""Words of a decision; a passage of a plan must contain one of them."""
+"""Words of a decision: a passage of a plan must contain one of them."""
 
 _DECISIONS = re.compile(
     r"decisions?\b|alternatives?\b|rejected\b|trade-?offs?\b|out of scope\b|non-?goals?\b|constraints?\b|not (?:doing|included)\b|"
     r"what (?:stays|does not change|doesn't change|we (?:won't|don't))\b",
     re.IGNORECASE,
 )
-"""Headings of the part of a plan that says what was chosen and what was rejected."""
+"""Headings of the part of a plan that says which options were chosen or rejected."""
 
 _CHOICE = re.compile(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to|no longer|deliberately|intentionally|by design|out of scope|unchanged|"
@@ -53,7 +53,7 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _DENIAL = re.compile(r"\b(?:(?:do|does|is|are) not|don't|doesn't|isn't|aren't)\b", re.IGNORECASE)
-"""Rules something out below a heading about decisions. Elsewhere it may only describe a problem."""
+"""Words that rule something out below a heading about decisions. Elsewhere they may only describe a problem."""
 
 _THINKING = re.compile(
     r"\bactually\b|\bhmm+\b|\bwait\b|\?|\bor maybe\b|\bcrash(?:es|ed)\b|\bthe (?:bug|error|problem) is\b", re.IGNORECASE
@@ -74,11 +74,11 @@ _STEP = re.compile(
 _EMPTY = frozenset("based tradeoffs approach option choose works best".split())
 _FEWEST_WORDS = 6
 _FEWEST_NAMES = 2
-"""Names that a question must contain; with fewer, a later reader can't tell what was chosen."""
+"""The fewest names in a question: with fewer, a later reader can't tell what was chosen."""
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the questions that the user answered with a choice. The question names the subject of the choice."""
+    """Yield the questions that the user answered by choosing an option. The question names what was chosen between."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             question, _, answer = line.partition(ANSWERS)
@@ -87,7 +87,7 @@ def answers(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _chooses(answer: str) -> bool:
-    """Whether an answer settles the question: it neither asks back nor postpones the choice."""
+    """Whether a reply settles a question: it neither asks a question itself nor postpones the choice."""
     return not _UNDECIDED.match(answer) and not _COUNTER.search(answer)
 
 
@@ -112,7 +112,7 @@ def _answer(turn: Turn, line: str, question: str, answer: str) -> Draft:
 
 
 def _brief(question: str, room: int) -> str:
-    """Return as many of the last sentences of a question as fit the length limit, at least the last one."""
+    """Return the last sentences of a question that fit into ``room`` characters, at least the last one."""
     said = _SENTENCE.split(question)
     while len(said) > 1 and len(" ".join(said)) > room:
         del said[0]
@@ -120,7 +120,7 @@ def _brief(question: str, room: int) -> str:
 
 
 def plans(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the decisions in an approved plan: what was chosen or ruled out, and why. Steps are left out."""
+    """Yield the decisions in an approved plan: options that were chosen or ruled out, and why. Steps are left out."""
     turn = exchange.turns[0]
     title = topic(turn) if turn.act is Act.APPROVED else ""
     if not title:
@@ -142,7 +142,7 @@ def plans(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _weight(passage: Passage) -> int:
-    """Count the signs that a passage is a decision; 0 if it can't stand alone or is a step of the work."""
+    """Return how many signs show that a passage is a decision; 0 if it is unclear without context or is a step."""
     said = passage.wording
     if len(said) < _SHORTEST_DECISION or not said.rstrip().endswith((".", "!", ")")) or leans(said) or is_trifle(said):
         return 0

@@ -1,4 +1,4 @@
-"""Commands as memories quote them, and the checks that commands run."""
+"""Shortens commands for memories, and recognises the checks that commands run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CHECKS = {
     "lint": re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE),
     "test": re.compile(r"\btests?\b", re.IGNORECASE),
 }
-"""What a hook or script may check, with the words for it. The first row that matches wins."""
+"""The checks that a hook or script may run, with the words for each. The first row that matches wins."""
 
 _NOISE = re.compile(
     r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|(?<!\s)\s*2>\s*(?:&1|/dev/null)|"
@@ -20,7 +20,7 @@ _LONGEST = 80
 
 
 def short_command(command: str) -> str:
-    """Return a command without changes of folder, redirections and filters; "" if it is not a single plain line."""
+    """Return a command without directory changes, redirections and filters; "" if it is not a single plain line."""
     line = command.strip()
     for _ in range(3):
         line = _NOISE.sub("", line).strip()

@@ -1,4 +1,4 @@
-"""Statements from commit messages, which are written for later readers."""
+"""Finds statements in commit messages, which are written for later readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{
 
 
 def message(command: str) -> tuple[str, str] | None:
-    """Return the message of a commit command, as written in the command, and the message without trailers."""
+    """Return the commit message in a command, as written and without trailers; None if the command makes no commit."""
     found = _HERE.search(command) or _INLINE.search(command)
     if found is None:
         return None
@@ -34,7 +34,7 @@ def message(command: str) -> tuple[str, str] | None:
 
 
 def commits(exchange: Exchange) -> Iterator[Draft]:
-    """Yield commit messages of an exchange that have a body. Subjects alone are in Git's log already."""
+    """Yield commit messages of an exchange that have a body. Git's log already shows messages of one line."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             if found := message(command):
@@ -55,7 +55,7 @@ def _of_message(turn: Turn, quote: str, text: str) -> Iterator[Draft]:
 
 
 def _points(turn: Turn, kind: str, subject: str, text: str) -> Iterator[Draft]:
-    """Yield the points of a message that has several, each with the message's subject."""
+    """Yield the points of a message that lists several, each with the message's subject line."""
     found = points(text.partition("\n")[2])
     for point in found if len(found) > 1 else ():
         said = point.wording

@@ -61,7 +61,7 @@ _NO_WRAPPERS = {
     "timeout",
     *"if then else elif do while until for case select ls cat cp mv mkdir touch type watch xargs eval ssh repeat test".split(),
 }
-"""Words before a command that are no wrapper of the project."""
+"""Words before a command that are not a wrapper script of the project."""
 _PURPOSES = (
     ("runs the test suite", r"test|pytest"),
     ("auto-fixes lint and formatting", r"fix|fmt|format"),
@@ -72,7 +72,7 @@ _PURPOSES = (
 )
 _HOOK = re.compile(r"(?<![^.\n])[^.\n]*?\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
 _OF_HOOK = {"test": "the tests of its suite", "lint": "lint", "typecheck": "typecheck"}
-"""Checks of a hook, in the order in which a sentence lists them."""
+"""The checks of a pre-commit hook, in the order in which a sentence lists them."""
 
 _TOOLCHAINS = frozenset(("go", "cargo", "dotnet", "mix"))
 """Tools with standard commands that need no memory: every project in that language is tested with them."""
@@ -196,7 +196,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
 
 
 def _wrapped(wrapper: str, seen: _Seen) -> str:
-    """Return sentences that name the tools that a wrapper runs, and those that also run without it."""
+    """Return sentences that name the tools that a wrapper runs, and the tools that are also run without it."""
     under = seen.under[wrapper]
     tools = sorted({command.split()[0] for command in under}, reverse=True)
     shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]

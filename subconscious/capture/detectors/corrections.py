@@ -1,7 +1,7 @@
 """Estimates whether a prompt corrects the assistant, from its shape and, with an embedder, its meaning.
 
 Cue words find one correction in twelve. A correction continues a conversation: it is short, begins with a small letter
-or a doubt, contains "it" and "that", or asks why. A prompt that starts a piece of work names it
+or a doubt, contains "it" and "that", or asks why. A prompt that starts new work names the subject of the work
 (bench/correction_train.py).
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
 LETTERS = 2000
-"""Characters of a prompt that are examined."""
+"""The characters of a prompt that are examined."""
 
 _WORD = re.compile(r"[\w']+")
 _EMOJI = re.compile(r"[\U0001f300-\U0001faff]")
@@ -38,7 +38,7 @@ _PAST = re.compile(r"\b(?:was|were|did|had|told|said|meant|mean)\b", re.IGNORECA
 
 
 def shape(text: str) -> list[float]:
-    """Return the shape of a prompt as a fixed number of features on a similar scale."""
+    """Return the features of a prompt's shape: always the same number of values, on a similar scale."""
     text = text[:LETTERS].strip().replace("\u2019", "'")
     words = _WORD.findall(text.lower())
     first = words[0] if words else ""

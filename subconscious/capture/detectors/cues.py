@@ -1,7 +1,7 @@
 """The table of cues: phrases that introduce something to remember.
 
-To add a cue, add a row. Rows are tried in order, and the first match determines the sentence. A cue must stand at the
-beginning of a clause: "we decided" in the middle of another clause is a report about somebody.
+To add a cue, add a row. Rows are tried in order, and the first match determines the sentence's kind and strength. A cue
+must be at the beginning of a clause: "we decided" inside another clause is a report about somebody.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from subconscious.domain.model import Strength
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row. ``name`` is shown to people; ``kept``: the words of the cue are part of the summary.
+    """One row. ``name`` is shown to people. If ``kept`` is true, the words of the cue are part of the summary.
 
-    ``corrects`` marks cues that have full strength only in a correction: after an interrupt, or in a sentence that
-    begins with a no.
+    ``corrects`` marks cues that have full strength only in a correction: after an interruption, or in a sentence that
+    begins with "no".
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Findings of the assistant: causes, conclusions, summaries, and the reasons in an approved plan.
 
 The assistant's texts are cut into passages. Narration and reports of passing checks are dropped, references are
-replaced by names, and claims that were taken back later are left out. A model scores the remaining passages.
+replaced by names, and claims that were withdrawn later are left out. A small model scores the remaining passages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from subconscious.text import wording
 FEWEST_WORDS = 6
 FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
-"""Characters for the names in front of a passage."""
+"""The characters for the names that are added before a passage."""
 
 _GENERIC = re.compile(
     r"(?:the )?(?:context|summary|(?:key |main )?changes?(?: made)?|overview|files?(?: (?:to )?(?:modif\w+|chang\w+|creat\w+))?|new files?|"
@@ -57,24 +57,24 @@ _GUESS = re.compile(
 )
 _SUSPECT = re.compile(r"\b(?:problem|cause|issue|culprit)\b", re.IGNORECASE)
 _OPENING = 300
-"""Characters at the beginning of a text in which it may take back an earlier claim."""
+"""The characters at the beginning of a text in which it may withdraw an earlier claim."""
 
 _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
     r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
 )
 _DRAWN_UP = re.compile(r"(?:^|/)\.claude/plans/")
-"""Names of plan files. The client makes them up at random, so they identify nothing for a reader."""
+"""Paths of plan files. The client names these files at random, so a name tells a reader nothing."""
 
 _MOST_EDITS = 4
-"""Edits that a passage may list without a reason. Longer lists are changelogs, which Git has already."""
+"""The most edits that a passage may list without a reason. Longer lists are changelogs, which Git has already."""
 
 _VERB_ALONE = re.compile(
     r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
     r"Maintains|Triggers|Imports|Scans|Fetches|Commits|Strips|Updates|Includes|Renders|Takes|Shows|Reads|Writes|Checks|Does|Displays|Walks|"
     r"Provides|Generates|Stores|Validates|Calls|Falls|Configures|Publishes|Detects|Skips)\b"
 )
-"""List items without a subject."""
+"""List items that begin with a verb and lack a subject."""
 
 _DID = re.compile(
     r"\W*(?:\w+ ){0,3}(?:added|updated|removed|replaced|renamed|changed|fixed|moved|created|extracted|wired|now)\b",
@@ -102,7 +102,7 @@ def findings(exchange: Exchange) -> Iterator[Draft]:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The turns of the assistant, and the words of those that take back an earlier claim, by index."""
+    """The assistant's turns, and the words of texts that withdraw an earlier claim, with the index of the turn."""
 
     turns: tuple[Turn, ...]
     places: Mapping[str, int]
@@ -113,7 +113,7 @@ class Spoken:
 
 
 def spoken(exchange: Exchange) -> Spoken:
-    """Return the assistant's texts in an exchange, and its approved plan."""
+    """Return the assistant's texts in an exchange, and the approved plan."""
     turns = [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
     places = {turn.id: at for at, turn in reversed(list(enumerate(turns)))}
     starts = ((at, turn.text[:_OPENING]) for at, turn in enumerate(turns))
@@ -126,7 +126,7 @@ def _lower(text: str) -> Iterator[str]:
 
 
 def fewest_words(said: str) -> int:
-    """Return the number of words that a statement needs; fewer if it names a file."""
+    """Return the fewest words that a statement must have: fewer if it names a file."""
     return FEWEST_WORDS_OF_A_FILE if wording.files(said) else FEWEST_WORDS
 
 
@@ -142,7 +142,7 @@ def is_changelog(said: str) -> bool:
 
 
 def is_order(said: str) -> bool:
-    """Whether a passage begins like an instruction of a plan."""
+    """Whether a passage begins like an instruction in a plan."""
     return bool(_WILL.match(said))
 
 
@@ -177,7 +177,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
 
 
 def _joined(text: str, places: list[tuple[int, int]]) -> str:
-    """Return the text of some spans, with each list item on its own line."""
+    """Return the text of several spans, with each list item on its own line."""
     joined = text[slice(*places[0])]
     for (_, before), (start, end) in pairwise(places):
         joined += ("\n" if "\n" in text[before:start] else " ") + text[start:end]
@@ -185,7 +185,7 @@ def _joined(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def named(exchange: Exchange, passage: Passage, said: str) -> str:
-    """Return a passage with the names that it needs: its heading, its introduction, or the subject of the exchange."""
+    """Return a passage with the context that it needs: heading, introduction, or the subject of the exchange."""
     heading = next((h for h in reversed(passage.headings) if not (_GENERIC.match(h) or is_vague(h))), "")
     lead = _calm(passage.lead).rstrip(": ")
     names = [_PLAN.sub("", name) for name in (heading, lead)]
@@ -206,7 +206,7 @@ def named(exchange: Exchange, passage: Passage, said: str) -> str:
 
 
 def _placed(exchange: Exchange, content: str) -> str:
-    """Add the changed files if a passage names none and there is room."""
+    """Return a passage with the changed files added if it names no file and there is room."""
     files = [file for file in exchange.files if not _DRAWN_UP.search(file)]
     names = ", ".join(PurePath(file).name for file in files[:4])
     place = f" ({names})"
@@ -215,7 +215,7 @@ def _placed(exchange: Exchange, content: str) -> str:
 
 
 def _calm(lead: str) -> str:
-    """Return an introductory line without narration."""
+    """Return the line that introduces a passage, without narration."""
     spans = sentence_spans(lead, 0, len(lead))
     return " ".join(lead[slice(*span)] for span in spans if not is_narration(lead[slice(*span)]))
 
@@ -231,7 +231,7 @@ def changed_files(exchange: Exchange) -> tuple[str, ...]:
 
 
 def kind_of(turn: Turn, passage: Passage, said: str) -> str:
-    """Return the kind of a passage, by its words and its position."""
+    """Return the kind of memory for a passage, by its words and its position."""
     if re.search(
         r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
         said + " ".join(passage.headings),
@@ -244,12 +244,12 @@ def kind_of(turn: Turn, passage: Passage, said: str) -> str:
 
 
 def taken_back(draft: Draft, said: Spoken) -> bool:
-    """Whether a later text of the same exchange takes back a guess: it shares words with the guess and rejects them."""
+    """Whether a later text of the same exchange withdraws a guess: it shares words with the guess and rejects them."""
     return refuted(draft.turn, draft.quote, said)
 
 
 def refuted(turn: Turn, quote: str, said: Spoken) -> bool:
-    """Whether a text contains a guess that a later turn takes back."""
+    """Whether a text contains a guess that a later turn withdraws."""
     if not (said.backs and (_GUESS.search(quote) or _SUSPECT.search(quote))):
         return False
     words = {word.lower() for word in wording.content_words(quote) if wording.is_name(word)}
@@ -257,7 +257,7 @@ def refuted(turn: Turn, quote: str, said: Spoken) -> bool:
 
 
 def signs(exchange: Exchange, turn: Turn, passage: Passage, said: str) -> tuple[str, ...]:
-    """Yield the features of a passage's position and shape for the model."""
+    """Return the features of a passage's position and shape, as input of the scoring model."""
     place = "plan" if turn.act is Act.APPROVED else "last" if turn.id == exchange.last_said else "amid"
     first = plain(said).split()[:1]
     found = {

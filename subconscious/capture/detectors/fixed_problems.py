@@ -1,4 +1,4 @@
-"""Problems with their cause and fix, told under headings of one text, as one statement."""
+"""Problems that one text describes with cause and fix under headings, each as one statement."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""Characters of each part, by the number of parts, so that all parts fit into one statement."""
+"""The characters of each part by the number of parts, so that all parts fit into one statement."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the problems in an exchange that are told with a cause or a fix."""
+    """Yield the problems in an exchange that are described with a cause or a fix."""
     for turn in spoken(exchange):
         parts = _parts(turn)
         told = [(name, passage) for name, passage in parts.items()]
@@ -66,7 +66,7 @@ def _parts(turn: Turn) -> dict[str, Passage]:
 
 
 def _first(text: str, passage: Passage, room: int) -> str:
-    """Return the first factual sentences of a part that fit."""
+    """Return the first factual sentences of a part that fit into ``room`` characters."""
     kept = ""
     for place in units(text, passage.start, passage.end):
         one = plain(impersonal(text[slice(*place)]))

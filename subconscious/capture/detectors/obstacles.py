@@ -1,8 +1,8 @@
 """Obstacles that are not caused by the task itself.
 
 Examples are a hook that changes commits, failing tests of unrelated files, a tool with misleading output, and a command
-that can't work here. They are told in the assistant's own words, with the workaround. Each kind of obstacle has one
-row: a pattern for its sentences, and the statement made from them.
+that can't work here. They are described in the assistant's own words, with the workaround. Each kind of obstacle has
+one row: a pattern for its sentences, and the statement made from them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.domain.model import Role, Turn
 from subconscious.text.wording import content_words
 
 LONGEST_MESSAGE = 900
-"""Characters of a remark about what just happened; longer texts are summaries."""
+"""The most characters of a remark about an event that just happened; longer texts are summaries."""
 
 _FEWEST_WORDS = 4
 _ROOM = 230
@@ -32,7 +32,7 @@ _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One row. ``said`` finds the sentence; ``told`` makes the statement from it."""
+    """One row. ``said`` is the pattern of the sentence; ``told`` makes the statement from it."""
 
     name: str
     said: re.Pattern[str]
@@ -81,7 +81,7 @@ _INSTEAD = re.compile(
 
 
 def obstacles(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the obstacles that the assistant names in an exchange, each kind once, from its last mention."""
+    """Yield the obstacles that the assistant mentions in an exchange, each kind once, from its last mention."""
     found: dict[str, Draft] = {}
     for turn in exchange.turns:
         if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= LONGEST_MESSAGE:
@@ -92,7 +92,10 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _narrowed(draft: Draft, exchange: Exchange) -> Draft:
-    """Return the folder whose tests should be run if that worked in the session; never the folder to be left out."""
+    """Add the folder to which the test run should be limited, if a run limited to it worked in the session.
+
+    The folder whose tests are unrelated is never added.
+    """
     tools = [turn for turn in exchange.turns if turn.role is Role.TOOL]
     well = [short_command(one) for turn in tools if not turn.failed for one in turn.commands]
     runs = [found for turn in tools for one in turn.commands if (found := _TESTS.match(short_command(one)))]

@@ -1,7 +1,7 @@
 """Practices of a project, derived from single commands and edits: running one test, answering a reviewer, changelogs.
 
 Like ``conventions``, they are derived from commands and changes; one row per practice. One run shows how something can
-be done, several runs show that it is usually done so.
+be done; several runs show that it is usually done in this way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.domain.model import Origin, Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` finds the practice in at least ``fewest`` commands that worked; ``told`` makes the statement."""
+    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` makes the statement."""
 
     name: str
     run: re.Pattern[str]
@@ -29,7 +29,7 @@ class Practice:
 
 
 _FEWEST_RUNS = 2
-"""Runs that make a habit: a single one may be an exception."""
+"""The fewest runs that make a habit: a single run may be an exception."""
 
 PRACTICES = (
     Practice(
@@ -70,7 +70,7 @@ _ON_REQUEST = f"Changes of this project are noted in {_CHANGELOG} on request, in
 _STAGED = re.compile(
     r"(?>\bgit\b[^\n;&|]*?\badd\b)[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
 )
-"""Ways to stage a changed changelog: by its name, or with all changes."""
+"""Ways to stage a changed changelog: by its name, or together with all changes."""
 
 _ADDED = re.compile(r"\bgit (?:-\S+ (?:[^-\s]\S* )?)*add (?P<what>[^\n;&|]+)")
 _ALL = re.compile(r"\bgit (?:-C \S+ )?commit (?:-[\w-]+ )*(?:-[a-z]*a|--all\b)")
@@ -103,7 +103,7 @@ def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
 
 
 def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
-    """Return the commits of a session: the turn, the message as written in the command, and its text."""
+    """Return the commits of a session: the turn, the message as written in the command, and the message's text."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
     asked = [(turn, command, found) for turn in said for command in turn.commands if (found := message(command))]
     return [(turn, *found) for turn, command, found in asked if worked(turns, turn, command)]
@@ -115,9 +115,9 @@ def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
 
 
 def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """Return the practice of adding a changelog entry to a commit, if the changelog was changed and staged.
+    """Yield the practice of adding a changelog entry to a commit, if the changelog was changed and staged.
 
-    Where the user asked for the entry, it may be wanted on request only.
+    If the user asked for the entry, the statement says that entries are made on request.
     """
     place = {turn.id: at for at, turn in enumerate(turns)}
     edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == _CHANGELOG), len(turns))
@@ -146,7 +146,7 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """Return the practice of staging files by name, if the assistant left other changes out of a commit."""
+    """Yield the practice of staging files by name, if the assistant left other changes out of a commit."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # their commands are complete here
     ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
     added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]

@@ -1,4 +1,4 @@
-"""Texts that the assistant writes for others: pull request bodies, issues, answers to review comments.
+"""Texts that the assistant writes for others: descriptions of pull requests, issues, replies to review comments.
 
 They are part of commands that a person allowed, and are worded for readers who don't know the session.
 """
@@ -33,14 +33,14 @@ _ESCAPED = re.compile(r"\\([`\"$\\!])")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text for others as written in a command, and its title."""
+    """A text for others, as written in a command, and its title."""
 
     text: str
     title: str
 
 
 def published(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the statements in the texts for others that an exchange writes."""
+    """Yield the statements in the texts for others that are written in an exchange."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             text = written(command)
@@ -62,7 +62,7 @@ def written(command: str) -> Written | None:
 
 
 def _set_in(command: str) -> str:
-    """Return the first here-document of a command, up to its end mark; "" if there is none.
+    """Return the text of a command's first here-document; "" if there is none.
 
     The opening and the end are searched one after the other: a single pattern would try each end with each opening.
     """

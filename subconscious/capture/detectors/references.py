@@ -1,4 +1,4 @@
-"""Resolves the references of short answers: the option that was picked, the question that was answered.
+"""Resolves the references of short replies: the option that was picked, the question that was answered.
 
 Only words of the previous turn are added, at most one sentence, and they are marked as the assistant's.
 """
@@ -12,7 +12,7 @@ from subconscious.capture.passages import plain
 from subconscious.text import wording
 
 LONGEST_REFERENCE = 220
-"""Characters of the assistant's words that are added."""
+"""The most characters of the assistant's words that are added."""
 
 _DEPENDENT = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|neither|both|either|same|that|it|this|these|those|they|"
@@ -22,7 +22,7 @@ _DEPENDENT = re.compile(
 )
 _FEW_WORDS = 4
 _TERSE = 5
-"""Words of replies that have no content of their own."""
+"""The words of a reply without content of its own."""
 
 _PICK = re.compile(r"\b(?:option|variant|approach|choice|number|no\.?)?\s*#?\(?\b([a-e]|\d)\)?(?=\W|\Z)", re.IGNORECASE)
 _ORDINAL = re.compile(
@@ -42,17 +42,17 @@ _ANAPHOR = re.compile(
 )
 _FEWEST_NAMES = 2
 _BRIEF = 12
-"""Words of a direct answer to a question, at most: longer answers name their subject."""
+"""The most words of a direct reply to a question: longer replies name their subject."""
 
 _SHORT_CLAUSE = re.compile(r"\W{0,3}\S{1,30}(?: \S{1,30}){0,2}[,.;:!]\s")
-"""An opening clause of up to three words that answers, followed by reasons: "avif + jpeg, skip webp ..."."""
+"""An opening clause of up to three words that answers a question, before the reasons: "avif + jpeg, skip webp ..."."""
 
 _REPLY = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|wrong|not|that|this|it|these|those|they|"
     r"the (?:first|second|third|last|former|latter|other|one)|same|only|keep|always|never|ja|nein|oui|non|s[i\u00ed]|sim|n[a\u00e3]o)\b|[^.!?]{1,80}!",
     re.IGNORECASE,
 )
-"""Beginnings of replies to a statement. Other sentences after a statement may have another subject."""
+"""Beginnings of replies to a statement. Sentences that begin differently may have another subject."""
 
 _PROPOSAL = re.compile(
     r"i(?:'ll|'d| will| would| am going to|'m going to| rounded| used| put| made| moved| set)\b", re.IGNORECASE
@@ -60,7 +60,7 @@ _PROPOSAL = re.compile(
 
 
 def is_dependent(text: str) -> bool:
-    """Whether a sentence is an answer that is hard to understand without its question."""
+    """Whether a sentence is a reply that is hard to understand without the question."""
     return bool(_DEPENDENT.match(text)) or len(wording.content_words(text)) < _FEW_WORDS
 
 
@@ -71,14 +71,14 @@ def begins_back(text: str) -> bool:
 
 
 def replies(text: str, before: str) -> bool:
-    """Whether the first sentence of a message omits something that the assistant had just asked or named."""
+    """Whether the first sentence of a message leaves out its subject, because the assistant had just named it."""
     said = _said(before)
     asked = bool(said) and said[-1].endswith(("?", "\uff1f"))
     return _refers_back(text) or (asked and (_is_brief(text) or bool(_ANAPHOR.search(text))))
 
 
 def _refers_back(text: str) -> bool:
-    """Whether a sentence has a pronoun for something that it does not name; long sentences are assumed to name it."""
+    """Whether a sentence uses a pronoun for something that it does not name; long sentences are assumed to name it."""
     return begins_back(text) or (_is_brief(text) and bool(_ANAPHOR.search(text)))
 
 
@@ -87,9 +87,9 @@ def _is_brief(text: str) -> bool:
 
 
 def answered(text: str, before: str, number: str = "") -> str:
-    """Return an answer with its reference: the option picked, the question asked, or the statement replied to.
+    """Return a reply with its reference: the option picked, the question asked, or the statement replied to.
 
-    ``number`` is the number of the answer if the message numbers its answers like the questions.
+    ``number`` is the reply's number if the message numbers its replies like the questions; otherwise it is "".
     """
     about = _numbered(number, before) or _picked(text, before) or _asked(before)
     if about:
@@ -100,13 +100,13 @@ def answered(text: str, before: str, number: str = "") -> str:
 
 
 def _numbered(number: str, before: str) -> str:
-    """Return the question with a number."""
+    """Return the assistant's question with a number; "" if there is none."""
     found = [one for one in _LIST_ITEM.finditer(before) if number and one["number"] == number]
     return wording.shorten(wording.squeeze(plain(found[-1]["text"])), LONGEST_REFERENCE) if found else ""
 
 
 def _picked(text: str, before: str) -> str:
-    """Return the option that an answer picks by letter, number or position; "" if it picks none."""
+    """Return the option that a reply picks by letter, number or position; "" if it picks none."""
     options = [(found["name"].casefold(), plain(found["text"]).strip(" .")) for found in _OPTION.finditer(before)]
     if not options:
         return ""
@@ -119,7 +119,7 @@ def _picked(text: str, before: str) -> str:
 
 
 def _asked(before: str) -> str:
-    """Return the last question of the assistant, with the sentence before it if the question names little."""
+    """Return the assistant's last question, with the sentence before it if the question names little."""
     said = _said(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
     if at is None:
@@ -131,7 +131,7 @@ def _asked(before: str) -> str:
 
 
 def _stated(before: str) -> str:
-    """Return the last statement of the assistant; announcements don't count."""
+    """Return the assistant's last statement that is no announcement."""
     told = next((one for one in reversed(_said(before)) if _states(one)), "")
     return wording.shorten(told, LONGEST_REFERENCE)
 
@@ -141,5 +141,5 @@ def _states(said: str) -> bool:
 
 
 def _said(before: str) -> list[str]:
-    """Return the last sentences of the assistant, each on one line."""
+    """Return the assistant's last sentences, each on one line."""
     return [wording.squeeze(plain(one)) for one in _SENTENCE.split(before[-2000:]) if one.strip()]

@@ -1,4 +1,4 @@
-"""Objections that lower a cue: questions, conditions, hearsay, hedges, words that nobody understands later.
+"""Objections that lower the strength of a cue: questions, conditions, hearsay, hedges, words that are unclear later.
 
 To add an objection, add a row; its name is shown to people. Each row lowers the strength by one step, rows marked
 ``to_floor`` to the lowest step.
@@ -15,7 +15,7 @@ from subconscious.text.wording import content_words, is_name
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence with its cue: the text before the cue, the cue, the text after it, and which of them is stated."""
+    """A sentence split at its cue: the text before the cue, the cue, the text after it, and which part is the statement."""
 
     sentence: str
     before: str

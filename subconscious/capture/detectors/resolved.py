@@ -34,8 +34,7 @@ _IS_SO = frozenset(
     "adds replaces changes moves removes renames uses updates extracts wraps checks skips passes handles returns sets".split()
 )
 _OF_CHANGES = re.compile(r"\b(?:fix|change|commit|patch|solution)\b", re.IGNORECASE)
-"""Subjects after which a word reports a change; after other subjects it describes a behaviour ("this returns
-early")."""
+"""Subjects of sentences about a change; with other subjects a verb describes a behaviour ("this returns early")."""
 
 _IN_VAIN = re.compile(
     r"\bd(?:id|oes|o)(?: not|n't) (?:help|work|fix|change|solve|matter|suffice)|\bno effect\b|\bin vain\b|\bto no avail\b",
@@ -49,7 +48,7 @@ _ASIDE = re.compile(
     r"\([^)]*\)|`[^`]*`|\b(?:so|because|since|instead of|rather than|when|if|where|(?<!, )which|that|even|like|for)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""Parts of a sentence that are not about its outcome: names, asides, reasons and conditions."""
+"""Parts of a sentence that do not tell its outcome: names, asides, reasons and conditions."""
 
 _GUESS = re.compile(
     r"\b(?:might|may|could|would|probably|perhaps|maybe|possibly|likely|if you|should)\b", re.IGNORECASE
@@ -58,11 +57,11 @@ _SHORTEST_NAME = 3
 _LONGEST_PART = 260
 _FEWEST_WORDS = 5
 _FEWEST_NAMES = 2
-"""Names that a fault and its fix must share; one name is enough if the fix follows directly."""
+"""The fewest names that a fault and its fix must share; one name is enough if the fix follows directly."""
 
 _NEAR = 3
 _AHEAD = 400
-"""Sentences after a fault in which its fix is searched."""
+"""The sentences after a fault in which its fix is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _sentences(turn: Turn) -> Iterator[_Said]:
 
 
 def _fix(fault: _Said, later: Sequence[_Said]) -> _Said | None:
-    """Return the sentence that reports the fix of a fault: a change that shares the most names with it."""
+    """Return the sentence that reports the fix of a fault: the change that shares the most names with the fault."""
     near = {id(one) for one in later[:_NEAR] if one.turn.id == fault.turn.id}
     shared = [
         (len(one.names & fault.names) + (id(one) in near), one)
@@ -140,7 +139,7 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 
 
 def _quote(fault: _Said, fix: _Said) -> str:
-    """Return a quote of both sentences if they are close to each other, else of the fix.
+    """Return a quote of both sentences if they are close to each other, else a quote of the fix.
 
     The fix is the later text, and not more trusted than the fault.
     """

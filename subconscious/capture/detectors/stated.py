@@ -18,7 +18,7 @@ from subconscious.text.sentences import sentences
 EXTRACTOR = "offline-1"
 
 _APOSTROPHES = ("\u2019", "'")
-"""Typographic apostrophes and the plain one, all of one character, so that offsets stay valid."""
+"""Typographic apostrophes and the plain one. All are one character long, so that offsets stay valid."""
 
 _LONGEST_TURN = 200_000
 _CLAUSE = re.compile(r"(?:[,;:\u2013\u2014]|\s-|\b(?:and|so|but|because|then|if|whether|when))\s+(?=\S)")
@@ -60,7 +60,7 @@ def _candidates(turn: Turn) -> Iterator[Candidate]:
 
 
 def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
-    """Find the first cue at the beginning of the sentence, or else at the beginning of a clause."""
+    """Return the first cue that begins the sentence, or else the first that begins a clause; None without a cue."""
     starts = [0]
     for clause in _CLAUSE.finditer(sentence):
         starts.append(clause.end())
@@ -74,7 +74,7 @@ def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
 
 
 def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
-    """Split a match into its parts; a cue that covers the whole sentence is the statement itself."""
+    """Return a sentence split at its cue; a cue that covers the whole sentence is the statement itself."""
     rest = found.string[found.end("cue") :]
     return Statement(
         sentence=sentence,
@@ -87,7 +87,7 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
 
 
 def _summary(cue: Cue, statement: Statement) -> str:
-    """Return the statement without its cue, or the whole sentence if the subject precedes the cue."""
+    """Return the statement without its cue, or the whole sentence if the subject comes before the cue."""
     said = statement.cue + statement.rest if cue.kept else statement.said
     if wording.content_words(statement.before):
         said = statement.sentence
@@ -120,7 +120,7 @@ def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -
 
 
 def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
-    """Return the strength of the cue, lowered by the objections, and their names."""
+    """Return the strength of the cue, lowered by objections, and the names of the objections."""
     reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
     names = [refinement.name for refinement in reasons]
     if cue.corrects and not corrected:
@@ -132,14 +132,14 @@ def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Stren
 
 
 def _confidence(strength: Strength, content: str) -> float:
-    """Return the prior of the strength, raised slightly for statements with names and a reason."""
+    """Return the confidence that belongs to a strength, raised slightly for statements with names and a reason."""
     named = bool(wording.tags(content))
     reasoned = bool(wording.rationale(content))
     return round(strength.prior + 0.02 * named + 0.02 * reasoned, 2)
 
 
 def _kind(cue: Cue, statement: Statement) -> str:
-    """Return the kind of the cue; "remember" and "note" take the kind from the words of the statement."""
+    """Return the kind of memory that a cue stands for; for "remember" and "note", the words of the statement decide."""
     if cue.kept:
         return cue.kind
     own = (kind for kind, pattern in _KINDS_OF_NOTES if pattern.search(statement.said))

@@ -1,4 +1,4 @@
-"""Narrow statements: a single point, or a sentence with those that it depends on.
+"""Narrow statements: a single point, or a sentence with the sentences that it depends on.
 
 ``findings`` packs as many points as fit into one passage. Here each point is a statement of its own, with the names it
 needs and without its speaker, so that the model scores one claim at a time. Both versions of a text are scored, and the
@@ -34,16 +34,16 @@ from subconscious.domain.model import Turn
 from subconscious.text.wording import content_words, files, tags
 
 _BACKWARDS = 2
-"""Preceding sentences that a sentence may depend on."""
+"""The most preceding sentences that a sentence may depend on."""
 
 _CLOSE = 320
-"""Characters up to which a sentence is joined with the next one if that depends on it or gives its reason."""
+"""The most characters of a sentence together with the next one, which depends on it or gives its reason."""
 
 _SHORTEST = 120
-"""Characters below which a statement without a cue says too little: readers kept one in seven of these."""
+"""The fewest characters of a statement that names no cause: readers kept one in seven of the shorter ones."""
 
 _MOST = 120
-"""Statements of one text, at most: longer texts are documents."""
+"""The most statements of one text: longer texts are documents."""
 
 _SKIPPED = re.compile(
     r"(?:verif\w+|test(?:s|ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|execution order|next steps?|todo|"
@@ -75,7 +75,7 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:
-    """Yield each sentence of a passage with the ones it depends on and its reason, unless that is the whole passage."""
+    """Yield each sentence of a passage with its reason and the sentences it depends on; none if that is all of it."""
     places = list(units(text, passage.start, passage.end))
     said = [text[slice(*place)] for place in places]
     for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
@@ -91,7 +91,7 @@ def _close(text: str, passage: Passage) -> Iterator[Passage]:
 
 
 def _joins(said: str) -> bool:
-    """Whether a sentence belongs to the one before it."""
+    """Whether a sentence depends on the sentence before it, or gives its reason."""
     return leans(said) or bool(CAUSE.search(said))
 
 
@@ -113,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return a passage without its speaker; "" if its beginning depends on something that was left out."""
+    """Return a passage without its speaker; "" if nothing is left that is clear without the omitted sentences."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -131,19 +131,19 @@ def _said(text: str, passage: Passage) -> str:
 
 
 def _says_little(content: str, said: str) -> bool:
-    """Whether a statement without a cause is too short, or only an instruction of a plan."""
+    """Whether a statement without a cause is too short, or a short instruction of a plan."""
     return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
 
 
 def _lead(lead: str) -> str:
-    """Return the last sentence of a passage's introduction, without its speaker; "" if it is about the moment."""
+    """Return the last sentence of a passage's introduction, without its speaker; "" if it is only about the moment."""
     spans = sentence_spans(lead, 0, len(lead))
     last = impersonal(lead[slice(*spans[-1])]) if spans else ""
     return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
 
 
 def _looked_at(exchange: Exchange, turn: Turn) -> str:
-    """Return the file that was last read or changed before a turn, as the subject of sentences without one."""
+    """Return the file that was read or changed last before a turn, as the subject of sentences that name none."""
     before = reversed(exchange.turns[: exchange.turns.index(turn)])
     named = ((place.cwd, file) for place in before for file in place.files[-1:])
     inside = (PurePath(file) for folder, file in named if folder and PurePath(file).is_relative_to(folder))
@@ -151,7 +151,7 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 
 def _is_idle(raw: str, one: str) -> bool:
-    """Whether a sentence is no part of a statement; of remarks and trifles, only those that name code are scored."""
+    """Whether a sentence is no part of a statement; remarks and trifles are parts if they name code."""
     if not one:
         return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
@@ -172,7 +172,7 @@ def _doubts(passage: Passage, said: str) -> Iterator[str]:
 
 
 def _replies(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the answer to a question of the user: the first sentence of the final answer, with the question."""
+    """Yield the assistant's answer to a question that the user asked: its first sentence, with the question."""
     turn = next((turn for turn in exchange.turns if turn.id == exchange.last_said), None)
     if not exchange.asked or turn is None:
         return

@@ -1,4 +1,4 @@
-"""Failed commands and what repaired them: the command, the assistant's explanation, and what then worked.
+"""Failed commands and their repairs: the command, the assistant's explanation, and the command that then worked.
 
 Wrong calls and failed edits are handled by ``failures``, from structure alone. The text of an error comes from a tool
 and is never used, only the command and the assistant's words about it.
@@ -24,13 +24,13 @@ _REPAIR = re.compile(
 _FORMATS = re.compile(
     r"\A(?!git\b)(?:\S+ ){0,3}?\S*(?:lint[:-]fix|fmt|format|fix|prettier|--write)(?=\s|\Z)(?!.*(?:&&|;) *git\b)"
 )
-"""Commands that only repair what a check found: no commit, no installation."""
+"""Commands that only repair what a check found, without a commit or an installation."""
 
 _ALONE = re.compile(
     r"\A(?:(?:cd|(?:[\w-]+ )?git(?: -C \S+)? add)\s[^&;|]*(?:&&|;)\s*)*(?:[\w-]+ )?git(?: -C \S+)? commit\b(?!.*\bgit push\b)",
     re.DOTALL,
 )
-"""Commits after nothing but staging: if such a command fails, the commit itself has failed."""
+"""Commands that only stage and commit: if such a command fails, the commit itself has failed."""
 
 _NO_CHECK = re.compile(r"nothing to commit|no changes added|index\.lock|pathspec|\breject\w*|\bpush\w*", re.IGNORECASE)
 _COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
@@ -68,7 +68,7 @@ class _After:
 
     @property
     def fault(self) -> bool:
-        """Whether a text is about a fault in the code, not about its formatting."""
+        """Whether the explanation is about a fault in the code, not about its formatting."""
         return bool(
             re.search(
                 r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty",
@@ -114,7 +114,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    """Return what a check requires, without the files of this session; "" if the repair failed."""
+    """Return a sentence about the repair that a check requires, without this session's files; "" if it failed."""
     if after.fault:
         return (
             f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
@@ -131,7 +131,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """Return the failure of a check with filtered output, if a repair and an explanation followed."""
+    """Return the failure of a check with hidden output, if a repair and an explanation followed; else None."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):
@@ -148,7 +148,7 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
 
 
 def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) -> Draft | None:
-    """Return the failure of a commit that a pre-commit check stopped, with a command for the check."""
+    """Return the failure of a commit that a pre-commit check stopped, with a command that runs the check."""
     check = next((name for name, pattern in CHECKS.items() if pattern.search(after.said)), "")
     hooked = any("hook" in other.text for other in exchange.turns if other.role is Role.ASSISTANT)
     alone = _ALONE.match(turn.commands[0].strip()) and not _NO_CHECK.search(after.said)
@@ -187,7 +187,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
 
 
 def _of_check(turn: Turn, text: str, command: str, reason: str, after: _After) -> Draft:
-    """Return a draft whose evidence is the explanation if that states the failure, else the command."""
+    """Return a draft with the explanation as evidence if it states the failure, else with the command."""
     if after.turn is not None and after.fault:
         return _draft(after.turn, text, after.quote, reason, after)
     return _draft(turn, text, command, reason, after)
@@ -232,7 +232,7 @@ def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
 
 
 def _explanation(text: str) -> tuple[str, str] | None:
-    """Return the first factual sentences of a text, and their position."""
+    """Return the first factual sentences of a text, and their verbatim quote."""
     if len(text) > _LONGEST_SAID:
         return None  # a summary of everything, not an explanation
     spans = sentence_spans(text, 0, len(text))

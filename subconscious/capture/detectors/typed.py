@@ -1,8 +1,8 @@
 """Candidates from typed messages: every sentence is judged, regardless of its words and language.
 
-The judge (``judge.py``) estimates how likely a sentence is worth storing, and its kind. Cues for explicit statements
-("we decided", "always") are further evidence. A candidate must be clear on its own: a sentence that depends on the one
-before it, or on the assistant's question, is stored together with that.
+The judge (``judge.py``) estimates the probability that a sentence is worth storing, and its kind. Cues for explicit
+statements ("we decided", "always") are further evidence. A candidate must be clear on its own: a sentence that depends
+on the one before it, or on the assistant's question, is stored together with that text.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from subconscious.text import wording
 from subconscious.text.sentences import sentences
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
-"""The judge's opinions on typed sentences, made with the embedder; missing sentences are judged by their words."""
+"""The judge's results, made with the embedder, by typed sentence; missing sentences are judged by their words."""
 
 NO_OPINIONS: Opinions = {}
 
 EXTRACTOR = "typed-1"
 
 LONGEST_TURN = 20_000
-"""Characters of a message that are read; longer ones were pasted."""
+"""The most characters of a message that is read; longer messages were pasted."""
 
 MOST_SENTENCES = 60
-"""Sentences of a message that are judged; a message with more is a document."""
+"""The most sentences of a message that is judged; a message with more is a document."""
 
 MOST_OF_A_MESSAGE = 5
-"""Statements that are kept of one message: a pasted specification must not fill the store."""
+"""The most statements that are kept of one message: a pasted specification must not fill the store."""
 
 KINDS = {
     "rule": "preference",
@@ -45,31 +45,35 @@ KINDS = {
     "deadline": "learning",
     "ownership": "learning",
 }
-"""Maps the kinds of the judge to the kinds of memories."""
+"""The kind of memory for each kind of the judge."""
 
 LEAST = 0.5
-"""Least probability of a candidate."""
+"""The least probability of a candidate."""
 
 CORRECTS = 0.65
-"""Probability from which a message after an interrupt counts as a correction; one in eleven first prompts reaches
-it."""
+"""The least probability of a message, typed after an interruption, that counts as a correction.
+
+One in eleven first prompts reaches it.
+"""
 
 OBJECTION = 0.02
-"""Probability below which the judge overrules even an explicit cue."""
+"""The probability below which the judge overrules even an explicit cue."""
 
 AHEAD, AHEAD_LEAST = 0.8, 0.05
-"""Confidence of a wish for a later time unless the judge rejects it, and the least probability for it. It is too low
-to store the wish without a review."""
+"""The confidence of a wish for later that the judge does not reject, and the least probability of such a wish.
+
+The confidence is too low to store the wish without a review.
+"""
 
 REMARK = 3
-"""Words of a remark that is stored with the sentence after it."""
+"""The most words of a remark that is stored together with the sentence after it."""
 
 CUED_KINDS = frozenset(("blocker", "dead_end"))
-"""Kinds that the judge does not distinguish."""
+"""Kinds of memory that the judge does not distinguish, so that the cue decides."""
 
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
-"""The number of a list item at the end of the sentence before it: "1. the first, 2. both"."""
+"""The number of a list item, at the end of the text before a sentence: "1. the first, 2. both"."""
 
 _WISH = re.compile(
     r"\b(?:needs?|have|has|ought) to\b|\b(?:must|should|shall|ensure)\b|\bmake sure\b"
@@ -96,7 +100,7 @@ _ADDRESS = re.compile(
 
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
-    """Return the statements in the typed turns, each once, the most probable ones of each message."""
+    """Return the statements in the typed turns, each once; of each message, the most probable ones."""
     found: dict[str, Candidate] = {}
     for turn in turns:
         said = list(_candidates(turn, opinions))
@@ -108,7 +112,7 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
 
 
 def spoken(turn: Turn) -> list[judge.Spoken]:
-    """Return the sentences of a message as input of the judge; none if it was not typed, or pasted."""
+    """Return the sentences of a message as input of the judge; none if the message was pasted or not typed."""
     if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
         return []
     said = [sentence for sentence in sentences(turn.text) if _WORD.search(sentence)]
@@ -143,7 +147,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
 
 
 def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
-    """Return the candidate of a sentence; an explicit cue adds to the judge's evidence."""
+    """Return the candidate made of a sentence; an explicit cue adds to the judge's evidence."""
     chance = max(opinion.chance, _vouched(cue), AHEAD if _looks_ahead(one, opinion) else 0.0)
     kind = _kind(turn, opinion, cue)
     content = _alone(one, wording.squeeze(quote))
@@ -168,7 +172,7 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
 
 
 def _looks_ahead(one: judge.Spoken, opinion: judge.Opinion) -> bool:
-    """Whether a sentence is a wish for the time after this session, which distinguishes a rule from a task."""
+    """Whether a sentence is a wish for the time after this session: a rule, not a task."""
     asks = "?" in one.text or opinion.chance < AHEAD_LEAST
     return not asks and bool(_WISH.search(one.text)) and bool(_AHEAD.search(one.text))
 
@@ -179,7 +183,7 @@ def _vouched(cue: Candidate | None) -> float:
 
 
 def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
-    """Return the kind of memory: from an explicit cue if there is one, because it is more reliable."""
+    """Return the kind of memory: from an explicit cue if there is one, because cues are more reliable."""
     if _corrects(turn):
         return KINDS["correction"]
     if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
@@ -194,12 +198,12 @@ def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
 
 
 def _corrects(turn: Turn) -> bool:
-    """Whether a message was typed after an interrupt or a refusal, and says what was wrong."""
+    """Whether a message was typed after an interruption or a refusal, and says what was wrong."""
     return turn.after_interrupt and corrections.chance(turn.text) >= CORRECTS
 
 
 def _alone(one: judge.Spoken, text: str) -> str:
-    """Return a sentence that is clear without its message: with what it answers or depends on."""
+    """Return a sentence together with the question or the sentence that it needs to be clear."""
     text = _direct(text)
     number = _NUMBER.search(one.previous)
     if number and one.before:
@@ -229,7 +233,7 @@ def _ended(sentence: str) -> str:
 
 
 def _is_remark(previous: str) -> bool:
-    """Whether a sentence is a short remark that introduces the next one: "lena left. reviews: samir"."""
+    """Whether a sentence is a short remark before another one, as in "lena left. reviews: samir"."""
     return len(previous.split()) <= REMARK and len(wording.content_words(previous)) > 1 and "?" not in previous
 
 

@@ -1,1 +1,1 @@
-"""Extraction with a language model: requests, answers, and the checks on both."""
+"""Extraction of candidates with a language model: requests, replies, and the checks on both."""

@@ -1,4 +1,4 @@
-"""Divides a transcript into chunks that a model can read at once, and numbers their turns for it.
+"""Divides a transcript into chunks that a model can read at once, and numbers the turns in them.
 
 A chunk repeats the last turns of the previous one. Of tool output only error lines and test results are included;
 successful calls are left out. The input is redacted already. Line breaks within a turn are indented, so that no turn
@@ -15,7 +15,7 @@ from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""Characters for a turn's number and line end."""
+"""The characters for a turn's number and line end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Turns to be read at once. The first ``known`` of them were read before and only give context."""
+    """Turns that a model reads at once. The first ``known`` turns were read before and only give context."""
 
     turns: tuple[Turn, ...]
     known: int = 0
 
     @property
     def fresh(self) -> tuple[Turn, ...]:
-        """The turns that were not read before."""
+        """Return the turns that were not read before."""
         return self.turns[self.known :]
 
     @property
@@ -45,26 +45,26 @@ class Chunk:
 
     @property
     def text(self) -> str:
-        """The text of the chunk for the model, turns numbered from 1."""
+        """Return the text of the chunk for the model, with the turns numbered from 1."""
         told = ((number, retell(turn)) for number, turn in enumerate(self.turns, start=1))
         return "\n".join(f"[{number}] {words}" for number, words in told if words)
 
 
 def length(turn: Turn) -> int:
-    """Return the characters that a turn takes in a chunk."""
+    """Return the number of characters that a turn takes in a chunk."""
     told = retell(turn)
     return len(told) + _MARK if told else 0
 
 
 def tokens(turns: Sequence[Turn]) -> int:
-    """Return the tokens of turns as the model gets them."""
+    """Return the number of tokens that turns take in a chunk."""
     return sum(map(length, turns)) // CHARACTERS_A_TOKEN
 
 
 def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
     """Return the next chunk after the first ``seen`` turns; None at the end.
 
-    It has at least one new turn. If that alone exceeds the limit, the chunk has no repeated turns.
+    A chunk has at least one new turn. If that turn alone exceeds the limit, the chunk has no repeated turns.
     """
     if seen >= len(turns):
         return None
@@ -81,7 +81,7 @@ def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
 
 
 def chunks(turns: Sequence[Turn], measure: Measure) -> Iterator[Chunk]:
-    """Divide turns into chunks; each turn is new in exactly one of them."""
+    """Yield the turns in chunks; each turn is new in exactly one chunk."""
     seen = 0
     while chunk := take(turns, seen, measure):
         yield chunk
@@ -89,19 +89,19 @@ def chunks(turns: Sequence[Turn], measure: Measure) -> Iterator[Chunk]:
 
 
 LONGEST_TURN = 6000
-"""Characters of one turn; of a longer one, its beginning and its end are included."""
+"""The most characters of one turn; of a longer turn, the beginning and the end are included."""
 
 LONGEST_PLAN = 12_000
 LONGEST_COMMAND = 600
 LONGEST_RECORD = 1500
-"""Characters of a command that writes a commit or a pull request, whose message gives reasons."""
+"""The most characters of a command that writes a commit or a pull request, because its message gives reasons."""
 
 LONGEST_TALK = 400
-"""Characters of an answer to a greeting; longer answers have content."""
+"""The most characters of the reply to a greeting; longer replies have content."""
 
 _MOST_COMMANDS = 5
 _TAIL = 0.3
-"""Share of a cut turn that its end gets, because conclusions are there."""
+"""The share of a shortened turn that its end gets, because conclusions are there."""
 
 _RECORD = re.compile(r"\bgit\b[^\n]{0,200}\bcommit\b|\bgh\s+(?:pr|issue|release)\s+\w+|\bglab\s+mr\b")
 _GREETING = re.compile(
@@ -114,7 +114,7 @@ _MARKS = {Act.APPROVED: "plan that the user approved", Act.ANSWERED: "questions 
 
 
 def retell(turn: Turn) -> str:
-    """Return one turn as text, without its number; "" if it says nothing."""
+    """Return one turn as text, without its number; "" if there is nothing to include."""
     if turn.role is Role.TOOL:
         told = f": {turn.shown}" if turn.shown else ""
         return _set_in(f"tool {', '.join(turn.tools)}{' failed' * turn.failed}{told}") if turn.failed or told else ""
@@ -136,7 +136,7 @@ def has_words(turn: Turn) -> bool:
 
 
 def is_talk(turns: Iterable[Turn]) -> bool:
-    """Whether turns are only a greeting and its answer, which a model need not read."""
+    """Whether turns are only a greeting and its reply, which a model need not read."""
     return all(_is_talk(turn) for turn in turns)
 
 

@@ -1,7 +1,7 @@
 """The extractor that uses a language model.
 
-The model only proposes, and its claims about itself are ignored: the evidence is looked up, the origin is that of the
-turns that the wording is made of, and the gate decides afterwards, as on candidates of the rules.
+The model only proposes, and what it says about its sources is not trusted: the evidence is looked up in the transcript,
+the origin is that of the turns that the wording comes from, and the gate decides as on candidates of the rules.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ VERSION = 5
 """The version of the prompt."""
 
 ANSWER_TOKENS = 4096
-"""Tokens for an answer with the largest number of candidates."""
+"""The tokens of a reply with the largest number of candidates."""
 
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
 
 _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|codebase)(?=[ ,.;:]|\Z)", re.IGNORECASE)
-"""Words that name the project: each memory belongs to one."""
+"""Words that name the project. They are removed, because each memory belongs to one project."""
 
 VERBATIM = "in the person's own words: what the model added is another's"
 
 SURE_OF_USER = 0.8
-"""Score of the model that corresponds to a confidence of .9 for the user's own words; calibration corrects it."""
+"""The model's score for the user's own words that corresponds to a confidence of .9; calibration corrects it."""
 
 _WAITS, _STORED, _BELOW = 0.7, 0.9, 0.01
 
 Clean = Callable[[str], str]
-"""Removes secrets and private text again, since a model could rejoin what was separated."""
+"""The type of a function that removes secrets and private text. The model could have rejoined what was separated."""
 
 
 def extractor(provider: str, model: str) -> str:
@@ -53,7 +53,7 @@ def extractor(provider: str, model: str) -> str:
 
 
 def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
-    """Return the request for what is worth storing in a chunk, with summaries of known memories."""
+    """Return the request for the statements in a chunk that are worth storing, with summaries of known memories."""
     asked, chosen = prompt(PURPOSE, VERSION), proposals.SCALES[scale]
     size = max(100, round(tokens(chunk.fresh), -2))
     listed = "\n".join(f"- {wording.squeeze(summary)}" for summary in known) or "(nothing)"
@@ -67,7 +67,7 @@ def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
 
 
 def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
-    """Return the candidates in an answer, each statement once; the gate refuses those without evidence in the chunk."""
+    """Return the candidates in a reply, each statement once; the gate refuses those without evidence in the chunk."""
     found: dict[str, Candidate] = {}
     for proposal in answer.candidates:
         made = _candidate(proposal, chunk, name, lambda text: wording.squeeze(clean(storable(text))))
@@ -101,13 +101,13 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
 
 
 def _kind(proposal: Statement, origin: Origin, tidy: Clean) -> str:
-    """Return the kind; a lesson that the user did not state is something that the session learned."""
+    """Return the kind of memory; a lesson that the user did not state becomes a learning."""
     kind = wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG)
     return "learning" if kind == "lesson" and origin is not Origin.USER else kind
 
 
 def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
-    """Return the raw confidence. A sentence of the user in place of the model's wording is not stored for good.
+    """Return the raw confidence. It is lowered if a sentence of the user replaces the model's wording.
 
     The model judged another wording, and the sentence may be a task.
     """
@@ -117,7 +117,7 @@ def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Worded:
-    """A wording and its author; ``note`` says why it is not the model's wording."""
+    """A wording and its author; ``note`` is the reason if it is not the model's wording."""
 
     content: str
     summary: str
@@ -127,10 +127,10 @@ class _Worded:
 
 
 def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, _Worded]:
-    """Look up the evidence of a proposal and choose its wording.
+    """Return the evidence of a proposal, and its wording.
 
-    If the wording is not the user's, typed words can't be its evidence. Then the other quote is, which is compared with
-    earlier tool output.
+    If the wording is not the user's, typed words can't be its evidence. Then another quote is the evidence, and it is
+    compared with earlier tool output.
     """
     found = grounds(proposal, chunk.turns)
     worded = _worded(proposal, found, chunk, tidy)
@@ -141,7 +141,7 @@ def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, 
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
-    """Choose the wording: the model's, without a reason that has another author, or else the user's own sentence.
+    """Return the wording: the model's, without a reason by another author, or else the user's own sentence.
 
     The user stays the author of what they said, whatever a model adds to it; additions by others are removed.
     """
@@ -162,7 +162,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
 
 def _typed(found: Grounds) -> str:
-    """Return the user's sentences that a proposal quotes from a message, if they fit; "" if they say too little."""
+    """Return the user's sentences that a proposal quotes, if they are short enough; "" if they are unclear alone."""
     said = [wording.squeeze(own_words(one)) for one in found.stated if one.turn is found.evidence.turn]
     whole = " ".join(dict.fromkeys(filter(None, said)))
     return whole if len(whole) <= LONGEST else said[0]
@@ -185,10 +185,11 @@ def _reason(proposal: Statement) -> str:
 
 
 def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> float:
-    """Map a model's score onto the thresholds, which mean the same for every extractor.
+    """Return a model's score on the scale of the thresholds, which is the same for every extractor.
 
-    From ``waits_from`` on a candidate may be given unconfirmed. What the user typed, approved or chose is stored from
-    ``SURE_OF_USER`` on: ten of ten of those were right. What nobody said stays below the threshold for storing.
+    From ``waits_from`` on, a candidate may be given unconfirmed. From ``SURE_OF_USER`` on, what the user typed,
+    approved or chose is stored: ten of ten such candidates were right. Other candidates stay below the threshold for
+    storing.
     """
     if score < waits_from:
         return round(score * _WAITS / waits_from, 4)
@@ -200,7 +201,7 @@ def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> floa
 
 
 def _between(score: float, stated: tuple[float, float], meant: tuple[float, float]) -> float:
-    """Map a score linearly from one range to another."""
+    """Return a score, mapped linearly from one range to another."""
     share = (score - stated[0]) / (stated[1] - stated[0])
     return round(meant[0] + (meant[1] - meant[0]) * share, 4)
 
@@ -211,7 +212,7 @@ def _tags(proposal: Statement, tidy: Clean) -> tuple[str, ...]:
 
 
 def _files(proposal: Statement, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
-    """Return the files that occur in the chunk; a model may invent paths."""
+    """Return the files of a proposal that occur in the chunk; a model may invent paths."""
     touched = {PurePath(file).name for turn in turns for file in turn.files}
     named = (tidy(file) for file in proposal.files)
     known = (file for file in named if file and (PurePath(file).name in touched or _mentioned(file, turns)))

@@ -1,4 +1,4 @@
-"""Looks up the quotes of a proposal in the transcript: its evidence, the typed part of it, its context."""
+"""Looks up the quotes of a proposal in the transcript: its evidence, what the user typed of it, and its context."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subconscious.text.sentences import sentences
 from subconscious.text.wording import content_words
 
 FEWEST_WORDS = 3
-"""Content words that a user's sentence needs to be stored verbatim."""
+"""The fewest content words of a user's sentence that is stored verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,11 @@ class LocatedQuote:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """``evidence`` is the evidence shown for a proposal; ``stated`` are all quotes of it that the user typed.
+    """The quotes of a proposal as found in the transcript.
 
-    ``also`` are further quotes that show it, ``told`` those that only show what happened, tool output included.
+    ``evidence`` is the quote that is shown with the candidate; ``stated`` are all quotes that the user typed.
+    ``context`` explains references. ``also`` are further quotes that support the proposal. ``told`` are quotes that
+    only show what happened, tool output included.
     """
 
     evidence: LocatedQuote
@@ -40,14 +42,14 @@ class Grounds:
 
     @property
     def support(self) -> str:
-        """All quotes besides the evidence with their speakers, for a reader who checks the wording."""
+        """Return all quotes but the evidence, with their speakers, for a model that checks the wording."""
         others = (*self.stated, *self.also, *self.told)
         lines = (f"{one.turn.origin}: {one.said}" for one in others if one != self.evidence)
         return "\n".join(dict.fromkeys(lines))
 
 
 def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
-    """Look up the quotes of a proposal; typed ones are preferred as evidence."""
+    """Return the quotes of a proposal as found in the turns; a typed quote is preferred as evidence."""
     stated = tuple(_all_stated(proposal.directive, turns))
     told = tuple(place for place in (_look_up(one, turns, shown=True) for one in proposal.context) if place.said)
     context = tuple(place.turn for place in told)
@@ -62,7 +64,7 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return grounds made only of quotes that the user did not type; None if there are none.
+    """Return the quotes of a proposal without those that the user typed; None if there are no others.
 
     Typed quotes are left out: they did not support the wording, and must not give it the user's origin.
     """
@@ -78,7 +80,7 @@ def is_typed(turn: Turn) -> bool:
 
 
 def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[LocatedQuote]:
-    """Yield the quotes that the user typed, under whatever label the model gave them."""
+    """Yield the quotes that the user typed, whatever label the model gave them."""
     for quoted in found:
         named = _named(quoted, turns)
         order = [*([named] if named else []), *turns]
@@ -88,9 +90,10 @@ def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[Loca
 
 
 def _look_up(quoted: Quoted, turns: Sequence[Turn], *, shown: bool = False) -> LocatedQuote:
-    """Find a quote in the named turn, or else in the least trusted turn that contains it.
+    """Return where a quote is: in the turn that the model names, or else in the least trusted turn that contains it.
 
-    If no turn contains it, the place is the named turn, or the last one. ``shown``: tool output is searched, too.
+    If no turn contains the quote, the turn is the named one, or the last one. If ``shown`` is true, tool output is
+    searched, too.
     """
 
     def text(turn: Turn) -> str:
@@ -108,7 +111,7 @@ def _named(quoted: Quoted, turns: Sequence[Turn]) -> Turn | None:
 
 
 def own_words(place: LocatedQuote) -> str:
-    """Return the whole sentences that a quote of the user is taken from, verbatim; "" if they are unclear alone.
+    """Return the whole sentences from which a quote of the user is taken; "" if they are unclear alone.
 
     A part of a sentence may say the opposite of the whole.
     """

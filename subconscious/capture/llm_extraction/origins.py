@@ -1,7 +1,7 @@
-"""Determines the author of a model's wording; the model's own claim is ignored.
+"""Determines the author of a model's wording; what the model says about it is ignored.
 
-A candidate quotes one turn, but its wording may come from others. It is only as trusted as the least trusted turn that
-it visibly uses.
+A candidate quotes one turn, but its wording may come from others. It is only as trusted as the least trusted turn from
+which it takes words.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""Words from a less trusted turn, and from no more trusted one, that make that turn a source of the wording."""
+"""The fewest words, found in a less trusted turn and in no more trusted one, that make that turn a source."""
 
 CLAIM = 2
-"""Words, without names, that another turn added to the user's words and that make a claim of their own."""
+"""The fewest words, names excluded, that another turn adds to the user's words and that make a claim of their own."""
 
 LONGEST_TYPED = 1500
-"""Characters above which a turn may contain pasted text that the user did not write."""
+"""The characters above which a turn may contain pasted text that the user did not write."""
 
 _SHARE = 1 / 3
-"""Share of a wording that those words must also be."""
+"""The least share of the wording that such words must be."""
 
 _OWN = 0.5
-"""Share of a wording that no trusted turn contains, from which the model is its author."""
+"""The share of words that no trusted turn contains from which the model is the author of a wording."""
 
 
 def origin_of(
@@ -38,7 +38,7 @@ def origin_of(
 ) -> Origin:
     """Return the origin of a wording that quotes one of ``turns``.
 
-    ``stated`` are further turns in which the user said it, ``context`` turns that explain its references.
+    ``stated`` are further turns in which the user says the same, ``context`` turns that explain its references.
     """
     said = words(wording)
     if quoted.origin is Origin.USER:
@@ -59,7 +59,7 @@ def origin_of(
 def _of_a_person(
     said: set[str], quote: str, stated: Sequence[Turn], turns: Sequence[Turn], context: Sequence[Turn]
 ) -> Origin:
-    """Return the origin if the user's own turn was quoted: only words that were added can have another author."""
+    """Return the origin of a wording that quotes the user's turn: only added words can have another author."""
     added = said - _typed(quote, stated)
     most = _OWN * len(said)
     resolved = _resolved(stated[0], turns, context) if len(added) <= most else set()
@@ -72,23 +72,23 @@ def _of_a_person(
 
 
 def _resolved(stated: Turn, turns: Sequence[Turn], context: Sequence[Turn]) -> set[str]:
-    """Return the words with which turns before the user's explain its references; tool turns don't count."""
+    """Return the words of earlier turns that explain references in the user's turn; tool turns don't count."""
     before = turns[: turns.index(stated)] if stated in turns else turns
     return {word for turn in before if turn in context and turn.origin is not Origin.TOOL for word in _of(turn)}
 
 
 def _typed(quote: str, stated: Sequence[Turn]) -> set[str]:
-    """Return the words of the turns in which the user said it; of long ones, which may be pasted, only the quote."""
+    """Return the words of the turns in which the user says it; of long turns, which may be pasted, only the quote's."""
     return words(quote).union(*(_of(turn) for turn in stated if len(turn.text) <= LONGEST_TYPED))
 
 
 def _of(turn: Turn) -> set[str]:
-    """Return all words of a turn that the model was given, including context."""
+    """Return all words of a turn as the model was given it, including context."""
     return words(f"{turn.quotable_text}\n{turn.shown}")
 
 
 def _adds(said: set[str], added: set[str], other: set[str]) -> bool:
-    """Whether enough of the words added to the user's words occur in another turn to be taken from it.
+    """Whether enough of the words that were added to the user's words occur in another turn.
 
     A name only identifies a subject; any other word makes a claim.
     """
@@ -102,7 +102,7 @@ def _is_much(borrowed: int, said: set[str]) -> bool:
 
 
 def _draws_on(said: set[str], own: set[str], quote: set[str], other: set[str]) -> bool:
-    """Whether a wording shares more with another turn than with its quote, or takes many words from it alone."""
+    """Whether a wording shares more words with another turn than with its quote, or takes many words from it alone."""
     if len(said & other) > max(len(said & quote), 1):
         return True
     borrowed = len((said - own) & other)
@@ -110,7 +110,7 @@ def _draws_on(said: set[str], own: set[str], quote: set[str], other: set[str]) -
 
 
 def _trusted(origin: Origin, turns: Sequence[Turn]) -> set[str]:
-    """Return the words of all turns that are at least as trusted."""
+    """Return the words of all turns that are at least as trusted as ``origin``."""
     return {word for turn in turns if turn.origin.distrust <= origin.distrust for word in words(turn.quotable_text)}
 
 

@@ -1,7 +1,7 @@
-"""The schema of a model's answer: a few candidates with quotes and scores.
+"""The schema of a model's reply: a few candidates with quotes and scores.
 
-The schema that is sent is strict, the parsing of answers is not: an invalid candidate is dropped with a reason, and the
-others are kept.
+The schema in the request is strict, the parsing of replies is not: an invalid candidate is dropped with a reason, and
+the others are kept.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from pydantic import BaseModel, BeforeValidator, Field
 from subconscious.domain.kinds import KINDS
 
 MOST = 12
-"""Candidates of one chunk, at most."""
+"""The most candidates of one chunk."""
 
 WAITS_FROM = 0.5
-"""Score from which a candidate reaches the review threshold: the line that the prompt names."""
+"""The least score of a candidate that is queued for review; the prompt names this value."""
 
 DOUBTED = 0.4
 """The largest score of statements that only apply to the moment: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
-"""Factor on the score of a candidate that nothing confirmed."""
+"""The factor on the score of a candidate that no action or user confirmed."""
 
 QUOTES = 2
-"""Quotes of one sort that a candidate may have besides its evidence."""
+"""The most quotes of one type that a candidate may have besides its evidence."""
 
 WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specificity": 0.15, "coherence": 0.10}
-"""Weights of the five scores in the confidence, if that formula is selected."""
+"""The weights of the five scores in the confidence, if that formula is selected."""
 
 CAPTURED_KINDS = tuple(name for name in KINDS if name != "meta")
 
 _SLACK = 0.05
-"""By how much a score may be outside 0..1 and still count as rounding; a score of 8 is of another scale."""
+"""How far a score may be outside 0..1 and still count as rounded; a score of 8 is of another scale."""
 
 
 def _listed(value: Any) -> Any:
-    """Parse a list; models also write a single item, or items separated by commas."""
+    """Return a parsed list; models also write a single item, or items separated by commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
@@ -54,7 +54,7 @@ def _first(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Parse a number; anything else becomes an invalid one."""
+    """Return a parsed number; an invalid number for anything else."""
     return -1.0 if value is None else value
 
 
@@ -63,7 +63,7 @@ def _words(length: int) -> Any:
 
 
 def _quoted(value: Any) -> Any:
-    """Parse up to ``QUOTES`` quotes, also bare strings; other values are dropped."""
+    """Return up to ``QUOTES`` parsed quotes, also from bare strings; other values are dropped."""
     found = value if isinstance(value, list) else [value]
     told = [{"quote": one} if isinstance(one, str) else one for one in found]
     return [one for one in told if isinstance(one, Quoted) or _is_quote(one)][:QUOTES]
@@ -78,7 +78,7 @@ def _word(value: Any) -> Any:
 
 
 def _truth(value: Any) -> Any:
-    """Parse a truth value; anything else counts as unknown."""
+    """Return a parsed truth value; None (unknown) for anything else."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
 
 
@@ -105,7 +105,7 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 class Statement(BaseModel):
     """The statement of a candidate in a model's words.
 
-    ``quote`` and ``also`` show that it is true, ``directive`` is the part that the user typed, ``context`` the text that
+    ``quote`` and ``also`` show that it is true, ``directive`` is the part that the user typed, ``context`` is text that
     explains its references or shows what happened.
     """
 
@@ -125,17 +125,17 @@ class Statement(BaseModel):
 
     @property
     def measured(self) -> bool:
-        """Whether every score was given, on the requested scale."""
+        """Whether every score is present and on the requested scale."""
         raise NotImplementedError
 
     @property
     def confidence(self) -> float:
-        """The raw confidence; 0 if a score is missing or of another scale."""
+        """Return the raw confidence; 0 if a score is missing or on another scale."""
         raise NotImplementedError
 
     @property
     def scores(self) -> str:
-        """The scores, for display."""
+        """Return the scores as text for display."""
         raise NotImplementedError
 
 
@@ -149,19 +149,19 @@ class Proposal(Statement):
 
     @property
     def measured(self) -> bool:
-        """Whether it was scored on the requested scale."""
+        """Whether the candidate has a score on the requested scale."""
         return -_SLACK <= float(self.keep) <= 1 + _SLACK
 
     @property
     def doubt(self) -> str:
-        """The reason not to store it at any score, or ""."""
+        """Return the reason not to store the candidate at any score; "" if there is none."""
         if self.standing != "standing":
             return "it applies only for the moment"
         return "" if self.true_at_end else "it is not true any more at the end"
 
     @property
     def confidence(self) -> float:
-        """The score for storing, lowered by the objections."""
+        """Return the model's score, lowered by objections."""
         if not self.measured:
             return 0.0
         keep = min(1.0, max(0.0, float(self.keep)))
@@ -171,7 +171,7 @@ class Proposal(Statement):
 
     @property
     def scores(self) -> str:
-        """The scores, for display."""
+        """Return the scores as text for display."""
         told = f"keep {self.keep:.2f}, confirmed by {self.confirmed_by or 'nothing'}"
         return f"{told}; {self.doubt}" if self.doubt else told
 
@@ -189,35 +189,35 @@ class ScoredProposal(Statement):
 
     @property
     def parts(self) -> dict[str, float]:
-        """The parts of the confidence by name, within 0..1."""
+        """Return the parts of the confidence by name, each within 0..1."""
         return {name: min(1.0, max(0.0, float(getattr(self, name)))) for name in WEIGHTS}
 
     @property
     def measured(self) -> bool:
-        """Whether every part was given, on the requested scale."""
+        """Whether every part is present and on the requested scale."""
         return all(-_SLACK <= float(getattr(self, name)) <= 1 + _SLACK for name in WEIGHTS)
 
     @property
     def confidence(self) -> float:
-        """The weighted sum of the parts."""
+        """Return the weighted sum of the parts."""
         if not self.measured:
             return 0.0
         return round(sum(weight * self.parts[name] for name, weight in WEIGHTS.items()), 4)
 
     @property
     def scores(self) -> str:
-        """The scores, for display."""
+        """Return the scores as text for display."""
         return ", ".join(f"{name} {part:.2f}" for name, part in self.parts.items())
 
 
 class Proposals(BaseModel):
-    """A model's answer about one chunk."""
+    """The JSON schema of a model's reply about one chunk."""
 
     candidates: Annotated[list[Proposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})] = []
 
 
 class ScoredProposals(BaseModel):
-    """The same with five scores."""
+    """The JSON schema of a reply in which candidates have five scores."""
 
     candidates: Annotated[
         list[ScoredProposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})
@@ -229,7 +229,7 @@ Answer = Proposals | ScoredProposals
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A way to score candidates: the schema of the answer, and the words of the prompt that request it."""
+    """A way to score candidates: the schema of the reply, and the words of the prompt that request it."""
 
     schema: type[Answer]
     asked: str

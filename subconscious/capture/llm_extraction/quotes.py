@@ -11,23 +11,23 @@ import re
 from subconscious.text.wording import content_words
 
 LEAST_WORDS = 2
-"""Content words that a quote needs, unless it is the whole text: a single word occurs everywhere."""
+"""The fewest content words of a quote that is not the whole text: a single word occurs everywhere."""
 
 _TWINS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
-"""Typographic marks and their plain forms, all of one character, so that offsets stay valid."""
+"""Typographic marks and their plain forms. All are one character long, so that offsets stay valid."""
 
 _SPEAKER = re.compile(
     r"\A\s*(?:\[\d{1,6}\]\s*)?(?:user|ai\*?|assistant(?:, after tool output)?|task|tool|plan that the user approved"
     r"|questions that the user answered|runs):\s+|\A\s*\[\d{1,6}\]\s+"
 )
-"""A speaker label, as a model gets it and may copy it into a quote."""
+"""A speaker label as it is in the model's input; the model may copy it into a quote."""
 
 _WORD = re.compile(r"\w+")
 _WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
 
 
 def find(quote: str, text: str) -> str:
-    """Return the span of ``text`` that ``quote`` means, verbatim; "" if there is none, or if it is ambiguous."""
+    """Return the span of ``text`` that ``quote`` means, verbatim; "" if there is none or more than one."""
     found = _find(quote, text) or _find(_SPEAKER.sub("", quote), text)
     return found if says_enough(found, text) else ""
 
@@ -46,7 +46,7 @@ def _exact(quote: str, text: str) -> str:
 
 
 def _alike(quote: str, text: str) -> str:
-    """Find a quote that differs only in white space and the form of marks."""
+    """Return the span that differs from a quote only in white space and typographic marks; "" if there is none."""
     wanted = " ".join(quote.translate(_TWINS).split())
     # A fast check first: most texts don't contain the word, and comparing a long chunk is slow.
     if max(_WORD.findall(wanted), key=len, default="") not in text:

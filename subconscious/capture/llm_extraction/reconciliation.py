@@ -1,7 +1,7 @@
-"""Second look at a session's end: a model reviews what was found, against the whole session and stored memories.
+"""The second look at the end of a session: a model reviews the captures, with the whole session and stored memories.
 
-It replaces the review of a person who does not review. Refused candidates are discarded with the reason, passed ones
-get the gate's original decision, and all others wait for a person, as without a model.
+It replaces the review by a person. Rejected candidates are discarded with the reason, those that pass get the gate's
+original decision, and all others wait for a person, as without a model. In the request, a candidate is called a note.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ from subconscious.wire.captures import Capture
 log = logging.getLogger("subconscious.capture")
 
 NEIGHBOURS = 4
-"""Memories per note that the model is shown with it."""
+"""The memories that the model is shown with a note."""
 
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
-"""Unconfirmed memories that the model is shown with a note, and in all."""
+"""The unconfirmed memories that the model is shown with a note, and in all."""
 
 UNSAID = "the second look did not confirm it"
 REFUSED = "the second look refused it"
 
 SURE = 0.95
-"""Confidence of a link that the second look found; the origins of both memories decide its status."""
+"""The confidence of a link that the second look found; the origins of both memories decide its status."""
 
 MENDABLE = ("review", "unconfirmed")
 
 COUNTED = (OBSERVED, PRACTISED)
-"""Extractors of captures that are counted from tool calls, and worded by us."""
+"""Extractors of captures that are derived from tool calls and worded in fixed sentences."""
 
 
 def held(judged: Judged) -> Judged:
-    """Hold a model's candidate for its second look; refused and quarantined ones need none."""
+    """Return a model's candidate as waiting for its second look; rejected and quarantined ones don't need one."""
     candidate, admission = judged
     if admission.decision not in (Decision.AUTO, Decision.REVIEW):
         return judged
@@ -80,7 +80,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the admissions of candidates without a second look: sessions are not given what the user did not say."""
+    """Return the decisions on candidates without a second look: what the user did not say waits for a person."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -101,8 +101,9 @@ async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Adm
 class Session:
     """The captures of a session: those that wait for the second look, then those found without a model.
 
-    ``sketch`` is the input of the session's story, as it was stored; "" if no story is wanted. ``unconfirmed`` are
-    memories that a note may repeat and thereby confirm. ``around`` is the text around the quotes of ``others``, by id.
+    ``sketch`` is the record of the session for the model, as it was stored; "" if no summary is wanted. ``unconfirmed``
+    are memories that a note may repeat and thereby confirm. ``around`` is the text around the quotes of ``others``, by
+    id.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -114,23 +115,23 @@ class Session:
 
     @property
     def shown(self) -> dict[int, Memory]:
-        """The memories that the notes are compared with, active ones first."""
+        """Return the memories that the notes are compared with, active ones first."""
         return self.stored | self.unconfirmed
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record of the session for the model; {} if there is nothing to tell."""
+        """Return the record of the session for the model; {} if there is none."""
         return record_of(Sketch.from_json(self.sketch)) if self.sketch else {}
 
     @property
     def notes(self) -> list[Note]:
-        """The notes in the order in which they are numbered."""
+        """Return the notes in the order in which they are numbered."""
         looked = [_note(one.capture, one.before) for one in self.awaited]
         return [*looked, *(_note(one, self.around.get(one["id"], "")) for one in self.others)][: second_look.MOST]
 
     @property
     def standings(self) -> list[int]:
-        """How each note may be given: 2 if it is stored, 1 if it may become unconfirmed, 0 if it waits for a person."""
+        """Return a number per note: 2 if it is stored, 1 if it may become unconfirmed, 0 if it waits for a person."""
         looked = [_standing(one.decision is Decision.AUTO, one.reservation) for one in self.awaited]
         return [*looked, *(_standing(one["status"] == "captured", one["reservation"]) for one in self.others)]
 
@@ -147,7 +148,7 @@ def _note(capture: Capture, before: str = "") -> Note:
 def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
     """Whether the second look is shown a capture of the rules.
 
-    What was counted from tool calls can't be judged by a quote, and what a model has worded again is shown in its words.
+    Captures derived from tool calls can't be judged by a quote. Of the same words, only the model's wording is shown.
     """
     if capture["status"] not in ("captured", *MENDABLE) or capture["extractor"].startswith(COUNTED):
         return False
@@ -155,12 +156,12 @@ def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
 
 
 def _one_quote(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two captures rest on the same words of a turn."""
+    """Whether two captures quote the same words of a turn."""
     return one["turn_id"] == other["turn_id"] and overlap(one["evidence"], other["evidence"])
 
 
 def _said_around(found: Sequence[Capture]) -> dict[int, str]:
-    """Return the text around the quotes of captures, by id, as far as their transcripts can be read. Slow."""
+    """Return the text around the quotes of captures, by id, if their transcripts can be read. Run it in a thread."""
     told = {}
     for capture in found:
         candidate = candidate_from(capture)
@@ -170,7 +171,7 @@ def _said_around(found: Sequence[Capture]) -> dict[int, str]:
 
 
 async def gather(ctx: RecallContext, session_id: str, project_id: str) -> Session:
-    """Collect a session's candidates, and the memories that they may repeat or replace."""
+    """Return a session's candidates, and the memories that they may repeat or replace."""
     async with ctx.database.write() as tx:
         awaited = await second_looks.waiting_captures(tx, session_id)
     known = await captures.listing(ctx.database, session_id=session_id, limit=10_000)
@@ -209,13 +210,13 @@ async def _unconfirmed(
 
 
 def ask(session: Session) -> Request:
-    """Return the single request about a session."""
+    """Return the one request about a session."""
     stored = {number: one.content for number, one in session.shown.items()}
     return second_look.request(session.notes, stored, opinions.types(), session.record)
 
 
 async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
-    """Apply the second look in one transaction; return the memories that became active."""
+    """Apply the second look in one transaction; return the ids of memories that became active."""
     said = {
         number: _without_loss(look, number, session)
         for number, look in second_look.entries(answer, len(session.notes)).items()
@@ -237,7 +238,7 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 
 @dataclass
 class _Applying:
-    """A second look that is being applied: ``made`` are the memories that became active, ``verdicts`` the refusals."""
+    """A second look that is being applied: ``made`` are memories that became active, ``verdicts`` the rejections."""
 
     ctx: RecallContext
     tx: aiosqlite.Connection
@@ -248,7 +249,7 @@ class _Applying:
     verdicts: dict[int, str] = field(default_factory=dict)
 
     async def decide(self, said: Mapping[int, Look]) -> None:
-        """Decide on each note that still waits: a person may have decided on some in the meantime."""
+        """Decide on each note that still waits. A person may have decided on some in the meantime."""
         session_id = self.where.place.session_id or ""
         still = {one.capture["id"]: one for one in await second_looks.waiting_captures(self.tx, session_id)}
         for number, one in enumerate(self.session.awaited, start=1):
@@ -267,7 +268,7 @@ class _Applying:
 
 
 def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
-    """Leave out the details of a note that the second look found no ground for."""
+    """Return a note without the details that the second look found no evidence for."""
     said = second_look.trimmed(look, _note(one.capture, one.before)) if look else ""
     return (
         replace(one, capture=one.capture | {"content": said, "summary": shorten(said, SUMMARY_LENGTH)}) if said else one
@@ -275,14 +276,14 @@ def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Keep a duplicate if the other one waits for a person: otherwise both could be lost."""
+    """Return the verdict on a note; a duplicate is kept if the other note waits for a person, or both could be lost."""
     standings = session.standings
     worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]
     return look.model_copy(update={"fate": "stands"}) if worse else look
 
 
 async def _story(ctx: RecallContext, session: Session, said: Story, session_id: str) -> Checked | None:
-    """Check the story of a session; None if the session is unknown."""
+    """Return the checked hand-over in the model's reply; None if the session is unknown."""
     known = await sessions.get(ctx.database, session_id)
     if known is None:
         return None
@@ -294,7 +295,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 
 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
-    """Replace the offline story by the model's; text that the session added in the meantime comes first."""
+    """Replace the session's hand-over by the model's, unless the session has added text in the meantime."""
     if story.refused:
         log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
         return
@@ -303,7 +304,7 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
 
 
 async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
-    """Release captures without a second look: to a person, or the user's own words to the gate's decision."""
+    """Release captures that get no second look: the user's own words to the gate's decision, others to a person."""
     async with ctx.database.write() as tx:
         for one in await second_looks.waiting_captures(tx, session_id):
             own = one.capture["origin"] == Origin.USER and one.decision is Decision.AUTO
@@ -320,7 +321,7 @@ async def _settle(
     where: Provenance,
     notes: Sequence[Note],
 ) -> str:
-    """Discard a capture, store it or leave it to a person; return why it was refused, or ""."""
+    """Discard a capture, store it or leave it to a person; return why it was rejected, or ""."""
     content = one.capture["content"]
     if look is not None and (why := second_look.refusal(look, content)):
         await decisions.displace(tx, one.capture["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
@@ -334,7 +335,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Raise a passed note to the confidence of a review: the second look takes the person's place."""
+    """Return a note that passed, with the confidence of a reviewed one: the second look replaces a person's review."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
@@ -343,7 +344,7 @@ def _instead(look: Look, notes: Sequence[Note]) -> str:
 
 
 async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, where: Provenance) -> None:
-    """Give a capture the gate's original decision, checked again against what is known by now."""
+    """Apply the gate's original decision to a capture, after comparing it with what is stored now."""
     capture = one.capture
     candidate = candidate_from(capture)
     gate = Admission(one.decision, capture["confidence"], capture["reason"], reservation=one.reservation)
@@ -355,7 +356,7 @@ async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCaptur
 async def _replaced(
     ctx: RecallContext, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
 ) -> list[int]:
-    """Link a stored memory to the memories that it replaces; return it if it was stored."""
+    """Link a stored memory to the memories that it replaces; return the ids of memories that became active."""
     capture = await captures.require(tx, capture_id)
     memory = await memories.find(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
     if memory is None:
@@ -373,7 +374,7 @@ async def _replaced(
 
 
 async def _take_place(tx: aiosqlite.Connection, session_id: str, capture_id: int) -> None:
-    """Retire the unconfirmed memories that the rules made of the same words, if a passed capture says it better."""
+    """Retire the unconfirmed memories that the rules made of the same words, because the model's wording is better."""
     capture = await captures.require(tx, capture_id)
     passed = capture["memory_id"] is not None or (capture["status"] == "review" and capture["reservation"] == "")
     if not passed:
@@ -402,7 +403,7 @@ def _is_valid(said: second_look.Bearing, memory: Memory, other: Memory) -> bool:
 
 
 async def _link(ctx: RecallContext, tx: aiosqlite.Connection, found: _Bears, session_id: str | None, by: str) -> None:
-    """Link two memories that are not linked yet; a less trusted one only proposes to overturn a more trusted one."""
+    """Link two memories that are not linked yet. A less trusted memory only proposes to replace a more trusted one."""
     if await links.between(tx, found.source.id, found.target.id):
         return
     status = status_for(found.type, SURE, found.source, found.target, ctx.settings)
@@ -421,7 +422,7 @@ async def _mend(
     number: int,
     expiry_days: float,
 ) -> None:
-    """Close or reword waiting captures found offline that the user did not say; stored ones stay."""
+    """Close or reword waiting captures of the rules that the user did not state; stored captures stay."""
     fresh = await captures.require(tx, int(str(capture["id"])))
     if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
         return

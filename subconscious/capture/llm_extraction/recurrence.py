@@ -1,8 +1,8 @@
-"""Counts what a session found again: a note that repeats an earlier session's memory stores no second one.
+"""Counts what a session found again: a note that repeats an earlier session's memory is not stored a second time.
 
 An unconfirmed memory that another session finds independently is confirmed, as without a model. The second look names
 the repeated memory, because a comparison of words does not recognise other wordings. It can't confirm anything that the
-gate refuses: the note must be one that would have become a memory itself.
+gate rejects: the note must be one that would have become a memory itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from subconscious.supersession.merging import ECHO
 from subconscious.text.terms import terms
 
 IN_COMMON = 2
-"""Words that a note must share with the memory that it repeats: a model may name any number."""
+"""The fewest words that a note must share with the memory that it repeats: a model may name any number."""
 
 
 async def unconfirmed_near(
@@ -39,9 +39,9 @@ async def unconfirmed_near(
 
 
 def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -> Memory | None:
-    """Return the memory that a note repeats, if the gate would have let the note become a memory itself.
+    """Return the memory that a note repeats, if the gate would have made the note a memory itself.
 
-    A user's own words are stored, which is more than the confirmation of a finding.
+    A user's own words are stored instead of confirming a finding.
     """
     memory = shown.get(look.repeats) if look is not None else None
     if look is None or memory is None or not second_look.vouches(look.model_copy(update={"known": False})):
@@ -56,9 +56,9 @@ def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -
 async def count(
     ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, memory: Memory, where: Provenance
 ) -> list[int]:
-    """Count the recurrence of a memory and discard the note; return the memory if that confirmed it.
+    """Count the recurrence of a memory and discard the note; return the memory's id if that confirmed it.
 
-    A session that was given the memory only echoes it.
+    It does not count if the session was given the memory.
     """
     session_id = where.place.session_id or ""
     given = await surfaces.given_hashes(ctx.database, session_id)

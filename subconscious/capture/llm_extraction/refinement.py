@@ -1,8 +1,8 @@
 """Merges a model's findings with existing captures and memories, without duplicates.
 
-The offline result is stored at once and compared with the model's findings later. The same statement gives a waiting
-capture a better wording, a new statement passes the gate like any other, and captures that a person decided on, or that
-are stored, keep their wording.
+The result of the rules is stored at once and compared with the model's findings later. If both say the same, a waiting
+capture gets the better wording. A new statement passes the gate like any other. Captures that a person decided on, or
+that are stored, keep their wording.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
 STEP = 256 * 1024
-"""Bytes of a transcript between two positions from which a reading can start again."""
+"""The bytes of a transcript between two positions from which a reading can start again."""
 
 COMPARED = 40
-"""Latest captures of a session whose meaning a candidate is compared with."""
+"""The captures of a session that a candidate is compared with by meaning: the latest."""
 
 NEIGHBOURS = 5
-"""Memories that a candidate is compared with."""
+"""The most similar memories that a candidate is compared with."""
 
 LONGEST_KNOWN = 240
-"""Characters of a known memory that the model is shown."""
+"""The characters of a known memory that the model is shown."""
 
 LEADING_WORDS = 600
-"""Characters of the user's last text in a chunk that are used to search for known memories."""
+"""The characters of the user's last text in a chunk that are used to search for known memories."""
 
 OPEN = ("review", "discarded")
 """Statuses of captures that neither a person nor the gate has decided for good."""
@@ -63,7 +63,7 @@ OPEN = ("review", "discarded")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next chunk of a span, the start of the following one, and the number of tokens left."""
+    """The next chunk of a span, the start of the following chunk, and the number of tokens left."""
 
     chunk: Chunk
     place: ReadingPosition
@@ -73,13 +73,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Nothing can be read any more, with the reason."""
+    """The result when nothing can be read any more, with the reason."""
 
     reason: str
 
 
 def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
-    """Read the next chunk of a span; None if nothing is left. Slow: run it in a thread.
+    """Return the next chunk of a span; None if nothing is left. Slow: run it in a thread.
 
     Raises TranscriptError if the file can't be read.
     """
@@ -106,7 +106,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
 
 
 def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: int) -> ReadingPosition:
-    """Return the last position from which the repeated turns are still read."""
+    """Return the last position from which a reading still includes the turns to repeat."""
     offset, state, before = next(mark for mark in reversed(marks) if mark[2] <= max(0, end - overlap))
     return ReadingPosition(offset, json.dumps(state.to_json()), end - before)
 
@@ -135,7 +135,7 @@ def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> l
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged candidate, and what already says the same: a capture of its session, or else a memory."""
+    """A judged candidate, and what already says the same: a capture of its session, or a memory."""
 
     judged: Judged
     capture_id: int | None = None
@@ -143,7 +143,7 @@ class Finding:
 
 
 async def compare(ctx: RecallContext, judged: Sequence[Judged], spot: Spot) -> list[Finding]:
-    """Find what each candidate repeats. Slow, because meanings are compared too: run it before the transaction."""
+    """Return what each candidate repeats. Slow, because meanings are compared: run it before the transaction."""
     known = await captures.listing(ctx.database, session_id=spot.session_id, limit=10_000) if spot.session_id else []
     meanings = _Meanings(ctx)
     found = []
@@ -187,7 +187,7 @@ async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings
 
 
 def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
-    """Whether a candidate says the same as a capture; captures of another kind must quote the same words."""
+    """Whether a candidate says the same as a capture; a capture of another kind must quote the same words."""
     quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
     if not (quoted or candidate.kind == capture["kind"]):
         return False
@@ -215,7 +215,8 @@ async def join(
 ) -> list[tuple[int, Memory | None]]:
     """Store new candidates and refine waiting ones, in the caller's transaction; return the changed captures.
 
-    With ``looked_at``, the turns in which they were found, they wait for the second look at the session's end.
+    ``looked_at`` are the turns in which the candidates were found; with it, they wait for the second look at the
+    session's end.
     """
     changed = []
     for finding in findings:
@@ -252,7 +253,7 @@ async def _take_in_held(
 async def _refine(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Give a capture that no person has decided on the model's wording; evidence, origin and history stay."""
+    """Give the model's wording to a capture that no person has decided on; evidence, origin and history stay."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
     origin = Origin(capture["origin"])
@@ -284,7 +285,7 @@ async def _refine(
 
 
 def _waits(capture: Capture) -> bool:
-    """Whether a model may refine a capture: found by the rules, and neither decided on nor quarantined."""
+    """Whether a model may reword a capture: the rules found it, and it is neither decided on nor quarantined."""
     undecided = capture["status"] == "review" or (capture["status"] == "discarded" and capture["reason"] != ECHO)
     return undecided and capture["decided_at"] is None and not capture["extractor"].startswith(("model-", OBSERVED))
 

@@ -1,7 +1,7 @@
 """Has a model read sessions in the background, after the rules have read them.
 
-New text is collected, and read when there is enough of it, or when the session pauses or ends. While a provider is down
-or a cap is reached, it waits.
+New text is read when there is enough of it, or when the session pauses or ends. While a provider is unavailable or a
+limit is reached, the text waits.
 """
 
 from __future__ import annotations
@@ -53,26 +53,26 @@ Wait = Callable[[float, str], Awaitable[None]]
 Failed = Callable[[Exception], Awaitable[None]]
 
 NO_KEY = 5
-"""Work without a key, or with a refused one, pauses as after this many failures; a new key ends the pause."""
+"""The number of failures that a missing or rejected key counts as, for the length of the pause; a new key ends it."""
 
 LONGEST_PAUSE = 900.0
-"""Longest pause in seconds between two attempts, unless the provider requests a longer one."""
+"""The longest pause in seconds between two attempts, unless the provider requests a longer one."""
 
 LONGEST_REST = 300.0
-"""Seconds after which the queue is checked without a signal, because clocks may be changed."""
+"""The seconds after which the queue is checked without a signal, because clocks may be changed."""
 
 INTENT_LENGTH = 500
 
 
 def wanted(ctx: RecallContext) -> bool:
-    """Whether a model should read new text, also if none is available at the moment."""
+    """Whether a model should read new text, even if none is available at the moment."""
     return ctx.settings.provider != NONE and ctx.settings.refine and ctx.settings.capture
 
 
 async def gather(
     ctx: RecallContext, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
 ) -> None:
-    """Record new text of a transcript, in the transaction of what the rules found in it.
+    """Record new text of a transcript, in the transaction that stores the results of the rules.
 
     The caller, like all code that makes a span due, sets ``app.signals.gathered`` after the transaction. If it were set
     before, the loop would find nothing and sleep again.
@@ -94,7 +94,7 @@ async def gather(
 
 
 class Refining:
-    """The loop that reads what is due, one chunk after the other."""
+    """The loop that reads due text, one chunk after the other."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -113,7 +113,7 @@ class Refining:
         return await second_looks.next_due(self._app.database, now) is None
 
     async def run(self) -> None:
-        """Read what is due, until cancelled."""
+        """Read due text, until cancelled."""
         begun = False
         while True:
             self._app.signals.gathered.clear()
@@ -133,7 +133,7 @@ class Refining:
         return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
-        """Clear the pauses of the previous daemon, and forget unread text if no model is wanted any more."""
+        """Clear the pauses of the previous daemon, and discard unread text if no model is wanted any more."""
         waits = await model_readings.unread_sessions(self._app.database)
         gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
         for session_id in await second_looks.waiting_sessions(self._app.database):
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Make work due that waited for a key, which has arrived."""
+        """Make the work due that waited for a key, because a key was added."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -203,7 +203,7 @@ class Refining:
             await asyncio.wait_for(self._app.signals.gathered.wait(), pause)
 
     async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
-        """Do one piece of work; an error makes it wait, and never stops the loop."""
+        """Do one piece of work; an error postpones the work and never stops the loop."""
         accepted = self._app.config.accepted
         try:
             await work()
@@ -240,7 +240,7 @@ class Refining:
             await self._skip(span, piece)
 
     async def _ctx(self, session_id: str) -> RecallContext:
-        """Return the settings that apply to a session, as when the rules read it."""
+        """Return the context with the settings of a session, as when the rules read it."""
         session = await sessions.get(self._app.database, session_id)
         ctx = self._app.recall_context(json.loads(session.options) if session else None)
         return await self._app.notes.with_client_texts_of(ctx, session)
@@ -282,7 +282,7 @@ class Refining:
             await asyncio.sleep(self._pause(1))
 
     def _when(self, error: ProviderError) -> float:
-        """Return when a retry makes sense after an error that is not the chunk's."""
+        """Return the time of the next attempt after an error that is not caused by the chunk."""
         if isinstance(error, CapReachedError):
             return max(error.retry_at, time() + self._pause(1))
         return time() + max(getattr(error, "retry_after", None) or 0.0, self._pause(self._failures))
@@ -310,14 +310,14 @@ async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered:
 
 
 async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
-    """Return where a chunk was said. No commit: the present checkout may differ from that of the session."""
+    """Return the project and session of a chunk. No commit: the checkout may have changed since the session."""
     session = await sessions.get(ctx.database, span.session_id)
     intent = session.first_prompt if session else ""
     return Provenance(SessionRef(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])
 
 
 async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Ask once about all candidates of a session and apply the answer. Raises ProviderError."""
+    """Ask once about all candidates of a session and apply the reply. Raises ProviderError if there is no reply."""
     where = await _session_provenance(ctx, session_id)
     found = await reconciliation.gather(ctx, session_id, where.place.project_id)
     if not found.awaited and not found.record:  # a person decided on all of them or purged them

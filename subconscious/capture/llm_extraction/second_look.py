@@ -1,8 +1,8 @@
-"""The second look: a model's independent review of a session's candidates, in place of a person's.
+"""The request and the reply of the second look: a model's review of a session's candidates, in place of a person's.
 
-There is one request per session with all candidates. It contains the notes, their quotes and the text around them. It
-can refuse a note; a passed note counts as reviewed, and its origin and the decisions of gate and poisoning check stay.
-Notes that it does not confirm wait.
+There is one request per session with all candidates, called notes, their quotes and the text around them. The model can
+reject a note. A note that passes counts as reviewed; its origin, and the decisions of the gate and the poisoning check,
+are unchanged. A note that the model does not confirm waits.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ PURPOSE = "review"
 VERSION = 4
 
 MOST = 40
-"""Notes of one request; further ones wait for a person."""
+"""The most notes of one request; further notes wait for a person."""
 
 MOST_STORED = 30
 MOST_LINKS = 3
-"""Links of one note that are used."""
+"""The most links of one note that are used."""
 
 AROUND = 900
-"""Characters of the text before and around a quote."""
+"""The characters of the text before and around a quote."""
 
 TURNS_BEFORE = 3
 STORY_TOKENS = 350
 ANSWER_TOKENS = 120
-"""Tokens of an answer per note, estimated."""
+"""The estimated tokens of a reply, per note."""
 
 _CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|where|while|without)\b")
 
 TURNED = frozenset(("negation", "opposite", "direction"))
-"""Differences that no shorter wording of a note may have."""
+"""Differences to the original that a shorter wording of a note must not have."""
 
 FATES = {
     "superseded": "something else holds at the end of its session",
@@ -55,7 +55,7 @@ FATES = {
 
 
 def _flag(value: Any) -> Any:
-    """Parse a truth value; None if there is none, which confirms nothing."""
+    """Return a parsed truth value; None if there is none, which confirms nothing."""
     if isinstance(value, str):
         return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().casefold())
     return value if isinstance(value, bool) else None
@@ -89,7 +89,7 @@ def _bearings(value: Any) -> Any:
 
 
 class Look(BaseModel):
-    """The review of one note."""
+    """A model's review of one note."""
 
     number: Annotated[int, BeforeValidator(_number)] = 0
     entailed: Annotated[bool | None, BeforeValidator(_flag)] = None
@@ -111,7 +111,7 @@ def _told(value: Any) -> Any:
 
 
 class Looks(BaseModel):
-    """The answer: one entry per note, and the session's story."""
+    """The JSON schema of the reply: a hand-over of the session, and a review of each note."""
 
     story: Annotated[Story, BeforeValidator(_told)] = Story()
     looks: Annotated[list[Look], BeforeValidator(_entries), Field(json_schema_extra={"maxItems": MOST})] = []
@@ -119,7 +119,7 @@ class Looks(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One candidate as the model is shown it; ``around`` is the text before its quote and around it."""
+    """A candidate as the model is shown it; ``around`` is the text before its quote and around it."""
 
     content: str
     kind: str
@@ -148,9 +148,10 @@ def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
 def request(
     notes: Sequence[Note], stored: Mapping[int, str], types: str = "", session: Mapping[str, Any] | None = None
 ) -> Request:
-    """Return the request about a session's notes, with the memories, by id, that they may repeat, replace or relate to.
+    """Return the request about a session's notes.
 
-    ``types`` lists the types of links, ``session`` is the session's record.
+    ``stored`` are memories, by id, that the notes may repeat, replace or relate to. ``types`` lists the types of links,
+    ``session`` is the session's record.
     """
     asked = prompt(PURPOSE, VERSION)
     shown = {
@@ -165,7 +166,7 @@ def request(
 
 
 def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
-    """Return the entries by the numbers of their notes; duplicate entries are dropped."""
+    """Return the reviews by the number of the note; duplicates are dropped."""
     numbers = [look.number for look in answer.looks]
     return {
         look.number: look
@@ -175,7 +176,7 @@ def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
 
 
 def refusal(look: Look, content: str) -> str:
-    """Return why a note fails, or ""."""
+    """Return why a note is rejected; "" if it is not."""
     if look.entailed is False:
         return _explained("its quote does not say it", look.why)
     if look.instruction_like:
@@ -190,7 +191,7 @@ def refusal(look: Look, content: str) -> str:
 
 
 def vouches(look: Look) -> bool:
-    """Whether an entry answers every question in favour of the note."""
+    """Whether a review answers every question in favour of the note."""
     return look.entailed is True and look.instruction_like is False and look.known is False and look.fate == "stands"
 
 
@@ -201,9 +202,9 @@ def reworded(look: Look, note: Note) -> str:
 
 
 def trimmed(look: Look, note: Note) -> str:
-    """Return the new wording of a note that says too much, if it only leaves words out; "" if there is none.
+    """Return the new wording of a note that says too much, if it only omits words; "" if there is none.
 
-    It must not turn the meaning round, nor claim more by leaving out a condition.
+    The new wording must not reverse the meaning, nor claim more by omitting a condition.
     """
     said, told = words(look.wording), words(note.content)
     foreign = {word for one in look.unsupported for word in words(one)}
