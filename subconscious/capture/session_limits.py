@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import aiosqlite
 
@@ -16,6 +15,7 @@ from subconscious.capture.gate import is_below
 from subconscious.domain.model import MODELS, Level, Origin
 from subconscious.settings.settings import Settings
 from subconscious.store import captures, decisions
+from subconscious.store.captures import SessionCapture
 from subconscious.store.second_looks import WAITS
 from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
@@ -47,7 +47,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
         await decisions.displace(tx, capture_id, reason)
 
 
-def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[int, str]:
+def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[int, str]:
     """Return, by id, why captures of a session are discarded: they exceed its limits or repeat others.
 
     Captures that may become unconfirmed are chosen first, because most others wait in vain.
@@ -65,7 +65,7 @@ def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[in
     return {int(str(number)): why for number, why in out.items()}
 
 
-def _once_a_memory(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
     """Return the captures without those that only repeated a memory of the same session, such as a daily habit."""
     known: set[int] = set()
     kept = []
@@ -77,7 +77,7 @@ def _once_a_memory(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _says_what_is_doubted(rows: Sequence[dict[str, Any]]) -> set[int]:
+def _says_what_is_doubted(rows: Sequence[SessionCapture]) -> set[int]:
     """Return the ids of captures that repeat a doubtful one: one that the poisoning check or a model's origin flags.
 
     A deceived assistant words one claim in many ways; the harmless wording must not be chosen.
@@ -88,19 +88,19 @@ def _says_what_is_doubted(rows: Sequence[dict[str, Any]]) -> set[int]:
     return {row["id"] for row in others if settle([*entries, _entry(row)], len(rows))}
 
 
-def _is_of_model(row: dict[str, Any]) -> bool:
+def _is_of_model(row: SessionCapture) -> bool:
     return str(row["extractor"]).startswith(MODELS)
 
 
-def _entry(row: dict[str, Any], *, fixed: bool = False) -> Entry:
+def _entry(row: SessionCapture, *, fixed: bool = False) -> Entry:
     return Entry(row["id"], row["confidence"], row["content"], fixed=fixed)
 
 
-def _may_be_given(row: dict[str, Any]) -> bool:
+def _may_be_given(row: SessionCapture) -> bool:
     return bool(row["reservation"] == "" and row["level"] == Level.NONE)
 
 
-def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
+def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: float) -> list[int]:
     """Return the ids of queued captures that exceed the limits: the weakest, and those below the review threshold.
 
     Findings of the rules, findings of a model, and statements of the user have a limit each, so that none displaces
@@ -118,7 +118,7 @@ def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: f
     return weak + [row["id"] for row in found][TO_A_PERSON:]
 
 
-def _finder(row: dict[str, Any]) -> str:
+def _finder(row: SessionCapture) -> str:
     """Return who found or made a statement: "user", "model" or "rules"."""
     if row["origin"] == Origin.USER:
         return "user"

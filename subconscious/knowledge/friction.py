@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, keep
@@ -17,6 +17,7 @@ from subconscious.store import promotion
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.projects import Project
 from subconscious.text.same_statement import DISTINCT, NEAR, differences
+from subconscious.wire.captures import Capture
 
 if TYPE_CHECKING:
     import numpy
@@ -32,8 +33,6 @@ COMPARED = 500
 """Captures that are compared, in the worst case each with each."""
 LONGEST = 400
 SHORT = 100
-
-Capture = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Friction:
         """The time of the first report in each session."""
         found: dict[str, float] = {}
         for capture in self.captures:
-            found.setdefault(capture["session_id"], capture["said_at"])
+            found.setdefault(str(capture["session_id"]), capture["said_at"])
         return found
 
     @property
@@ -65,7 +64,7 @@ async def find(app: App, project: Project) -> list[Friction]:
     """Return the troubles that recur in a project."""
     ctx = app.recall_context()
     troubles = await promotion.troubles(app.database, project.id, COMPARED)
-    ids = sorted({one["memory_id"] for one in troubles} - {None})
+    ids = sorted({one["memory_id"] for one in troubles if one["memory_id"] is not None})
     vectors = await ctx.index.vectors(ids) if ctx.index is not None and ids else {}
     return await asyncio.to_thread(recurring, troubles, vectors, ctx.settings.friction_sessions)
 
@@ -106,7 +105,7 @@ def _same(one: Capture, other: Capture, vectors: Vectors) -> bool:
         return True
     if differences(one["content"], other["content"]) & DISTINCT:
         return False
-    near = [vectors.get(capture["memory_id"]) for capture in (one, other)]
+    near = [vectors.get(capture["memory_id"] or 0) for capture in (one, other)]  # no memory has the id 0
     if near[0] is not None and near[1] is not None and float(near[0] @ near[1]) >= NEAR:
         return True
     return likeness(one["content"], other["content"]) >= BY_WORDS

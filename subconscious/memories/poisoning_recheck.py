@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import aiosqlite
 
@@ -19,7 +18,7 @@ from subconscious.domain.model import Finding, Level, Memory, Threat, Verdict
 from subconscious.llm.providers import Ask
 from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import explanation, screen
-from subconscious.poisoning.second_look import SENT, VERSION, second_look
+from subconscious.poisoning.second_look import SENT, VERSION, Note, second_look
 from subconscious.poisoning.suspicions import as_candidate
 from subconscious.store import captures, consolidations, decisions, memories, merges, poison
 from subconscious.store.capture_rows import QUARANTINED, SessionRef
@@ -130,14 +129,14 @@ class SecondLooks:
         llm = self._app.llm
         return llm.asker(session_id) if llm.may_ask(session_id) else None
 
-    async def take(self, session_id: str, note: Mapping[str, Any], verdict: Verdict) -> Verdict | None:
+    async def take(self, session_id: str, note: Note, verdict: Verdict) -> Verdict | None:
         """Request an opinion on one flagged note; return None if there is no answer in this round.
 
         A session without an answer, because it reached its cap for instance, must not block the others.
         """
         if (ask := self.open_to(session_id)) is None:
             return None
-        found = await second_look(ask, dict(note), verdict)
+        found = await second_look(ask, note, verdict)
         if found is None:
             self._silent.add(session_id)
         else:

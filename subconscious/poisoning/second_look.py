@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -54,6 +55,10 @@ def _reason(value: Any) -> Any:
     return value[:LONGEST_REASON] if isinstance(value, str) else value
 
 
+Note = Mapping[str, object]
+"""The fields of a note, texts or lists of texts."""
+
+
 class Opinion(BaseModel):
     """The only shape that an answer may have."""
 
@@ -65,7 +70,7 @@ class Opinion(BaseModel):
     why: Annotated[str, BeforeValidator(_reason), Field(json_schema_extra={"maxLength": LONGEST_REASON})]
 
 
-async def second_look(ask: Ask, note: dict[str, Any], verdict: Verdict) -> Verdict | None:
+async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
     """Request a model's opinion on a flagged note; return the joint verdict, None if no provider can answer now.
 
     An answer that can't be used leaves the first verdict unchanged: another request would cost money and fail again.
@@ -81,7 +86,7 @@ async def second_look(ask: Ask, note: dict[str, Any], verdict: Verdict) -> Verdi
     return combined(verdict, opinion) if isinstance(opinion, Opinion) else None
 
 
-def request(note: dict[str, Any]) -> Request:
+def request(note: Note) -> Request:
     """Return the request about one note."""
     asked = prompt("poisoning", VERSION)
     shown = _shown({name: note[name] for name in SENT if note.get(name)})
@@ -103,7 +108,7 @@ def combined(verdict: Verdict, opinion: Opinion) -> Verdict:
     return replace(verdict, level=level, findings=(*verdict.findings, found))
 
 
-def _shown(note: dict[str, Any]) -> dict[str, Any]:
+def _shown(note: Note) -> Note:
     """Return the fields of a note, the long ones truncated until the whole is short enough."""
     longest = LONGEST
     shown = note

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from time import time
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import aiosqlite
 
@@ -252,15 +252,30 @@ async def all_of_session(tx: aiosqlite.Connection, session_id: str) -> list[Capt
     return [capture_from(row) for row in rows]
 
 
-async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+class SessionCapture(TypedDict):
+    """A capture as the limits of its session see it."""
+
+    id: int
+    status: str
+    confidence: float
+    content: str
+    origin: str
+    level: str
+    reservation: str | None
+    memory_id: int | None
+    extractor: str
+    turn_id: str
+    evidence: str
+
+
+async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[SessionCapture]:
     """Return the captures of a session that are stored, waiting, or decided by a person."""
     rows = await tx.execute_fetchall(
-        "SELECT id, status, confidence, content, origin, level, reservation, memory_id, extractor, turn_id, evidence"
-        " FROM implicit_captures WHERE session_id = ?"
+        f"SELECT {', '.join(SessionCapture.__annotations__)} FROM implicit_captures WHERE session_id = ?"  # noqa: S608
         " AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
         (session_id,),
     )
-    return [dict(row) for row in rows]
+    return [cast("SessionCapture", dict(row)) for row in rows]
 
 
 async def rejected_texts(database: Database, project_id: str) -> list[str]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from subconscious.domain.model import Level, Memory, Origin
+from subconscious.store.capture_rows import capture_from
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
-from subconscious.store.rows import json_values, qmarks
+from subconscious.store.rows import qmarks
+from subconscious.wire.captures import Capture
 
 COUNTED_STATUSES = frozenset({"captured", "approved"})
 """Statuses of captures that count."""
@@ -70,7 +72,7 @@ async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
     )
 
 
-async def troubles(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
+async def troubles(database: Database, project_id: str, limit: int) -> list[Capture]:
     """Return the latest captures about obstacles, failures and corrections that are stored or waiting.
 
     Without those that are in quarantine, flagged, or archived since.
@@ -84,4 +86,4 @@ async def troubles(database: Database, project_id: str, limit: int) -> list[dict
         " ORDER BY c.id DESC LIMIT ?",
         (project_id, limit),
     )
-    return [json_values(row) for row in rows]
+    return [capture_from(row) for row in rows]

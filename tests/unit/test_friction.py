@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -12,6 +12,7 @@ from subconscious.knowledge.friction import candidate, recurring
 from subconscious.store import promotion
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.wire.captures import Capture
 from tests.support.friction import told
 from tests.support.values import NOON
 
@@ -19,7 +20,7 @@ STALE = "The build fails because the lock file is stale."
 _numbers = count(1)
 
 
-def trouble(session: str, content: str = STALE, **changes: Any) -> dict[str, Any]:
+def trouble(session: str, content: str = STALE, **changes: Any) -> Capture:
     number = next(_numbers)
     values: dict[str, Any] = {
         "id": number,
@@ -30,7 +31,7 @@ def trouble(session: str, content: str = STALE, **changes: Any) -> dict[str, Any
     }
     values |= {"origin": "assistant", "said_at": NOON + number, "turn_id": f"t{number}", "transcript": "/t.jsonl"}
     values |= {"evidence": content, "byte_start": 0, "byte_end": 9, "tags": ["build"], "files": []}
-    return values | changes
+    return cast("Capture", values | changes)
 
 
 def test_it_takes_three_sessions_and_not_three_times() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from subconscious.capture.evaluation import weigh
 from subconscious.capture.session_limits import without_place
 from subconscious.domain.model import Act, Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
 from subconscious.settings.settings import Settings
+from subconscious.store.captures import SessionCapture
 from subconscious.supersession.merging import Repeats, made_certain
 
 FACT = "the exporter writes one file a day to the archive of its region"
@@ -105,10 +106,10 @@ def test_what_an_approved_plan_says_needs_no_other_evidence(text: str, confidenc
     assert not is_unconfirmed(admitted([replace(turn, act=Act.NONE)], candidate))
 
 
-def row(number: int, confidence: float, *, reservation: str = "") -> dict[str, Any]:
+def row(number: int, confidence: float, *, reservation: str = "") -> SessionCapture:
     words = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")
     said = f"{words[number]} {words[number]}s {words[number]}ed {words[number]}ing"
-    return {
+    values: dict[str, Any] = {
         "id": number,
         "status": "review",
         "confidence": confidence,
@@ -117,6 +118,7 @@ def row(number: int, confidence: float, *, reservation: str = "") -> dict[str, A
         "level": "none",
         "extractor": "offline-5",
     }
+    return cast("SessionCapture", values)
 
 
 def test_what_waits_for_a_person_takes_no_place_from_what_may_be_given() -> None:

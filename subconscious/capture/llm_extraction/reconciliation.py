@@ -380,9 +380,11 @@ async def _take_place(tx: aiosqlite.Connection, session_id: str, capture_id: int
     if not passed:
         return
     for other in await captures.of_session(tx, session_id):
-        waits = other["status"] == "review" and other["memory_id"] is not None and other["id"] != capture_id
-        if waits and not other["extractor"].startswith((MODELS, *COUNTED)) and _one_quote(other, capture):
-            await confirmation.retire(tx, [other["memory_id"]], f"capture {capture_id} says it better")
+        memory_id = other["memory_id"]
+        if memory_id is None or other["status"] != "review" or other["id"] == capture_id:
+            continue
+        if not other["extractor"].startswith((MODELS, *COUNTED)) and _one_quote(other, capture):
+            await confirmation.retire(tx, [memory_id], f"capture {capture_id} says it better")
 
 
 @dataclass(frozen=True, slots=True)
