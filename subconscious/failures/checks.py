@@ -1,7 +1,7 @@
 """Recognises in the reports of linters which known checks rejected code.
 
 Reports are only matched: a check is recognised by a name in the tables below, and described by the words beside that
-name. No part of a report is repeated, so an output can't word a memory. The tables leave out names that cover many
+name. No part of a report is repeated, so that an output can't word a memory. The tables leave out names that cover many
 checks at once, and checks that every compiler makes.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 LONGEST_REPORT = 60_000
-"""Characters of an output that are searched."""
+"""The characters of an output that are searched."""
 
 _GO = {  # golangci-lint
     "bodyclose": "bodies of HTTP responses have to be closed",
@@ -156,7 +156,7 @@ _SHELL = {  # ShellCheck
     "SC2155": "variables have to be declared and assigned separately",
 }
 CHECKS = {**_GO, **_JAVASCRIPT, **_PYTHON, **_RUST, **_RUBY, **_SHELL}
-"""What known checks require, in our words, by the names under which linters report them."""
+"""What known checks require, in fixed words, by the names under which linters report them."""
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _LINTED = (
@@ -168,7 +168,7 @@ _LINTED = (
     (_SHELL, frozenset({".sh", ".bash"})),
 )
 CHECKED_TYPES = {check: types for checks, types in _LINTED for check in checks}
-"""The types of files that each known check covers."""
+"""The file types that each known check covers."""
 
 _EFFECT = r"\buse(?:Effect|LayoutEffect|Callback|Memo)\("
 _RAISED = r"\braise \w+\("
@@ -264,7 +264,7 @@ _SIGNS = {
 """Patterns of code that a check may reject. Checks of length and structure have none."""
 
 SOME = 8
-"""Lines of new code from which a check is worth mentioning."""
+"""The fewest lines of new code with which a check is worth mentioning."""
 
 _AT = r"[\w./@+-]{1,200}:\d{1,6}(?::\d{1,5})?:?"
 _RULE = r"[\w/-]{3,40}"
@@ -286,9 +286,9 @@ _REPORTS = tuple(
 
 
 def may_reject(check: str, code: str) -> bool:
-    """Whether a check may reject new code, which must match the pattern of the check.
+    """Whether a check may reject new code, because the code matches the pattern of the check.
 
-    Checks without a pattern are not predicted: of 16 replayed sessions that changed much code, one met such a check.
+    Checks without a pattern are never predicted: of 16 replayed sessions that changed much code, one met such a check.
     """
     sign = _SIGNS.get(check)
     return sign is not None and is_much(code) and _sign(sign).search(code) is not None
@@ -305,7 +305,7 @@ def _sign(pattern: str) -> re.Pattern[str]:
 
 
 def rejected_by(output: str) -> list[str]:
-    """Return the known checks by which an output reports that code was rejected, each once, in its order."""
+    """Return the known checks that rejected code according to an output, each once, in the output's order."""
     return list(dict.fromkeys(_named(output[:LONGEST_REPORT])))
 
 

@@ -1,4 +1,4 @@
-"""Shell commands, normalised: program, subcommands and flags, with placeholders for what differs from run to run."""
+"""Normalises shell commands: program, subcommands and flags, with placeholders for arguments that vary between runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LONGEST = 2000
-"""Characters up to which a command is parsed: longer ones are scripts."""
+"""The most characters of a command that is parsed: longer ones are scripts."""
 MOST_WORDS = 8
-"""Words of a command that a sentence can contain."""
+"""The most words of a command that a sentence can contain."""
 MOST_PLAIN = 3
-"""Words after the program that may name subcommands, tasks or scripts; further ones are arguments."""
+"""The words after the program that may name subcommands, tasks or scripts; further words are arguments."""
 
 _MESSAGE = re.compile(r'"\$\(cat <<-?\s*[\'"]?(\w+)[\'"]?\n.*?\n\s*\1\s*\)"', re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -23,22 +23,23 @@ _NUMBER = re.compile(r"[\d.,:]+")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w")
 _FILE = re.compile(r".*(?:/|\.[A-Za-z]\w{0,5}\Z).*|[.~]{1,2}", re.DOTALL)
 _FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr uniq wc".split())
-"""Programs that only filter the output of the command before them in a pipe."""
+"""Programs that only filter the output of the previous command in a pipe."""
 _ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
-"""Commands that only prepare the one that matters."""
+"""Commands that only prepare the main command of a line."""
 _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
 
 TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
 _TEXT_MARK = "__a_text__"
-"""Replaces a here-document while a line is split: the brackets of placeholders would be redirections."""
+"""The replacement of a here-document while a line is split: brackets of a placeholder would be read as redirections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command as it was run.
 
-    ``words`` are its words, ``shape`` the same with placeholders. ``env`` names the variables that were set for it, and
-    ``directory`` is the folder of a `cd` before it ("" for none). ``masked``: a filter hides its exit code.
+    ``words`` are its words, ``shape`` are the words with placeholders. ``env`` names the variables that were set for
+    it, and ``directory`` is the folder of a `cd` before it ("" for none). ``masked`` means that a filter hides the exit
+    code.
     """
 
     words: tuple[str, ...]
@@ -49,17 +50,17 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The command as it is shown in a sentence."""
+        """Return the command as a sentence shows it."""
         return " ".join(self.shape)
 
     @property
     def program(self) -> str:
-        """The name of the program."""
+        """Return the name of the program."""
         return self.shape[0]
 
 
 def only(command: str) -> Command | None:
-    """Return the only command of a line; None if there are several, or none that can be shown."""
+    """Return the only command of a line; None if there are several, or if it can't be shown."""
     found = parse(command)
     return found[0] if len(found) == 1 else None
 
@@ -67,14 +68,14 @@ def only(command: str) -> Command | None:
 def quotable(command: str) -> str:
     """Return a command as later sessions may see it: program, subcommands, flags and paths; "" if it can't be parsed.
 
-    Text arguments are left out, because the assistant may have copied them from a page that planted them.
+    Text arguments are left out, because the assistant may have copied them from a page with planted text.
     """
     found = parse(command)
     return " ".join(_shape(found[-1].words, with_paths=True)) if found else ""
 
 
 def parse(command: str) -> tuple[Command, ...]:
-    """Return the commands that succeeded if the line did; empty for scripts and lines that are too long."""
+    """Return the commands that have succeeded if the line has; empty for scripts and lines that are too long."""
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
         return ()
@@ -121,7 +122,7 @@ def _commands(parts: Sequence[Sequence[str]]) -> tuple[Command, ...]:
 
 
 def _without_redirections(tokens: Sequence[str]) -> list[str]:
-    """Remove redirections such as ``2>&1`` and ``> file``."""
+    """Return the words without redirections such as ``2>&1`` and ``> file``."""
     words: list[str] = []
     skip = False
     for token in tokens:
@@ -169,7 +170,7 @@ def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]
 
 
 def _shown(word: str) -> str:
-    """Return a word as it is shown in a sentence: options and subcommands as they are, others as placeholders."""
+    """Return a word as a sentence shows it: options and subcommands unchanged, other words as placeholders."""
     if word == _TEXT_MARK:
         return TEXT
     if word == "--" or _FLAG.fullmatch(word):
@@ -187,7 +188,7 @@ def _shown(word: str) -> str:
 
 
 def placeholder(word: str) -> str:
-    """Return the placeholder of a word; "" if the word itself is shown."""
+    """Return the placeholder for a word; "" if the word itself is shown."""
     shown = _shown(word)
     return shown if shown != word and shown.startswith("<") else ""
 

@@ -1,4 +1,4 @@
-"""Decides which commands need a person's approval: they fetch, escalate, delete, force or skip a check."""
+"""Decides which commands need a person's approval: they download, escalate, delete, force or skip a check."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from subconscious.failures.commands import PATH, TEXT, URL, Command, placeholder
 
 LONGEST_SLOT = 120
-"""Characters of a command or a path in a sentence."""
+"""The most characters of a command or a path in a sentence."""
 
 FETCHING = frozenset(
     """apt apt-get aria2c brew bunx choco conda corepack curl deno dnf docker easy_install ftp gem gsutil helm http
     httpie kubectl lynx mamba nc ncat npx oc pacman pip pip3 pipx podman rsync rustup scp sdkman sftp snap ssh telnet
     uvx wget winget xargs yum zypper""".split()
 )
-"""Programs that fetch something, or run what they fetch."""
+"""Programs that download something, or run what they download."""
 ESCALATING = frozenset("chgrp chmod chown doas launchctl mount pkexec setfacl su sudo systemctl umount visudo".split())
 DELETING = frozenset("dd kill killall mkfs pkill rm rmdir shred truncate unlink".split())
 EXECUTING = frozenset(". bash csh dash eval exec expect fish ksh osascript parallel sh source xdg-open zsh".split())
@@ -34,7 +34,7 @@ _SUBCOMMANDS = re.compile(
     r"reset|restore|rm|stash|submodule|switch|tag|update-ref|worktree)\b"
     r"|gh (?:\S+ )?(?:delete|merge|close|edit|extension|auth|secret|release|run)\b"
 )
-"""Subcommands that fetch, delete, publish or overwrite."""
+"""Subcommands that download, delete, publish or overwrite."""
 
 _SKIPPING = re.compile(
     r"--?(?:no-(?!pager\b|color\b|edit\b|optional-locks\b)\S*|\S*(?:skip|ignore|disable|bypass|force|unsafe|insecure|allow|trust|yes|"
@@ -60,13 +60,13 @@ _ADDRESS = re.compile(
     r":\d{2,5}\b"
 )
 _PROSE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+){4,}")
-"""Sentences written as a name."""
+"""Sentences written as a name, with dashes or dots between the words."""
 _KEY = re.compile(r"(?=[A-Za-z_-]{0,60}\d)(?=[\d_-]{0,60}[A-Za-z])[\w-]{20,}")
 _CONTROL = re.compile(r"[;&|<>$`\\!*?#{}()\[\]\"']|[^\x20-\x7e]")
 
 
 def hazard(way_out: Command, failed: Command | None = None) -> str:
-    """Return why a person must decide about a way out; "" if nobody has to."""
+    """Return why a person must decide on a way out; "" if nobody has to."""
     if way_out.env:
         return "it sets variables"
     told = way_out.text
@@ -91,7 +91,7 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 
 
 def _hidden(way_out: Command, failed: Command | None) -> str:
-    """Return why the value of a placeholder needs a person, because the shown command hides it."""
+    """Return why the hidden value of a placeholder requires a person's decision; "" if it does not."""
     known = failed.words if failed is not None else ()
     new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
     if TEXT in new or URL in new:
@@ -102,7 +102,7 @@ def _hidden(way_out: Command, failed: Command | None) -> str:
 
 
 def _skips_what_failed(way_out: Command, failed: Command) -> bool:
-    """Whether the way out of a failed check dropped a word or an option of it. Wrappers before it may go."""
+    """Whether the way out of a failed check lacks a word or an option of it. A wrapper before it may be missing."""
     if not _CHECKING.search(failed.text):
         return False
     kept = set(way_out.shape)
@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Return why words that are shown need a person: an address, a key, text like a sentence; "" if they don't."""
+    """Return why words in a sentence need a person: an address, a key, text like a sentence; "" if they don't."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"

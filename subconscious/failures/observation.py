@@ -1,4 +1,4 @@
-"""A failed tool call, with what then worked, if anything did."""
+"""Defines a failed tool call, with the call that then worked, if there was one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A failure. If its way out is known, ``sort`` names the template for it.
+    """A failure. If its way out is known, ``sort`` is the name of its template.
 
     ``trouble`` is a key of the failure and its way out, ``command`` a key of the normalised command or input alone.
-    ``doubt`` says why a person must decide. ``needle`` are words that must not occur together in the output of a tool
-    before ``until``: otherwise a tool suggested the way out. ``quote`` is what worked, as it was run.
+    ``doubt`` is the reason why a person must decide. ``needle`` are words of the way out: if they occur together in an
+    output before the byte offset ``until``, a tool suggested the way out. ``quote`` is the command that worked, as it
+    was run.
     """
 
     run: Run
@@ -38,7 +39,7 @@ class Observation:
 
     @property
     def slots(self) -> dict[str, str]:
-        """The values of the template's slots."""
+        """Return the values of the template's placeholders."""
         return {"failed": self.failed, "way_out": self.way_out, "dropped": self.dropped}
 
 
@@ -48,7 +49,7 @@ def digest(*parts: str) -> str:
 
 
 def command_key(tool: str, given: Mapping[str, object]) -> str:
-    """Return a key of a call by its normalised command or its input; "" if it has none."""
+    """Return a key of a tool call, from its normalised command or its input; "" if it has neither."""
     if tool == "Bash":
         command = only(str(given.get("command", "")))
         return digest(tool, *command.shape) if command is not None else ""
@@ -59,6 +60,6 @@ def command_key(tool: str, given: Mapping[str, object]) -> str:
 
 
 def inside(path: str, root: str) -> str:
-    """Return a path relative to the project; unchanged if it is outside."""
+    """Return a path relative to the project; unchanged if it is outside the project."""
     whole = PurePosixPath(path)
     return str(whole.relative_to(root)) if root and whole.is_relative_to(root) else path

@@ -1,4 +1,4 @@
-"""Reads the tool calls of a transcript with their results, and finds out whether an earlier output contained a text."""
+"""Reads the tool calls of a transcript with their results, and searches earlier outputs for the source of a command."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
-"""Bytes before the new part of a transcript that are read again, for failures whose way out is in the new part."""
+"""The bytes before the new part of a transcript that are read again, for failures with a way out in the new part."""
 MOST_SEARCHED = 64 << 20
-"""Bytes of a transcript that are searched for the origin of a command."""
+"""The bytes of a transcript that are searched for the source of a command."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")
@@ -40,18 +40,18 @@ class Run:
     branch: str = ""
 
     def text(self, name: str) -> str:
-        """Return a text argument of the call, or ""."""
+        """Return a text argument of the call; "" if it has no such argument."""
         value = self.given.get(name)
         return value if isinstance(value, str) else ""
 
     @property
     def command(self) -> str:
-        """The shell command, or ""."""
+        """Return the shell command; "" if it was no shell call."""
         return self.text("command") if self.tool == "Bash" else ""
 
     @property
     def file(self) -> str:
-        """The file that the tool was used on, or ""."""
+        """Return the file that the tool was used on; "" if there is none."""
         return self.text("file_path") or self.text("notebook_path") or self.text("path")
 
 
@@ -92,7 +92,7 @@ def _run(use: tuple[Record, str], record: Record, block: Record, place: tuple[in
 def _records(
     path: Path, start: int, end: int, hints: Sequence[bytes], *, sides: bool = False
 ) -> Iterator[tuple[int, int, Record]]:
-    """Yield the records between two offsets that contain a hint. A cut first line is no JSON and is skipped."""
+    """Yield the records between two offsets that contain a hint. A first line without its beginning is skipped."""
     try:
         with open_regular(path) as file:
             for line, records in records_of(file, start, final=True, hints=hints):
@@ -108,7 +108,8 @@ def _records(
 def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], str]) -> bool:
     """Whether a line of a file, page or output before an offset contains all words of ``needle``.
 
-    ``clean`` removes what this plugin gave itself. True as well for a transcript that is too long to be searched.
+    ``clean`` removes the memories that this plugin itself added. True as well for a transcript that is too long to be
+    searched.
     """
     if end > MOST_SEARCHED:
         return True

@@ -1,4 +1,4 @@
-"""Failures of shell commands that their error names completely, so that no later call has to show a way out."""
+"""Recognises failures of shell commands that the error explains completely, without a later call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subconscious.failures.variants import SHORT_OUTPUT
 
 _STATUS = r"(?:Exit code \d+\s+)?"
 _NO_MATCH = re.compile(rf"{_STATUS}(?:\(eval\):\d+:|zsh(?::\d+)?:)\s*no matches found: ")
-"""How zsh, the usual shell of macOS, reports a pattern that matches no file: it runs nothing then."""
+"""The message of zsh, the usual shell of macOS, for a pattern that matches no file. The command did not run then."""
 
 _ELSEWHERE = re.compile(
     rf"{_STATUS}fatal: '(?P<branch>[^'\s]{{1,100}})' is already (?:checked out|used by worktree) at "
@@ -22,7 +22,7 @@ _ELSEWHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShellError:
-    """A failure that its error names. ``doubt`` says why a person must decide, or is empty."""
+    """A failure that its error explains. ``doubt`` is the reason why a person must decide, "" if nobody has to."""
 
     sort: str
     failed: str = ""
@@ -30,12 +30,12 @@ class ShellError:
 
     @property
     def trouble(self) -> str:
-        """The key of this failure."""
+        """Return the key of this failure."""
         return digest(self.sort, self.failed)
 
 
 def shell_error(tool: str, given: Mapping[str, object], output: str, *, failed: bool = True) -> ShellError | None:
-    """Return the failure that an output names; None for another one. ``failed`` is whether the call failed."""
+    """Return the failure that an output explains; None for other outputs. ``failed`` is whether the call failed."""
     command = given.get("command")
     if tool != "Bash" or not isinstance(command, str) or not (failed or output.strip().count("\n") < SHORT_OUTPUT):
         return None

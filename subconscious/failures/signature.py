@@ -1,4 +1,4 @@
-"""Signatures of errors: hashes of the stable words in their significant lines. The words themselves are not kept."""
+"""Computes signatures of errors: hashes of the stable words in their significant lines. The words are not kept."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Iterator
 
 MOST_LINES = 60
-"""Lines at each end of an output that are read: the failure is reported there."""
+"""The lines at each end of an output that are read: failures are reported there."""
 LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""Share of the signatures of the smaller error that the other one must have as well."""
+"""The share of the smaller error's signatures that the other error must have, too."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
@@ -40,7 +40,7 @@ USAGE = re.compile(
 )
 """Errors about the call itself: a command, option or file that does not exist."""
 USAGE_LINES = 4
-"""Lines from each end that may contain the error of the call. Errors in the middle of a long output are others."""
+"""The lines at each end that may contain an error of the call itself. Errors in the middle are errors of its work."""
 
 
 def signatures(output: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def signatures(output: str) -> tuple[str, ...]:
 
 
 def alike(one: Collection[str], other: Collection[str]) -> bool:
-    """Whether two errors are of the same sort."""
+    """Whether two errors are of the same type."""
     shared = len(set(one) & set(other))
     return shared > 0 and shared >= ALIKE * min(len(set(one)), len(set(other)))
 

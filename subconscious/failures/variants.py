@@ -1,4 +1,4 @@
-"""Finds what then worked instead of a failed shell command: a variant of it, another folder, or a step before it."""
+"""Finds what worked instead of a failed shell command: a variant of it, another folder, or a step before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
 
 MOST_CHANGED = 2
-"""Words by which a way out may differ from the failed command."""
+"""The most words by which a way out may differ from the failed command."""
 
 _LOOKING = frozenset(
     "awk cat diff du file find fd grep head jq less ls nl od rg sed stat tail test tree type wc which xxd".split()
@@ -24,11 +24,11 @@ _LOOKING = frozenset(
 _GIT_LOOKING = frozenset("add diff log ls-files rev-parse show status".split())
 _SAME_NAME = 0.75
 SHORT_OUTPUT = 4
-"""Lines up to which an output may be nothing but an error."""
+"""The most lines of an output that may consist of an error only."""
 
 
 def failed(run: Run) -> bool:
-    """Whether a call failed. Where a filter hides the exit code, the whole output must be an error."""
+    """Whether a call failed. If a filter hides the exit code, the whole output must be an error."""
     if run.failed or run.tool != "Bash":
         return run.failed
     command = only(run.command)
@@ -37,9 +37,9 @@ def failed(run: Run) -> bool:
 
 
 def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
-    """Return the failure of a command with what then worked; None if nothing did.
+    """Return the failure of a command with the call that then worked; None if none did.
 
-    Nothing is learned once a file was edited, because then the edit may be what helped.
+    Nothing is learned once a file was edited, because the edit may be what helped.
     """
     command = only(found.run.command)
     if command is None or not _short(command):
@@ -72,7 +72,7 @@ def only_looks(command: Command) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A failed command, and one that worked later."""
+    """A failed command, and a command that worked later."""
 
     found: Observation
     failed: Command
@@ -100,7 +100,7 @@ class _Pair:
         )
 
     def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
-        """Return the way out if the same command works after one other, such as a formatter or a generator."""
+        """Return the way out if the same command works after one other command, such as a formatter or a generator."""
         same = self.worked.shape == self.failed.shape and not self.worked.masked
         if not same or len({other.shape for _, other in between}) != 1:
             return None
@@ -120,7 +120,7 @@ class _Pair:
         return self._observed("directory", self.failed.text, way_out=_place(there), dropped=_place(here))
 
     def _without(self) -> Observation | None:
-        """Return the way out if the same command works without one path, which is ignored or does not exist."""
+        """Return the way out if the same command works without one of its paths, which is ignored or does not exist."""
         gone = [word for word in self.failed.words if word not in self.worked.words]
         kept = all(word in self.failed.words for word in self.worked.words)
         if not kept or len(gone) != 1 or gone[0] not in paths(self.failed):
@@ -159,12 +159,12 @@ def _doubt(slots: Sequence[str]) -> str:
 
 
 def changed(old: Command, new: Command) -> str:
-    """Return how a command differs from one for the same purpose; "" if the purposes differ."""
+    """Return how a command differs from another one for the same purpose; "" if the purposes differ."""
     return _wrapped(old.shape, new.shape) or _renamed(old, new)
 
 
 def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
-    """Return the words, such as a wrapper, that were added or removed before the program; "" for another change."""
+    """Return the words, such as a wrapper, that were added or removed before the program; "" if more has changed."""
     if len(new) < len(old) and old[-len(new) :] == new and not new[0].startswith(("-", "<")):
         return f"less {' '.join(old[: -len(new)])} before {new[0]}"
     if len(old) < len(new) and new[-len(old) :] == old:
@@ -201,16 +201,16 @@ def _options(command: Command) -> str:
 
 
 def _needle(way_out: Command, instead_of: Command) -> tuple[str, ...]:
-    """Return words that show, if they occur in one line of a text, that the text suggested a way out.
+    """Return words that show that a text suggested a way out, if they occur together in one line of the text.
 
-    These are the new words of the way out. If words were only removed, these are the words of the failed command.
+    They are the new words of the way out. If words were only removed, they are the words of the failed command.
     """
     new = [word for word in way_out.shape if word not in instead_of.shape and not word.startswith("<")]
     return tuple(new) or (" ".join(takewhile(lambda word: not word.startswith("<"), instead_of.shape)),)
 
 
 def _folder(run: Run, command: Command, root: str) -> str:
-    """Return where a command ran, relative to the project; "" if that is unknown or outside."""
+    """Return the folder where a command ran, relative to the project; "" if it is unknown or outside."""
     base = PurePosixPath(run.cwd or root)
     target = _normal(base / command.directory if command.directory else base)
     return inside(target, root) if root and PurePosixPath(target).is_relative_to(root) else ""

@@ -1,4 +1,4 @@
-"""Finds the failures in a series of tool calls, and what then worked for the same purpose."""
+"""Finds the failures in a series of tool calls, and the call that then worked for the same purpose."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import signatures
 
 WINDOW = 12
-"""Calls after a failure that are searched for its way out."""
+"""The calls after a failure that are searched for its way out."""
 MINUTES = 30.0
-"""Minutes after a failure within which a success counts as its way out."""
+"""The minutes after a failure within which a success counts as its way out."""
 
 _UNKNOWN = {
     "skill": re.compile(r"(?:<tool_use_error>)?Unknown skill: "),
@@ -30,17 +30,18 @@ _EDIT_ERRORS = {
     "unread": re.compile(r"(?:<tool_use_error>)?File has not been read yet"),
     "changed": re.compile(r"(?:<tool_use_error>)?File has been (?:unexpectedly )?(?:modified|changed)"),
 }
-"""The wording of these errors in the client."""
+"""The wording of errors of failed edits, in the client."""
 _NAME = re.compile(r"[A-Za-z][\w:-]{0,39}")
 _SUFFIX = re.compile(r"\.\w{1,8}")
 _ALIKE_LINES = 0.6
-"""Share of the lines of two texts that must be equal apart from their indentation."""
+"""The least share of lines in two texts that must be equal without their indentation."""
 
 
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
-    """Yield every failure of some calls, with its way out if there is one; ``root`` is the folder of the project.
+    """Yield every failure among some calls, with its way out if there is one; ``root`` is the folder of the project.
 
-    Each known check of a linter that rejected code is a failure of its own, as is what a shell's error names.
+    Each known check of a linter that rejected code is a failure of its own, and so is a failure that a shell's error
+    explains.
     """
     for at, run in enumerate(runs):
         yield from _rejections(run)
@@ -52,7 +53,7 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 
 
 def _rejections(run: Run) -> Iterator[Observation]:
-    """Yield the checks by which a linter rejected code, even if a pipe hid its exit code.
+    """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
     Commands that only show text did not run a linter.
     """
@@ -72,7 +73,7 @@ def _named_by_shell(run: Run) -> Iterator[Observation]:
 
 
 def working(run: Run) -> str:
-    """Return the key of a call that certainly worked, else ""."""
+    """Return the key of a call that certainly worked; "" if it may have failed."""
     command = only(run.command) if run.tool == "Bash" else None
     hidden = run.tool == "Bash" and (command is None or command.masked)
     return "" if run.failed or hidden or run.tool in EDITS else command_key(run.tool, run.given)
@@ -130,7 +131,7 @@ def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
 
 
 def _indented(failed: str, worked: str) -> str:
-    """Return with what the lines of a text had to be indented; "" if two texts differ in more than that."""
+    """Return the indentation that the lines of a text lacked; "" if the two texts differ in more than that."""
     old, new = _margins(failed), _margins(worked)
     shared = set(old) & set(new)
     if not shared or len(shared) < _ALIKE_LINES * min(len(old), len(new)):

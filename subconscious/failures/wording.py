@@ -1,4 +1,4 @@
-"""The sentence about a failure and its way out: our words around slots, and nothing else."""
+"""The sentence about a failure and its way out: a fixed template with placeholders for commands and paths."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ TEMPLATES: Mapping[str, str] = {
         " worked."
     ),
 }
-"""Templates, by how the way out differs from the failed call."""
+"""The templates, by how the way out differs from the failed call."""
 
 _TIMES = re.compile(re.escape(FAILED_HERE))
 
 _INDENTATION = ", as the indentation of the text to replace was not that of the file"
 _SHORTER = ((f"{_INDENTATION}; ", ": "),)
-"""Shorter words for some templates. Stored sentences keep theirs, so that what a person decided about them holds."""
+"""Shorter words for some templates. Stored sentences keep the long words, so that decisions on them stay valid."""
 
 _TYPES = r"`\.\w{1,10}`(?:(?:, | and )`\.\w{1,10}`)*"
 _TABS = re.compile(re.escape(TEMPLATES["tabs"]).replace(re.escape("`{failed}`"), f"(?P<types>{_TYPES})"))
-"""The sentence about edits of files that are indented with tabs, for one or several types."""
+"""The sentence about edits of files that are indented with tabs, for one or several file types."""
 
 _FOUND = re.compile(r"; the file then found is `(?P<path>[^`]+)`\.\Z")
 
 _WHITESPACE = re.compile(r"`(?:cat -(?:A|[vet]{1,3})|od -c|sed -n l)\b[^`]*` failed here\b")
-"""A failure of a command that shows tabs and spaces."""
+"""A sentence about a failed command that shows tabs and spaces."""
 
 
 def is_observed(extractor: str) -> bool:
@@ -75,7 +75,7 @@ def sentence(sort: str, slots: Mapping[str, str]) -> str:
 
 
 def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
-    """Whether a sentence is exactly its template with its slots, and no slot can end its quotation."""
+    """Whether a text is exactly its template with its values, and no value can end its quotation."""
     if sort == "check" and CHECKS.get(slots.get("failed", "")) != slots.get("way_out"):
         return False
     quoted = {name: slot for name, slot in slots.items() if sort != "check" or name == "failed"}
@@ -83,31 +83,31 @@ def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
 
 
 def found_path(content: str) -> str:
-    """Return the path of the file that was found instead of one that does not exist; "" for another sentence."""
+    """Return the path of the file that was found instead of a missing one; "" for any other sentence."""
     found = _FOUND.search(content)
     return found["path"] if found else ""
 
 
 def tabbed_types(content: str) -> tuple[str, ...]:
-    """Return the types of files that a sentence describes as indented with tabs; none for another sentence."""
+    """Return the file types that a sentence describes as indented with tabs; none for any other sentence."""
     found = _TABS.match(content)
     return tuple(re.findall(r"\.\w+", found["types"])) if found else ()
 
 
 def shows_whitespace(content: str) -> bool:
-    """Whether a sentence is about a command that shows tabs and spaces, as is done after an edit failed."""
+    """Whether a sentence is about a command that shows tabs and spaces, as sessions run after an edit failed."""
     return bool(_WHITESPACE.match(content))
 
 
 def of_types(types: Sequence[str], ways_out: Sequence[str] = ()) -> str:
-    """Return one sentence about tabs for several types of files, with sentences about commands that show tabs."""
+    """Return one sentence about tabs for several file types, with sentences about commands that show tabs."""
     *others, last = (f"`{one}`" for one in types)
     named = f"{', '.join(others)} and {last}" if others else last
     return " ".join((TEMPLATES["tabs"].replace("`{failed}`", named), *ways_out))
 
 
 EXPLAINED = 4
-"""Checks of a list that are explained: the name of another one says enough for a list that a session may not need."""
+"""The checks of a list that are explained: a session may not need the others, so their names are enough."""
 
 
 def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
@@ -120,7 +120,7 @@ def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
 
 
 def rendered(content: str, sessions: int) -> str:
-    """Return the sentence as a session is given it: with the number of sessions that met the failure, and shorter."""
+    """Return a sentence as a session is given it: shorter, and with the number of sessions that met the failure."""
     if tabs := _TABS.match(content):
         times = f"in {sessions} sessions " if sessions > 1 else ""
         return (

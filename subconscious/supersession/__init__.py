@@ -1,1 +1,1 @@
-"""What a new statement does to an older one: replaces it, ends it, repeats it, or nothing."""
+"""What a new statement does to an older one: it replaces it, ends it, repeats it, or does nothing."""

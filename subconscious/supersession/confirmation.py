@@ -14,10 +14,10 @@ from subconscious.store.connect import Database
 from subconscious.wire.captures import Capture
 
 MISSES = 3
-"""Sessions that may be given an unconfirmed memory without using it before it is retired."""
+"""The sessions that may be given an unconfirmed memory without using it before it is retired."""
 
 COMPARED = 200
-"""Latest unconfirmed memories of a project that are compared with a new statement."""
+"""The unconfirmed memories of a project that are compared with a new statement: the latest."""
 
 SEEN_AGAIN = "another session found the same independently"
 USED = "a session was given it and used it"
@@ -26,7 +26,7 @@ CONTRADICTED = "a later statement contradicts it"
 
 
 async def contradicted(database: Database, said: Iterable[Candidate], project_id: str) -> list[int]:
-    """Return the unconfirmed memories that new statements contradict. Slow: do it before the transaction."""
+    """Return the ids of unconfirmed memories that new statements contradict. Slow: do it before the transaction."""
     new = list(said)
     known = await unconfirmed.of_project(database, project_id, COMPARED) if new else []
     return await asyncio.to_thread(_contradicted, new, known) if known else []
@@ -37,7 +37,7 @@ def _contradicted(said: Sequence[Candidate], known: Sequence[Memory]) -> list[in
 
 
 async def retire(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str, actor: str = "daemon") -> list[int]:
-    """Retire the unconfirmed ones among some memories, and return them."""
+    """Retire the unconfirmed memories among ``memory_ids``, and return their ids."""
     retired = []
     for memory_id in memory_ids:
         if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
@@ -47,21 +47,21 @@ async def retire(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: st
 
 
 async def approve(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str) -> None:
-    """Approve the unconfirmed ones among memories that a person restores."""
+    """Approve the unconfirmed memories among those that a person restores."""
     for memory_id in memory_ids:
         if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
             await decisions.decide(tx, capture, "approved", "user", reason, memory_id=memory_id)
 
 
 async def seen_again(tx: aiosqlite.Connection, capture: Capture, candidate: Candidate, session_id: str) -> int:
-    """Confirm a memory that another session found again; return it with its recurrence counted."""
+    """Confirm a memory that another session found again, and count the recurrence; return the memory's id."""
     memory = await confirm(tx, capture, SEEN_AGAIN)
     await memories.restate(tx, memory, candidate.time, session_id, candidate.origin)
     return memory.id
 
 
 async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
-    """Confirm or retire an unconfirmed memory by its use in sessions; return it if it is confirmed.
+    """Confirm or retire an unconfirmed memory by its use in sessions; return its id if it is confirmed.
 
     Contradictions were found before, when the session was read to its end.
     """

@@ -1,4 +1,7 @@
-"""Finds the statements that an ending (`endings.py`) refers to; none if that is doubtful. Pure functions."""
+"""Finds the statements that an ending (`endings.py`) refers to; none if that is doubtful. No input or output.
+
+An ending is a sentence that ends an earlier statement, such as "we moved off X". Its topic are the words for X.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,25 @@ from subconscious.text.claim_reader import claim, key_of
 from subconscious.text.words import is_name
 
 MOST = 3
-"""Largest number of statements that one ending ends."""
+"""The most statements that one ending may end."""
 
 LETTERS = 600
-"""Characters of a statement that are compared."""
+"""The characters of a statement that are compared."""
 
 FEW = 2
-"""Length of a topic of which a statement needs all words; of a longer one it needs most."""
+"""The most words of a short topic: a statement must have all of them. Of a longer topic it must have most."""
 
 MOST_WORDS = 0.66
 NEAR, MARGIN = 0.45, 0.08
-"""Least cosine between an ending and its statement, and its least distance to the next statement."""
+"""The least cosine of an ending and its statement, and the least lead over the next best statement."""
 
 SLIP = 0.84
-"""Similarity from which one word counts as a misspelling of another."""
+"""The similarity from which one word counts as a misspelling of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The shares of common words among those of the topic and of the statement."""
+    """A statement, by index, with its shares of words in common with the topic: of the topic's words, and of its own."""
 
     place: int
     topic: float
@@ -53,7 +56,7 @@ def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
 
 
 def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
-    """Return the statements with enough of a topic's words."""
+    """Return the statements that have enough of a topic's words."""
     found = []
     for place, statement in enumerate(statements):
         own = keys(statement)
@@ -64,7 +67,7 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the best match, or all matches if the sentence refers to all; none if several match equally."""
+    """Return the index of the best match, or all matches if the sentence says "all"; none if several match equally."""
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
         chosen = [place for place in best if _chooses(keys(ending.topic), statements[place])]
@@ -83,7 +86,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement affirms something, or requires that a person is asked first."""
+    """Whether a statement affirms something, or demands that a person is asked first."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -95,7 +98,7 @@ def _is_forbidden(words: frozenset[str], ending: Ending, statement: str) -> bool
 
 
 def _is_chosen(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement chooses what was given up. A fault may disappear without that."""
+    """Whether a statement chooses what the ending gives up. A fault can also disappear without a choice."""
     told = claim(statement)
     if told is None or words & _FAULTS or not (len(words) > 1 or _is_specific(words)):
         return False
@@ -143,7 +146,7 @@ _NAMED = frozenset(map(key_of, FAMILIES))
 
 
 def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the temporary statements whose condition is over."""
+    """Return the indices of temporary statements with a condition that is no longer met."""
     if ending.topic.casefold() in PERIODS:
         return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence, done=True), keys(ending.topic)
@@ -175,11 +178,11 @@ def _waits_for(statement: str, topic: frozenset[str]) -> bool:
 
 
 FIRST_WORDS = 4
-"""Words after "until" within which the name of the event ends."""
+"""The words after "until" that are searched for the name of the event."""
 
 
 def _away(statement: str) -> frozenset[str]:
-    """Return the words for something that a statement calls absent: "while Ann is on vacation"."""
+    """Return the words for what a statement calls absent: "while Ann is on vacation"."""
     said = statement[:LETTERS]
     away = frozenset(key_of(found["subject"].casefold()) for found in _WHILE.finditer(said))
     return away.union(*(keys(found["subject"]) for found in _DOWN.finditer(said)))
@@ -213,7 +216,7 @@ _BACK = re.compile(
 
 
 def is_for_the(period: str, statement: str) -> bool:
-    """Whether a statement holds for the current period, such as a sprint or a month."""
+    """Whether a statement is valid for the current period, such as a sprint or a month."""
     names = "|".join(next(names for names in _PERIODS if period.casefold() in names))
     return bool(re.search(rf"\b{_THIS} (?:{names})\b", statement[:LETTERS], re.IGNORECASE))
 
@@ -232,7 +235,7 @@ _THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|nest[ea])"
 
 
 def is_for_a_time(statement: str) -> bool:
-    """Whether a statement is temporary by its own words."""
+    """Whether a statement says by its own words that it is temporary."""
     return bool(_FOR_A_TIME.search(statement[:LETTERS]))
 
 
@@ -249,11 +252,7 @@ _FOR_A_TIME = re.compile(
 
 
 def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
-    """Return the index of the statement that an ending refers to by its vector; None if two are near, or none is.
-
-    It is used if the words gave no result. ``cosines`` are those of the statements to the ending's sentence; the
-    statement must also share a word with the topic.
-    """
+    """Return the index of the one statement that an ending refers to by its vector; none if this is unclear."""
     words = keys(ending.topic)
     if not words or ending.end not in _CAN_END:
         return []
@@ -270,7 +269,7 @@ def _happened(event: frozenset[str], told: frozenset[str]) -> bool:
 
 
 def events(statement: str) -> list[frozenset[str]]:
-    """Return the words of the events that end a statement: "until the audit is done"."""
+    """Return the words of each event that ends a statement: "until the audit is done"."""
     statement = statement[:LETTERS]
     found = [
         keys(match["event"] or match["before"] or match["release"], done=True) - _DONE
@@ -304,7 +303,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=4096)
 def keys(text: str, *, done: bool = False) -> frozenset[str]:
-    """Return the words of a text that name something; ``done`` includes words that say that it is finished."""
+    """Return the words of a text that name something; ``done`` also includes words such as "finished"."""
     found = set()
     text = text[:LETTERS]
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):
@@ -320,7 +319,7 @@ _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 """Japanese particles, which separate words."""
 
 _UNPARTED = re.compile(r"[\u30a0-\u30ff]+|[\u4e00-\u9fff]+")
-"""Words in katakana or Chinese signs, which need no space before other scripts."""
+"""Words in katakana or Chinese characters, which need no space before other scripts."""
 
 _WORD = re.compile(r"[^\W_](?:[\w'./:@#-]*\w)?|/\w+")
 _EMPTY = vocabulary.FILLERS | frozenset(
@@ -333,7 +332,7 @@ _EMPTY = vocabulary.FILLERS | frozenset(
 
 
 def _has(words: frozenset[str], wanted: str) -> bool:
-    """Whether a word is among others, also inflected or misspelled."""
+    """Whether ``words`` contain a word, also inflected or misspelled."""
     if _UNPARTED.match(wanted):
         return any(wanted in word for word in words)  # Chinese puts several words into one run of signs
     return wanted in words or any(_is_like(wanted, word) for word in words)

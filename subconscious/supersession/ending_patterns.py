@@ -14,7 +14,7 @@ class End(StrEnum):
     NAMED = "named"
     """Ends statements about a topic: "drop the rule about X"."""
     DENIED = "denied"
-    """Finds temporary statements whose event is over; see `_over`."""
+    """Ends the statement that demands something: "no need to do X any more"."""
     ALLOWED = "allowed"
     """Ends the statement that forbids something: "you can touch X again"."""
     LEFT = "left"

@@ -14,15 +14,15 @@ from subconscious.supersession.ending_patterns import PATTERNS, End
 from subconscious.text.sentences import sentences
 
 LONGEST = 240
-"""Characters of the longest sentence that can end something."""
+"""The most characters of a sentence that can end something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """A sentence that ends something; ``start`` is its position in the text.
 
-    ``topic`` names what ends, "" for the last statement. ``sure``: the words fit no task or other reading. ``alone``: the
-    sentence says nothing else.
+    ``topic`` names what ends; "" stands for the last statement. ``sure`` means that the sentence can't be a task or
+    have another meaning, ``alone`` that it says nothing else.
     """
 
     end: End
@@ -63,7 +63,7 @@ def _ending(sentence: str, start: int) -> Ending | None:
 
 
 def _topic(plain: str, match: re.Match[str], end: End) -> str:
-    """Return the words that name what ends: the groups of the pattern, or the sentence without the cue."""
+    """Return the words that name what ends: the groups of the pattern, or the sentence without its cue."""
     groups = [one for one in match.groups() if one]
     if end is End.LAST:
         return ""
@@ -76,11 +76,11 @@ _CLAUSE = re.compile(
     r"[,;:!]\s|\s[-\u2013\u2014]\s|\.(?:\s|$)|\s(?:and|but|so|just|we|use|because|since|now|please|bitte|und|aber)\s",
     re.IGNORECASE,
 )
-"""Words and signs that end a topic."""
+"""Words and marks that end a topic."""
 
 
 def spelled(sentence: str) -> str:
-    """Return a sentence with common typing errors in cue words corrected: "forgte waht i said", "dont need"."""
+    """Return a sentence with common typing errors in its cue corrected: "forgte waht i said", "dont need"."""
     corrected = _WORD.sub(lambda found: _SLIPS.get(found[0].lower(), found[0]), sentence)
     return _WITHOUT_APOSTROPHE.sub(r"\1n't", corrected)
 
@@ -115,7 +115,7 @@ _OPEN = re.compile(
     r"about to|will|someday|eventually|thinking (?:of|about)|not yet)\b",
     re.IGNORECASE,
 )
-"""Questions, conditions, wishes and single exceptions, by which nothing has ended."""
+"""Questions, conditions, wishes and single exceptions, which end nothing."""
 
 _OF_CODE = re.compile(
     r"\b(?:(?:es)?lint(?:er)?|ruff|mypy|css|firewall|iptables|iam|nginx|ingress|security group|make(?:file)?|robots|"
@@ -130,7 +130,7 @@ _BEFORE = re.compile(
     r"asked|wenn|nicht|si|quand|cuando|quando)\b[^,;.]*$",
     re.IGNORECASE,
 )
-"""Words that turn what follows into a condition, a report or its negation."""
+"""Words that make the rest of a sentence a condition, a report or a negation."""
 
 _SCHEDULED = re.compile(
     r"\b(?:is|are|gets?|ist|sind|werden|wird|est|sont|está|están|são) (?:deleted|removed|shut ?down|switched off|turned off|"

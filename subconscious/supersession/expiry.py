@@ -1,4 +1,4 @@
-"""Finds the end of a statement in its own words: "until Friday", "for the next three days". Pure functions.
+"""Finds the end of a statement in its own words: "until Friday", "for the next three days". No input or output.
 
 Only words that limit the statement itself count. The date of an event ends nothing, and neither does anything that
 recurs ("every week until Friday").
@@ -12,14 +12,14 @@ from datetime import UTC, date, datetime, timedelta
 from subconscious.text.due_dates import NUMBERS, triggers_of, utc_seconds
 
 LETTERS = 600
-"""Characters of a statement that are read."""
+"""The characters of a statement that are read."""
 
 SPRINT_DAYS = 14
-"""Longest duration of "this sprint"; most teams plan two weeks."""
+"""The longest duration of "this sprint", in days; most teams plan two weeks."""
 
 
 def ends_at(text: str, said_at: float) -> float | None:
-    """Return the end of the last day on which a statement is valid; None if it has no end."""
+    """Return the end of the last valid day of a statement, in seconds since the epoch; None if it has no end."""
     text = text[:LETTERS]
     if _RECURS.search(text) or not _MAY_END.search(text):
         return None
@@ -43,7 +43,7 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
 
 
 def _next_day(said: date, day: int) -> date | None:
-    """Return the next date with a day of the month: "until the 14th"."""
+    """Return the next date with a given day of the month, as in "until the 14th"."""
     for months in (0, 1):
         index = said.year * 12 + said.month - 1 + months
         try:
@@ -67,7 +67,7 @@ def _end_of_period(text: str, said: date) -> date | None:
 
 
 def _last_of(unit: str, said: date) -> date:
-    """Return the last day of the period in which a statement was made."""
+    """Return the last day of the week, month or other period in which a statement was made."""
     if unit == "week":
         return said + timedelta(days=6 - said.weekday())
     if unit == "sprint":
@@ -78,7 +78,7 @@ def _last_of(unit: str, said: date) -> date:
 
 
 def _is_an_end(words: str, text: str) -> bool:
-    """Whether a date limits the statement, instead of naming when something happens."""
+    """Whether a date limits the statement. The date of an event does not."""
     return bool(_UNTIL.match(words) or re.search(rf"\b(?:until|till) (?:the )?{re.escape(words)}", text, re.IGNORECASE))
 
 
@@ -136,7 +136,7 @@ _RESTRICTS = _pattern(
     r"\b(?:no|not|don't|never|only|nothing|nobody|freeze|frozen|skip|hold|avoid|instead|use|keep|ask|kein\w*|nicht|nur|"
     r"nichts|pas|rien|seulement|nada|solo|sin|no|não|só|nenhum\w*|rest|end)\b"
 )
-"""Words with which a period limits a rule, instead of naming when something happens."""
+"""Words of a rule that a period limits. In other statements, a period says when something happens."""
 
 _TELLS_OF_THE_PAST = _pattern(
     r"\b(?:decided|moved|switched|migrated|shipped|released|learned|found|fixed|merged|changed|was|were|did|had|entschieden|"

@@ -1,9 +1,9 @@
 """Finds repetitions: of a memory or a waiting capture by a candidate, and of one memory by another.
 
 Candidates are compared before the transaction, by words (`text/same_statement.py`) and, if possible, by meaning. The
-results are applied within the transaction, to the rows as they are then. Flagged candidates take no part, and a less
-trusted memory adds nothing to a more trusted one. Repetitions that are missed because no embedder is loaded are found
-at night.
+results are applied within the transaction, to the rows as they are then. Candidates that the poisoning check flags take
+no part, and a less trusted memory adds nothing to a more trusted one. Repetitions that are missed because no embedder
+is loaded are found at night.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 NEIGHBOURS = 50
-"""Nearest memories whose words are compared; one that differs only in a number may be nearer than a paraphrase."""
+"""The most similar memories whose words are compared: a different number may be nearer than a paraphrase."""
 
 COMPARED = 200
-"""Latest waiting captures of a project with which a candidate is compared."""
+"""The waiting captures of a project with which a candidate is compared: the latest."""
 
 ECHO = "repeats a memory that was given to this session"
 """The reason for discarding a candidate that repeats an injected memory."""
@@ -38,7 +38,7 @@ ECHO = "repeats a memory that was given to this session"
 KEPT = (Decision.AUTO, Decision.REVIEW)
 
 LIKELY = 0.5
-"""Least confidence for storing a typed statement that repeats or replaces a stored one."""
+"""The least confidence with which a typed statement is stored if it repeats or replaces a stored one."""
 
 Said = TypeVar("Said")
 Known = TypeVar("Known")
@@ -46,12 +46,12 @@ Known = TypeVar("Known")
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What candidates repeat, by their content: memories with their cosine, and captures.
+    """What candidates repeat: ``memories`` with their cosine, and ``captures``, by the content of the candidate.
 
-    ``changed``: memories that were merged or confirmed, for which the index must be updated after the commit.
-    ``replaced``: memories that a candidate contradicts, by its content. ``made``: memories stored in this batch.
-    ``paraphrased``: contents whose repetition only the model found. ``displaced``: waiting captures that a candidate
-    replaces. ``in_doubt``: memories that a candidate may replace; the user is asked.
+    ``changed`` are memories that were merged or confirmed: the index must be updated after the commit. ``replaced`` are
+    memories that a candidate contradicts, by its content. ``made`` are memories stored in this batch. ``paraphrased``
+    are contents whose repetition only the model found. ``displaced`` are waiting captures that a candidate replaces.
+    ``in_doubt`` are memories that a candidate may replace; the user is asked.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -73,9 +73,9 @@ async def repeated(
     project_id: str,
     turns: Iterable[Turn] = (),
 ) -> Repeats:
-    """Find what each candidate repeats or replaces. Uses local models only, and only if they are loaded.
+    """Return what each candidate repeats or replaces. Uses only local models, and only if they are loaded.
 
-    ``turns``: where the candidates come from, so that a statement can be compared in its message.
+    ``turns`` are the messages of the candidates, so that a statement can be compared together with its message.
     """
     found = Repeats()
     messages = {turn.id: turn.text for turn in turns if turn.origin is Origin.USER}
@@ -106,7 +106,7 @@ async def repeated(
 
 
 def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> None:
-    """Add what the pair model found for a candidate."""
+    """Add the pair model's results for a candidate."""
     content = candidate.content
     if related.memory is not None and not found.replaced.get(content):
         found.memories[content] = related.memory
@@ -123,13 +123,13 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
 
 
 def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
-    """Whether only its confidence keeps a typed statement from being stored."""
+    """Whether a typed statement would be stored if its confidence were higher."""
     typed = candidate.origin is Origin.USER and not admission.doubtful
     return typed and admission.is_unsure and admission.confidence >= LIKELY and not is_flagged(admission)
 
 
 def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:
-    """Admit an uncertain statement that repeats or replaces a stored one.
+    """Return the decision to store an uncertain statement if it repeats or replaces a stored one.
 
     A text that is no statement rarely does either.
     """
@@ -140,7 +140,7 @@ def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> 
 
 
 async def _memory(ctx: RecallContext, candidate: Candidate, project_id: str) -> tuple[int, float] | None:
-    """Return the memory that says the same, found by words first: embedding every candidate would cost ten times as much."""
+    """Return the memory that says the same. Words are compared first: embedding each candidate costs ten times as much."""
     place = project_id if candidate.scope is Scope.PROJECT else full_text.USER_WIDE
     near = await full_text.search(ctx.database, terms(candidate.content), (place,), NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
@@ -156,7 +156,7 @@ async def twins_of(said: Candidate | Memory, known: Iterable[Memory]) -> list[Me
 
 
 def _of_those(akin: Callable[[Said, Known], bool], said: Said, known: Iterable[Known]) -> list[Known]:
-    """Return those that are alike. CPU-bound, half a millisecond each: run it in a thread."""
+    """Return the items for which ``akin`` is true. CPU-bound, half a millisecond each: run it in a thread."""
     return [one for one in known if akin(said, one)]
 
 
@@ -173,7 +173,7 @@ async def _cosine(ctx: RecallContext, one: Candidate, other: Memory | Waiting) -
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether the words of two statements agree; the cosine is computed for those few that do."""
+    """Whether two statements agree in their words; the cosine is computed only for those that do."""
     return same_statement(one, other, cosine=1.0)
 
 
@@ -203,10 +203,10 @@ async def weighed(
     given: Collection[str],
     found: Repeats,
 ) -> Admission:
-    """Return the admission of a candidate that repeats something; ``given`` are hashes that its session was given.
+    """Return the decision on a candidate that may repeat something; ``given`` are hashes that its session was given.
 
-    The assistant that repeats an injected memory confirms nothing; a person does. A candidate that would wait is
-    discarded if a memory or a waiting capture of an equally trusted origin says the same.
+    If the assistant repeats a memory that it was given, that confirms nothing; if a person does, it counts. A candidate
+    that would wait is discarded if a memory or a waiting capture of an equally trusted origin says the same.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
@@ -272,7 +272,7 @@ def is_flagged(admission: Admission) -> bool:
 
 
 async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> Memory | None:
-    """Return the memory that a candidate repeats, if it still does and may be merged."""
+    """Return the memory that a candidate repeats, if it still says the same and may be merged."""
     number = found.memories.get(candidate.content, (0, 0.0))[0]
     memory = (await merges.mergeable(tx, [number])).get(number) if number else None
     if memory is None or not (candidate.content in found.paraphrased or is_twin(candidate, memory)):
@@ -281,7 +281,7 @@ async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats)
 
 
 async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> Capture | None:
-    """Return the capture that a candidate repeats, unless it was reworded or decided meanwhile."""
+    """Return the capture that a candidate repeats, unless it was reworded or decided on meanwhile."""
     number = found.captures.get(candidate.content)
     capture = await review_queue.find_waiting(tx, number) if number else None
     if capture is None or not (
@@ -294,7 +294,7 @@ async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeat
 async def known_as(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, memory: Memory, found: Repeats
 ) -> Memory | None:
-    """Return the memory that a new one repeats and whose wording is kept."""
+    """Return the existing memory that a candidate repeats, if its wording is kept; else None."""
     known = None if is_flagged(admission) else await _known(tx, candidate, found)
     if known is not None and candidate.content in found.paraphrased:
         return known  # the first wording is kept because a repetition may say less
@@ -306,9 +306,9 @@ async def known_as(
 async def take_place(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, made: Memory, found: Repeats
 ) -> None:
-    """Merge the memory that a new one repeats into it, and discard the waiting capture that says the same.
+    """Merge an older memory with the same statement into a new one, and discard a waiting capture that says the same.
 
-    A waiting capture of a more trusted origin stays, since it would outweigh the memory.
+    A waiting capture of a more trusted origin stays, because its origin outweighs that of the memory.
     """
     if is_flagged(admission):
         return
@@ -322,9 +322,9 @@ async def take_place(
 
 
 def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:
-    """Return which of two equal memories is kept: chosen by a person, of a more trusted origin, or newer.
+    """Return which of two equal memories is kept: one chosen by a person, of a more trusted origin, or newer.
 
-    ``chosen`` are the ids of memories whose importance a person set.
+    ``chosen`` are the ids of memories with an importance that a person set.
     """
 
     def weight(memory: Memory) -> tuple[object, ...]:

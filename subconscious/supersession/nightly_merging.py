@@ -1,7 +1,7 @@
-"""Merges memories that say the same, at night: each is compared once with its neighbours.
+"""Merges memories that say the same, at night. Each memory is compared once with the most similar ones.
 
-A merge and the record of the comparison are one transaction, so an interrupted run repeats nothing. A merge can be
-undone as one act, after which the two memories are not merged again.
+A merge and the record of the comparison are one transaction, so that an interrupted run repeats nothing. A merge can be
+undone as a whole. Then the two memories are not merged again.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from subconscious.store.vectors import Vector
 
 PORTION = 20
-"""Memories that one step compares."""
+"""The memories that one step compares."""
 
 A_NIGHT = 2000
-"""Memories that one run compares; the next run continues there."""
+"""The memories that one run compares; the next run continues after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Done:
 
 
 async def portion(app: App, after: int = 0) -> Done:
-    """Compare some memories after an id that were not compared yet."""
+    """Compare some memories that were not compared yet, those with ids above ``after``."""
     if not await _may(app):
         return Done()
     model = app.embedding.current.model
@@ -58,7 +58,7 @@ async def portion(app: App, after: int = 0) -> Done:
 
 
 async def _may(app: App) -> bool:
-    """Whether merging is enabled and the index is loaded; waits for a daemon that has just started."""
+    """Whether merging is enabled and the index is loaded. Waits if the daemon has just started."""
     await app.embedding.wait_until_open()
     return app.embedding.index is not None and app.config.current.dedupe
 
@@ -78,7 +78,7 @@ async def _compare(app: App, memory: Memory, model: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The result of merges that were found but not carried out."""
+    """The result of merges that were found but not carried out yet."""
 
     into: dict[int, int] = field(default_factory=dict)
     stays: dict[int, Memory] = field(default_factory=dict)
@@ -90,11 +90,11 @@ class Outlook:
         return self.stays[pair.stays.id]
 
     def of(self, memory: Memory | None) -> Memory | None:
-        """Return a memory as it will be; None if it will be merged into another."""
+        """Return a memory as it will be after the merges; None if it will be merged into another."""
         return None if memory is None or memory.id in self.into else self.stays.get(memory.id, memory)
 
     def behind(self, number: int) -> set[int]:
-        """Return the ids of a memory and of all that will be merged into it, whose links it inherits."""
+        """Return the ids of a memory and of all memories that will be merged into it: it inherits their links."""
         return {number, *(one for gone, stays in self.into.items() if stays == number for one in self.behind(gone))}
 
 
@@ -122,14 +122,14 @@ async def _opposed(tx: aiosqlite.Connection, ones: Collection[int], others: Coll
 
 
 def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair | None:
-    """Return which of two memories is merged into the other; None if a person chose both."""
+    """Return the merge of two memories; None if a person chose both."""
     stays = staying(one, other, chosen)
     gone = other if stays is one else one
     return None if gone.pinned or gone.id in chosen else Pair(gone, stays, cosine)
 
 
 async def nearest(app: App, memory: Memory) -> dict[int, float]:
-    """Return the near memories of the same project, or of the user, with their cosines."""
+    """Return the cosines of similar memories of the same project, or of the user, by id."""
     index, vector = app.embedding.index, await _vector(app, memory)
     if index is None or vector is None:
         return {}
@@ -145,7 +145,10 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
 
 
 async def preview(app: App, project_id: str | None, limit: int) -> list[Pair]:
-    """Return what the next run would merge in one project and the user's own memories, or in all; changes nothing."""
+    """Return the merges that the next run would make, without making them.
+
+    They are those of one project and the user's own memories, or of all projects.
+    """
     if not await _may(app):
         return []
     found: list[Pair] = []

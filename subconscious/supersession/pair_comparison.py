@@ -1,4 +1,4 @@
-"""Compares the words of two statements, without the encoder."""
+"""Compares the words of two statements. The encoder, a neural model that reads both, is in `pair_model`."""
 
 from __future__ import annotations
 
@@ -22,42 +22,48 @@ from subconscious.text.same_statement import begin_differently, differences, sam
 from subconscious.text.statement import Statement, parse
 
 SAME, SAME_WORDS, SAME_SURE = 0.6, 0.3, 2.0
-"""Least scores of a paraphrase: in other words, in the same words only, or if most words agree and one, their order or a
-negation does not. Chosen on pairs that no model was trained on, like the next two."""
+"""The least scores of a paraphrase, chosen on pairs that no model was trained on, like the next two constants.
+
+They apply to statements in other words, in the same words only, and in mostly the same words with one different word,
+another order or a negation.
+"""
 
 READ_SURE, SAME_READ = 2.0, 0.2
-"""An encoder score that is certain, and the lower total score that suffices with it."""
+"""A certain score of the encoder, and the lower total score that is enough with it."""
 
 REPLACES, ENDS = 0.6, 0.3
-"""Least scores for replacing an earlier statement, and for ending a temporary one."""
+"""The least scores for replacing an earlier statement, and for ending a temporary one."""
 
 MOST_SHARED, SHARE = 5, 0.8
-"""Number and share of common words above which the encoder hardly notices the other words."""
+"""The number and share of common words above which the encoder hardly notices the other words."""
 
 MOST_SHARED_IF_EXCHANGED = 3
-"""Common words up to which an exchanged word may be a synonym; among more, the encoder overlooks it."""
+"""The common words up to which an exchanged word may be a synonym; among more, the encoder overlooks it."""
 
 COPY = 0.82
-"""Cosine from which statements with mostly the same words are near copies, in which the encoder may miss the word that differs."""
+"""The cosine from which statements with mostly the same words are near copies.
+
+In near copies, the encoder may miss the word that differs.
+"""
 
 FEWEST = 2
-"""Common words from which one exchanged word gives two statements different meanings."""
+"""The fewest common words with which one exchanged word gives two statements different meanings."""
 
 DIFFERENCES = (
     *("number", "negation", "name", "opposite", "direction", "modality", "scope", "time"),
     *("environment", "place", "system", "unit"),
 )
 ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Differences that make two statements be about different things."""
+"""Types of difference that make two statements be about different things."""
 
 VETOES = ELSEWHERE | {"opposite", "unit"}
-"""Differences that rule out a paraphrase, as contradicting amounts and names do."""
+"""Types of difference that rule out a paraphrase, as contradicting amounts and names do."""
 
 COPIED_APART = VETOES | {"number", "name"}
-"""Differences that rule out a paraphrase among near copies."""
+"""Types of difference that rule out a paraphrase among near copies."""
 
 ALIKE = 2 / 3
-"""Share of common words from which a negation in only one statement rules out a paraphrase.
+"""The share of common words from which a negation in only one statement rules out a paraphrase.
 
 With fewer common words, one may name what is forbidden and the other what is done instead.
 """
@@ -65,7 +71,7 @@ With fewer common words, one may name what is forbidden and the other what is do
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The comparison of the words of two statements."""
+    """The result of comparing the words of two statements, a new and an earlier one."""
 
     numbers: list[float]
     """Features for the model, beside the encoder's scores."""
@@ -73,34 +79,34 @@ class Compared:
     shared: int
     share: float
     exchanged: bool
-    """Whether exactly one word of each is missing in the other."""
+    """Whether each statement has exactly one word that the other lacks."""
     adds: bool
-    """Whether one has words that the other lacks."""
+    """Whether one statement has words that the other lacks."""
     turned: bool
-    """Whether their words are in another order, or they differ in modality ("may", "must")."""
+    """Whether the statements begin with different common words, or differ in modality ("may", "must")."""
     contradicts: bool
-    """Whether their amounts or names contradict each other."""
+    """Whether amounts or names of the statements contradict each other."""
     copies: bool
-    """Whether they are near copies."""
+    """Whether the statements are near copies."""
     denies: bool
-    """Whether only one of them forbids or denies something."""
+    """Whether only one statement forbids or denies something."""
     negated: bool = False
-    """Whether one is the negation of the other."""
+    """Whether one statement is the negation of the other."""
     parallel: bool = False
-    """Whether they have the same shape but differ in both subject and predicate."""
+    """Whether the statements have the same shape but differ in both subject and predicate."""
     counted: bool = False
-    """Whether their subjects differ in a number or a day: "step 3", "ticket #12"."""
+    """Whether the subjects differ in a number or a day: "step 3", "ticket #12"."""
     persists: bool = False
-    """Whether the new one says that something is still true, or gives up what the earlier one forbids."""
+    """Whether the new statement says that something is still true, or gives up what the earlier one forbids."""
     ends: bool = False
-    """Whether only the new one takes something back."""
+    """Whether only the new statement takes something back."""
     listed: bool = False
-    """Whether both can be true as entries of a list, and the new one reports no change."""
+    """Whether both can be true as entries of a list, and the new statement reports no change."""
     passing: bool = False
-    """Whether the earlier one is temporary, so that its end is expected."""
+    """Whether the earlier statement is temporary, so that its end is expected."""
 
     def may_be_same(self) -> bool:
-        """Whether their words do not rule out a paraphrase."""
+        """Whether the words allow that the statements are paraphrases."""
         if self.negated or self.counted or self.contradicts or self.ends:
             return False
         if self.exchanged and (self.copies or self.shared > MOST_SHARED_IF_EXCHANGED):
@@ -110,7 +116,7 @@ class Compared:
         return not self.differences & (COPIED_APART if self.copies else VETOES)
 
     def may_replace(self) -> bool:
-        """Whether their words do not rule out that the new one replaces the earlier one."""
+        """Whether the words allow that the new statement replaces the earlier one."""
         return not (self.persists or self.counted or self.listed or self.differences & ELSEWHERE)
 
     def replacing_bar(self) -> float:
@@ -189,7 +195,7 @@ def _overlap(one: Statement, other: Statement) -> list[float]:
 
 
 def _named(new: str, old: str) -> list[float]:
-    """Return the shares of common words among those that name something."""
+    """Return the shares of common words among the words that name something."""
     mine, its = keys(new), keys(old)
     shared = len(mine & its)
     return [shared / max(1, len(mine)), shared / max(1, len(its)), float(not shared)]

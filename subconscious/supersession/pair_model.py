@@ -1,6 +1,6 @@
 """Decides whether a statement repeats an earlier one, replaces it, or does neither.
 
-The upper half of the local embedder, fine-tuned for this purpose, reads both statements together
+The encoder, the upper half of the local embedder fine-tuned for this purpose, reads both statements together
 (``bench/relation_train.py``). Small models combine its two scores with the comparison of the words. Words overrule the
 scores: a difference in a number, a name or a place rules out a paraphrase, and so does one exchanged word among many
 that agree, which the encoder hardly notices.
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from subconscious.embeddings.local import LocalEmbedder
 
 LETTERS = 300
-"""Characters of a statement that are compared."""
+"""The characters of a statement that are compared."""
 
 IN_DOUBT = 0.3
-"""Least score for asking the user whether a statement replaces an earlier one."""
+"""The least score with which the user is asked whether a statement replaces an earlier one."""
 
 FIRST_SIGN = 0x2E80
-"""Where the scripts of East Asia begin."""
+"""The first code point of the East Asian scripts."""
 
 
 def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Relation]:
-    """Return the relation of a statement to each of some earlier ones. CPU-bound: run it in a thread.
+    """Return the relation of a new statement to each of some earlier ones. CPU-bound: run it in a thread.
 
     Raises EmbedderError if the model is missing.
     """
@@ -46,7 +46,7 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
 
 
 def is_readable(text: str) -> bool:
-    """Whether the models can read a text; the encoder knows little more than single signs of Chinese and Japanese."""
+    """Whether the models can read a text; of Chinese and Japanese, the encoder knows little but single characters."""
     return not any(ord(letter) >= FIRST_SIGN for letter in text)
 
 
@@ -63,12 +63,15 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
-    """Return the encoder's two scores of a pair; that of a paraphrase is the mean of both directions if both were read."""
+    """Return the encoder's two scores of a pair: paraphrase and replacement.
+
+    The score of a paraphrase is the mean of both directions if both were read.
+    """
     return [(forward[0] + backward[0]) / 2 if backward else forward[0], forward[1]]
 
 
 def decided(seen: Compared, same: float, replacing: float, encoded: float = 0.0) -> Relation:
-    """Return the relation that the scores give, if the words do not rule it out.
+    """Return the relation of two statements by the scores, if the words do not rule it out.
 
     ``encoded`` is the encoder's own score of a paraphrase.
     """
@@ -98,10 +101,10 @@ def replacing(linear: numpy.ndarray, trees: Mapping[str, numpy.ndarray], found: 
 
 
 def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
-    """Return the sum of decision trees of one depth.
+    """Return the sum of decision trees that all have the same depth.
 
-    A row of ``feature`` and ``threshold`` holds the inner nodes of one tree level by level; a row of ``leaves`` holds its
-    values.
+    A row of ``feature`` and ``threshold`` holds the inner nodes of one tree level by level; a row of ``leaves`` holds
+    its values.
     """
     import numpy
 
@@ -115,12 +118,12 @@ def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
 
 
 def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
-    """Return the features: the encoder's scores, the same as probabilities, and the comparison of the words."""
+    """Return the features: the encoder's scores, the same scores as probabilities, and the comparison of the words."""
     return [*encoded, *(1 / (1 + math.exp(-score)) for score in encoded), *seen.numbers]
 
 
 def read(middle: numpy.ndarray) -> list[float]:
-    """Return the two scores of the fine-tuned upper layers for a pair's middle layer."""
+    """Return the encoder's two scores for the embedder's middle layer of a pair."""
     found: list[float] = _upper().run(None, {"middle": middle[None]})[0][0].tolist()
     return found
 
@@ -147,7 +150,7 @@ def _upper() -> Any:
 
 
 def clear() -> None:
-    """Unload the models, after their files were replaced or to free memory."""
+    """Unload the models, because their files were replaced or to free memory."""
     _weights.cache_clear()
     _trees.cache_clear()
     _upper.cache_clear()

@@ -11,16 +11,16 @@ from subconscious.text import vocabulary
 from subconscious.text.statement import Statement
 
 SHARE = 0.8
-"""Share of the words of two statements that must agree for one to be the negation of the other."""
+"""The share of words that two statements must have in common if one is the negation of the other."""
 
 
 def name_one_of_several(new: str, old: str) -> bool:
-    """Whether both statements use a verb whose objects can all be true: "supports", "accepts"."""
+    """Whether both statements have a verb with objects that can all be true: "supports", "accepts"."""
     return bool(_SEVERAL.search(new) and _SEVERAL.search(old))
 
 
 def ends(text: str) -> bool:
-    """Whether a statement takes something back. That something is over may be a rule or a fact by itself, so it is left out."""
+    """Whether a statement takes something back. "X is over" does not count: it may be a rule or a fact."""
     return any(ending.end is not End.OVER for ending in endings(text))
 
 
@@ -36,14 +36,14 @@ _SEVERAL = re.compile(r"\b(?:support|accept|offer|allow|include|contain|provide)
 
 
 def leaves_what_is_forbidden(new: str, old: str) -> bool:
-    """Whether the new statement says that something was given up which the earlier one forbids, so that they agree."""
+    """Whether the new statement gives up something that the earlier one forbids, so that they agree."""
     return denies(old) and any(ending.end is End.LEFT for ending in endings(new))
 
 
 def denies(text: str, other: str = "") -> bool:
     """Whether a statement forbids or denies something.
 
-    An alternative that it rejects beside its choice does not count ("tabs, not spaces"), unless ``other`` names it.
+    A rejected alternative beside a choice does not count ("tabs, not spaces"), unless ``other`` names it.
     """
     text = text.replace("\u2019", "'")
     named = keys(other)
@@ -75,11 +75,11 @@ _DENIES = re.compile(
     r"kein\w*|nicht|nie|nur|nichts|ohne|pas|sans|jamais|rien|ne|nada|sin|nunca|no|não|sem|só|solo)\b",
     re.IGNORECASE,
 )
-"""Words that forbid, deny or limit. A paraphrase may place them anywhere but rarely lacks them."""
+"""Words that forbid, deny or limit. A paraphrase may have them anywhere but rarely lacks them."""
 
 
 def is_negated(new: str, old: str) -> bool:
-    """Whether one statement negates the other: one more negation and hardly another word."""
+    """Whether one statement negates the other: it has one more negation and hardly another different word."""
     mine, its = (_NEGATES.subn(" ", text.casefold().replace("\u2019", "'")) for text in (new, old))
     words, others = ({word.removesuffix("s") for word in _WORD.findall(text)} - _AUXILIARY for text, _ in (mine, its))
     alike = len(words & others) >= SHARE * max(len(words), len(others), 1)
@@ -99,9 +99,9 @@ _NEGATES = re.compile(
 
 
 def are_on_other_days(new: str, old: str) -> bool:
-    """Whether both name a weekday and an amount and share neither, as two entries of a timetable do.
+    """Whether both name a weekday and an amount and differ in both, as two entries of a timetable do.
 
-    If only the day differs, something may have moved to another day.
+    If only the day differs, an appointment may have moved to another day.
     """
     days, amounts = ([find(text) for text in (new, old)] for find in (_days, _amounts))
     return all(map(all, (days, amounts))) and days[0].isdisjoint(days[1]) and amounts[0].isdisjoint(amounts[1])
@@ -117,7 +117,8 @@ _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE
 def amounts_contradict(one: str, other: str) -> bool:
     """Whether the amounts of two statements differ; "6 to 22" and "from 22h till 6h" agree.
 
-    One statement may name more amounts than the other. They differ if each has an amount of its own, or only one has any.
+    One statement may name more amounts than the other. They differ if each has an amount that the other lacks, or only
+    one has any.
     """
     mine, its = _amounts(one), _amounts(other)
     missing = [any(not any(_equal(a, b) for b in theirs) for a in ours) for ours, theirs in ((mine, its), (its, mine))]
@@ -125,7 +126,7 @@ def amounts_contradict(one: str, other: str) -> bool:
 
 
 def _amounts(text: str) -> set[tuple[str, str]]:
-    """Return the numbers of a text with their units, or "" for a number without a unit."""
+    """Return the numbers of a text, each with its unit; the unit is "" for a number without one."""
     found = set()
     for match in _AMOUNT.finditer(text.casefold()):
         number = vocabulary.NUMBERS.get(match["number"], match["number"]).removesuffix(":00").replace(":", ".")
@@ -146,12 +147,12 @@ def _equal(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _seconds(number: str, unit: str) -> float | None:
-    """Return a time in seconds; None if the number is no decimal, such as a version."""
+    """Return a time in seconds; None if the number is no decimal number, such as a version."""
     return float(number) * vocabulary.SECONDS[unit] if number.count(".") < 2 else None
 
 
 def names_contradict(one: Statement, other: Statement) -> bool:
-    """Whether each statement names something that the other does not; amounts are compared elsewhere."""
+    """Whether each statement names something that the other does not name; amounts are compared elsewhere."""
     named = [
         any(word.name and word.key not in its.keys and not word.key[:1].isdecimal() for word in side.words)
         for side, its in ((one, other), (other, one))

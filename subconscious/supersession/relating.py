@@ -1,6 +1,7 @@
 """Finds stored statements that a typed one repeats or replaces, by the pair model (``supersession/pair_model.py``).
 
-Only the few nearest are compared, of the same project and of all projects; none without a local embedder.
+Only the few most similar statements of the same project and of all projects are compared; none without a local
+embedder.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from subconscious.supersession import succession
 from subconscious.text.sentences import sentences
 
 NEAREST = 4
-"""Memories, and waiting captures, with which a statement is compared."""
+"""The memories, and the waiting captures, with which a statement is compared: the most similar."""
 
 LOOKED_AT = 12
-"""Nearest memories among which valid statements of a person are sought."""
+"""The most similar memories among which valid statements of a person are searched."""
 
 FAR = 0.25
-"""Cosine below which two statements are not compared."""
+"""The cosine below which two statements are not compared."""
 
 OF_ONE_SUBJECT = 0.5
-"""Least cosine for asking the user whether one of two statements replaces the other."""
+"""The least cosine with which the user is asked whether one of two statements replaces the other."""
 
 FEWEST_WORDS = 3
-"""Words from which a statement is compared without the question that it answers."""
+"""The fewest words of a statement that is compared without the question that it answers."""
 
 LONGEST_MESSAGE = 300
-"""Characters of a message up to which it is compared as a whole: the pair model reads no more."""
+"""The most characters of a message that is compared as a whole: the pair model reads no more."""
 
 _OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """The memory and the capture that a statement repeats, and those that it replaces.
+    """The memory and the capture that a statement repeats, and the memories that it replaces.
 
-    ``in_doubt`` is a memory that it may replace: the user is asked.
+    ``in_doubt`` is a memory that the statement may replace: the user is asked.
     """
 
     memory: tuple[int, float] | None = None
@@ -54,7 +55,7 @@ class Related:
 async def related(
     ctx: RecallContext, candidate: Candidate, project_id: str, queue: Sequence[Waiting], message: str = ""
 ) -> Related:
-    """Return what a typed statement repeats or replaces among the nearest memories and captures.
+    """Return what a typed statement repeats or replaces among the most similar memories and captures.
 
     ``message`` is the whole message that contains the statement.
     """
@@ -88,7 +89,7 @@ async def related(
 async def _in_message(
     ctx: RecallContext, candidate: Candidate, message: str, near: Sequence[Memory], known: Sequence[Relation]
 ) -> list[Relation]:
-    """Return the relations with the doubtful replacements that the whole message makes certain.
+    """Return the relations, with doubtful replacements made certain if the whole message shows that they are right.
 
     The sentence beside a statement often says what has changed ("we sold the old servers. uploads go to the cloud").
     """
@@ -122,7 +123,7 @@ def bare(content: str) -> str:
 
 
 async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:
-    """Return the nearest valid memories that a person typed, with their cosines."""
+    """Return the most similar valid memories that a person typed, with their cosines."""
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
     vector = await ctx.embed_now(bare(candidate.content)) if ctx.index is not None else None
     if vector is None or ctx.index is None:
@@ -136,7 +137,7 @@ async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> li
 
 
 async def _near_waiting(ctx: RecallContext, candidate: Candidate, queue: Sequence[Waiting]) -> list[Waiting]:
-    """Return the nearest of the latest waiting captures."""
+    """Return the most similar of the latest waiting captures."""
     latest = [one for one in queue if one.scope == candidate.scope][:LOOKED_AT]
     mine = await ctx.embed_now(bare(candidate.content)) if latest else None
     if mine is None:

@@ -1,7 +1,7 @@
-"""Retires what typed sentences end (`supersession/endings.py`): memories, waiting captures, earlier statements.
+"""Retires the memories and waiting captures that typed sentences end (`supersession/endings.py`).
 
-The search runs before the transaction that stores a batch; the retirement is part of it. A retired memory is archived
-and can be restored. If the same message states a new value, its memory supersedes the old one instead.
+The search runs before the transaction that stores a batch; the retirement is part of the transaction. A retired memory
+is archived and can be restored. If the same message states a new value, its memory supersedes the old one instead.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     import numpy
 
 COMPARED = 500
-"""Latest memories of a project in which an ending is looked up."""
+"""The memories of a project among which the statement that an ending refers to is searched: the latest."""
 
 MOST_COMPARED = 8
-"""Memories whose vectors are compared with an ending that no words fit."""
+"""The memories with vectors that are compared with an ending if its words match no memory."""
 
 MOST_PASSING, MOST_RELATED = 12, 3
-"""Latest temporary statements that are embedded, and nearest ones that the pair model compares."""
+"""The latest temporary statements that are embedded, and the most similar ones that the pair model compares."""
 
 MOST_SENTENCES = 8
-"""Sentences of a message up to which they are compared with temporary statements."""
+"""The most sentences of a message that is compared with temporary statements."""
 
 LONGEST_TURN = 4000
-"""Characters of the longest message that is read for endings; longer ones are pasted."""
+"""The most characters of a message that is read for endings; longer ones are pasted."""
 
 TAKEN_BACK = "taken back in the same session"
 SAYS_NO_MORE = "only says that something is no longer valid"
@@ -64,7 +64,7 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a batch ends, and its candidates without those that it took back."""
+    """What a batch ends, and its candidates without those that the same batch took back."""
 
     judged: list[Judged]
     retired: list[Retired] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A statement that may be ended. ``candidate`` is its place among those of the batch."""
+    """A statement that may be ended. ``candidate`` is its index among the batch's candidates, None if it is stored."""
 
     text: str
     turn_id: str = ""
@@ -92,7 +92,7 @@ async def ended(
     session_id: str,
     doubtful: Collection[str] = (),
 ) -> Ended:
-    """Find what the typed turns end; turns in ``doubtful`` were not attested by a hook and end nothing."""
+    """Return what the typed turns end; turns in ``doubtful`` were not attested by a hook and end nothing."""
     typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
     if not typed or not ctx.settings.capture:
         return Ended(list(judged))
@@ -112,11 +112,11 @@ async def ended(
 async def _ends_by_meaning(
     ctx: RecallContext, typed: Sequence[Turn], judged: Sequence[Judged], known: Sequence[_Statement]
 ) -> list[tuple[Turn, Ending, str]]:
-    """Compare typed sentences with temporary statements; return those that end one, with the ended text.
+    """Return the typed sentences that end a temporary statement by their meaning, with the ended text.
 
     The end of something temporary is rarely worth storing ("found the bug, cache back on"), so all typed sentences are
-    compared. Stored statements are compared when they are stored (`supersession/relating.py`). Only statements of a
-    person can be temporary: a finding with "until" or "while" describes how something works.
+    compared here. Other statements are compared when they are stored (`supersession/relating.py`). Only a person's
+    statement can be temporary: a finding with "until" or "while" describes how something works.
     """
     temporary = [one.text for one in known if one.is_typed and is_for_a_time(bare(one.text))]
     passing = await _embedded(ctx, temporary[:MOST_PASSING])
@@ -131,7 +131,7 @@ async def _ends_by_meaning(
 
 
 def _that_may_end(text: str) -> list[str]:
-    """Return the statements of a short message, and the message as a whole."""
+    """Return the sentences of a short message, and the message as a whole."""
     said = [one for one in sentences(text) if not one.rstrip().endswith("?") and len(one) <= LONGEST]
     whole = [text.strip()] if len(said) > 1 and len(text) <= LONGEST else []
     return [*said, *whole] if len(said) <= MOST_SENTENCES else []
@@ -143,7 +143,7 @@ async def _embedded(ctx: RecallContext, texts: Sequence[str]) -> list[tuple[str,
 
 
 async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, numpy.ndarray]]) -> str | None:
-    """Return the nearest temporary statement that a sentence replaces."""
+    """Return the most similar temporary statement that a sentence replaces; "" if it replaces none."""
     mine = await ctx.embed_now(sentence)
     if mine is None:
         return None
@@ -155,7 +155,7 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
 
 
 async def _cosines(ctx: RecallContext, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:
-    """Return the cosines of an ending and the memories that share a word with it; none without a loaded embedder."""
+    """Return the cosines, by content, of an ending to memories that share a word with it; {} without an embedder."""
     words = keys(ending.topic)
     near = [one.text for one in known if one.memory is not None and words & keys(one.text)][:MOST_COMPARED]
     mine = await ctx.embed_now(ending.evidence) if near else None
@@ -202,7 +202,7 @@ class _Search:
         self.meant: dict[Ending, str] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
-        """Retire the statements that each ending refers to."""
+        """Return the statements that the endings refer to, as retired."""
         for turn, ending in found:
             meant = self._meant(turn, ending)
             for one in meant:
@@ -228,7 +228,7 @@ class _Search:
         return [near[place] for place in akin(ending, [one.text for one in near], [known[one.text] for one in near])]
 
     def _said_before(self, turn: Turn, ending: Ending) -> list[_Statement]:
-        """Return the earlier statements: stored ones, waiting ones, and those of this batch."""
+        """Return the statements before an ending: stored ones, waiting ones, and those of this batch."""
         gone = {one.memory for one in self._retired}, {one.capture for one in self._retired}
         stored = [
             one
@@ -252,7 +252,7 @@ class _Search:
         return self._order.get(one.turn_id, -1) < self._order[turn.id] and one.at <= turn.time
 
     def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
-        """Return the last statement of this message or the one before it; if the ending names a rule, of the session."""
+        """Return the last statement of this message or the previous one; if the ending names a rule, of the session."""
         own = [one for one in said if one.turn_id == turn.id]
         if own:
             return own[-1:]
@@ -295,10 +295,11 @@ _NAMES_A_RULE = re.compile(
 
 
 async def retire(tx: aiosqlite.Connection, found: Ended, kept: Iterable[Memory | None], act: str = "") -> list[int]:
-    """Retire what was ended; return the ids of memories that left the index.
+    """Retire the ended statements; return the ids of memories that left the index.
 
-    If the same message states the new value, that supersedes the memory. Otherwise it is archived with the memories that
-    it had superseded; these return only if the retired statement was the last one ("scrap that").
+    If the same message states the new value, its memory supersedes the old one. Otherwise the old one is archived, with
+    the memories that it had superseded. These become valid again only if the sentence took back the last statement
+    ("scrap that").
     """
     made = [one for one in kept if one is not None and one.origin is Origin.USER]
     gone: list[int] = []
@@ -341,12 +342,12 @@ async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, ac
 
 
 def has_ended(memory: Memory, now: float) -> bool:
-    """Whether the time limit in a memory's own words is over: "until Friday", "this week"."""
+    """Whether the time limit in a memory's own words has passed: "until Friday", "this week"."""
     return (end := ends_at(memory.content, memory.said_at)) is not None and end <= now
 
 
 async def holding_hits(ctx: RecallContext, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
-    """Return the hits whose memories are valid now, for proactive surfacing."""
+    """Return the hits with memories that are valid now, for proactive surfacing."""
     held = {memory.id for memory in await in_force(ctx, [hit.memory for hit in hits], project_id, time())}
     return [hit for hit in hits if hit.memory.id in held]
 

@@ -1,7 +1,7 @@
 """Keeps one current value for each subject: a newer statement supersedes earlier ones that contradict it.
 
-The link is made in the transaction that stores the statement. Superseded memories stay in the store and are valid again
-if the newer one is undone.
+The link is made in the transaction that stores the statement. Superseded memories stay in the store and become valid
+again if the newer one is undone.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 50
-"""Nearest memories by words with which a statement is compared."""
+"""The most similar memories, by words, with which a statement is compared."""
 
 MOST_TERMS = 48
 
 MOST_NEAR = 8
 LIKENESS, MARGIN = 0.5, 0.08
-"""Least cosine between a reported change and its statement, and its least distance to the next statement."""
+"""The least cosine between a reported change and its statement, and the least lead over the next best statement."""
 
 ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Differences that make two statements be about different things."""
+"""Types of difference that make two statements be about different things."""
 
 SUPERSEDES = "SUPERSEDES"
 FOUND_BY = "rules"
 
 SURE, DOUBTFUL = 0.95, 0.5
-"""Confidence of the link to a replaced memory, and to a possibly replaced one."""
+"""The confidence of the link to a replaced memory, and of the link to a possibly replaced one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The memories that a statement replaces, and one that it may replace: the user is asked about that."""
+    """The memories that a statement replaces, and one that it may replace, about which the user is asked."""
 
     replaced: tuple[int, ...] = ()
     in_doubt: int | None = None
 
 
 async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str, *, sure: bool = True) -> Earlier:
-    """Return the active memories that a typed statement contradicts about the same subject.
+    """Return the active memories about the same subject that a typed statement contradicts.
 
-    A text that is not ``sure`` to be a statement is not compared by words of change and cosine alone.
+    If ``sure`` is false, the text may be no statement: then words of change and a cosine alone are not enough.
     """
     if candidate.origin is not Origin.USER or not ctx.settings.links:
         return Earlier()
@@ -74,9 +74,9 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
 
 
 async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) -> Earlier:
-    """Return the nearest statement that a reported change means, if both are about the same place.
+    """Return the most similar statement for a reported change, if both are about the same place.
 
-    It is in doubt if another one is as near.
+    The statement is in doubt if another one is as similar.
     """
     shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
     mine = await ctx.embed_now(content) if shared else None
@@ -107,7 +107,7 @@ def _replaced(content: str, known: Iterable[Memory]) -> Earlier:
 
 
 def _of_one_subject(found: Sequence[Memory]) -> bool:
-    """Whether some statements are about the same subject; else it is unclear which one is replaced."""
+    """Whether all statements are about the same subject; else it is unclear which one is replaced."""
     return all(
         same_statement(one.content, other.content, 1.0)
         or replaces(one.content, other.content)
@@ -117,7 +117,7 @@ def _of_one_subject(found: Sequence[Memory]) -> bool:
 
 
 def _sought(content: str) -> list[str]:
-    """Return the words of a statement and of the alternatives to its choice."""
+    """Return the words of a statement, and those of the alternatives to its choice."""
     told = claim(content)
     chosen = {_FAMILY_OF[word] for word in told.value | told.about if word in _FAMILY_OF} if told else set()
     others = [word for word, family in FAMILIES.items() if family in chosen and word.isalnum()]
@@ -128,7 +128,7 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 
 
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> list[int]:
-    """Let a memory supersede earlier ones; return the ids of those that it superseded.
+    """Make a memory supersede earlier ones; return the ids of those that it superseded.
 
     It supersedes nothing of a more trusted origin. For a pinned memory the link is only proposed.
     """
@@ -166,7 +166,7 @@ def _may_replace(new: Memory, old: Memory) -> bool:
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory) -> None:
-    """Link the two and withdraw a link in the other direction. A link that a person refused stays refused."""
+    """Link two memories and withdraw a link in the other direction. A link that a person refused stays refused."""
     status = "proposed" if old.pinned else "active"
     known = [link for link in await links.between(tx, new.id, old.id) if link.type == SUPERSEDES]
     for link in known:

@@ -1,8 +1,8 @@
-"""Asks the user at a start whether a new statement replaces an older one, and takes a typed "yes" or "no" as answer.
+"""Asks the user at a start whether a new statement replaces an older one, and accepts a typed "yes" or "no".
 
-The answer is the first prompt of the session that was shown the question, and nothing else: the assistant has said
+The reply is the first prompt of the session that was shown the question, and nothing else: the assistant has said
 nothing before it, so the word can't be meant for the assistant. Shown questions are kept in the daemon's memory only,
-with the client that showed them, so no file that a tool can write turns a prompt into an answer.
+with the client that showed them, so that no file that a tool can write turns a prompt into a reply.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 YES = frozenset("yes y yep yeah ja j oui o si sí sì sim s да はい ええ 是 是的 对 好 네 예".split())
 NO = frozenset("no n nope nein non não nao нет いいえ 否 不 不是 아니요 아니오".split())
-"""Words of the languages that statements are recognised in."""
+"""Words for "no" in the languages that statements are recognised in."""
 
 _WORD = re.compile(r"\s*(?P<word>\w+)\s*[.!\u3002\uff01]?\s*")
 
 LONGEST = 80
-"""Characters of each statement in a question, so that it stays one short line."""
+"""The characters of each statement in a question, so that it stays one short line."""
 
 REPLACED = "Replaced. Undo: `subconscious undo` in a terminal."
 KEPT_BOTH = "Kept both. Undo: `subconscious undo` in a terminal."
@@ -48,12 +48,12 @@ def answer_in(prompt: str) -> bool | None:
 
 
 def wording(question: Question) -> str:
-    """Return a question in words, without how to answer it."""
+    """Return the text of a question, without the words on how to answer it."""
     return f"does {within_quotes(question.new, LONGEST)} replace {within_quotes(question.old, LONGEST)}?"
 
 
 async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
-    """Return the line that asks at a start, and note that it was shown; "" where there is nothing to ask.
+    """Return the line that asks at a start, and record that it was shown; "" if there is nothing to ask.
 
     The client names its model at an interactive start only: in a headless session nobody could answer.
     """
@@ -71,7 +71,7 @@ async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
 
 
 async def describe(app: App, project_id: str, *, to_person: bool) -> OpenQuestion | None:
-    """Return the open question of a project for the terminal; the model is given numbers and no text."""
+    """Return the open question of a project for the terminal; a model gets its numbers and no text."""
     question = await takeovers.next_question(app.database, project_id)
     if question is None:
         return None
@@ -101,7 +101,7 @@ async def take_back(app: App, session_id: str) -> None:
 
 
 async def answer(app: App, entry: Entry, doubt: str) -> Said:
-    """Carry out the answer in a session's first prompt. Any other prompt leaves the question to a later start."""
+    """Carry out the reply in a session's first prompt. Any other prompt leaves the question to a later start."""
     session_id = entry.payload.session_id
     shown, is_yes = app.sessions.questions.take(session_id), answer_in(entry.payload.prompt)
     if shown is None or is_yes is None or doubt or shown.client != app.sessions.vouched.client_of(session_id):
@@ -128,7 +128,7 @@ async def _settle(app: App, entry: Entry, link_id: int, is_yes: bool) -> str:
 
 
 async def decide(app: App, link_id: int, is_yes: bool) -> Question | None:
-    """Carry out the user's answer to an open question; return the question, or None if it was not open any more."""
+    """Carry out the user's reply to an open question; return the question, or None if it was not open any more."""
     question = await takeovers.by_link(app.database, link_id)
     if question is None:
         return None
@@ -143,7 +143,7 @@ async def decide(app: App, link_id: int, is_yes: bool) -> Question | None:
 
 
 async def answer_in_review(app: App, project_id: str, is_yes: bool) -> str:
-    """Carry out an answer to the open question that was typed as a command; return what to show."""
+    """Carry out a reply to the open question that was typed as a command; return the text to show."""
     question = await takeovers.next_question(app.database, project_id)
     if question is None or await decide(app, question.link_id, is_yes) is None:
         return "Subconscious: no question is open in this project."
