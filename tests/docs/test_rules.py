@@ -38,7 +38,8 @@ RULES = [
     f"{proactive.MOST_BOUND} in a session, {proactive.BOUND_AT_ONCE} at once",
     f"as the start left of its {NOW.start_memories} and {NOW.start_tokens}",
     f"| unconfirmed memories | {unconfirmed.A_SESSION} of those above in a session",
-    f"at most {NOW.start_memories + NOW.session_surfaces} memories and {NOW.start_tokens + NOW.session_tokens} tokens",
+    f"at most {NOW.start_memories + NOW.session_surfaces} memories"
+    f" and {NOW.start_tokens + NOW.session_tokens} tokens in all",
     f"a frame of some {round(len(OPENING + CLOSING) / TOKEN, -1):g} tokens",
     f"none twice within {NOW.surface_cooldown_minutes:g} minutes",
     f"| standing rules | {NOW.start_memories // 2} |",
@@ -98,4 +99,5 @@ def test_the_readme_has_the_same_limits() -> None:
     assert found
     limits = [NOW.start_memories, NOW.start_tokens, NOW.session_surfaces, NOW.session_tokens]
     assert [int(number) for number in found.groups()] == limits
-    assert f"[{NOW.start_memories + NOW.session_surfaces} memories](docs/how-it-works.md#limits) at most" in readme
+    total = NOW.start_memories + NOW.session_surfaces
+    assert f"[In all](docs/how-it-works.md#limits): {total} memories" in readme
