@@ -196,7 +196,7 @@ _SIGNS = {
     "nakedret": r"^\s*return$",
     "nilerr": r"\berr [!=]= nil\b[^}]{0,200}\breturn nil\b",
     "nilnil": r"\breturn nil, nil\b",
-    "noctx": "calls that can take a context need one: exec.CommandContext, http.NewRequestWithContext",
+    "noctx": r"\bhttp\.(?:Get|Post|Head|NewRequest)\(|\bexec\.Command\(",
     "nolintlint": r"//\s?nolint",
     "paralleltest": _PARALLEL,
     "perfsprint": r"\bfmt\.(?:Sprintf|Errorf)\(",
