@@ -37,7 +37,6 @@ from subconscious.store.capture_rows import SessionRef as CapturePlace
 from subconscious.store.llm_requests import StoredRequest
 from subconscious.store.model_readings import Part, ReadingPosition, Span
 from subconscious.transcripts import State, read_turns
-from subconscious.wire.fields import list_of
 from subconscious.wire.imports import FileEstimate, ImportOffer, ModelEstimate, SourceFile
 
 PURPOSE = "import"
@@ -56,18 +55,6 @@ class CallTokens:
     input: int
     output: int
     most: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """The cost of an import with a provider, in dollars; None if unknown. ``batch`` is the cost in its own batches."""
-
-    provider: str
-    model: str
-    configured: bool
-    cost: float | None
-    batch: float | None
-    most: float | None
 
 
 def measure_of(settings: Settings) -> Measure:
@@ -101,7 +88,7 @@ async def price_tags(app: App, files: Sequence[SourceFile], *, whole: bool) -> M
         "tokens": round(sum(need.input + need.output for need in calls) * share),
         "estimated": share > 1.0,
         "cost_per_day": settings.cost_per_day,
-        "offers": list_of(ImportOffer, offers),
+        "offers": offers,
     }
 
 
@@ -116,20 +103,20 @@ def _configured(settings: Settings) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in PROVIDERS]
 
 
-def _offer(name: str, settings: Settings, needs: Sequence[CallTokens], share: float) -> Offer:
+def _offer(name: str, settings: Settings, needs: Sequence[CallTokens], share: float) -> ImportOffer:
     model_name = getattr(settings, f"{name}_model", "") or default_model(name)
     whole = _dollars(name, model_name, settings, [Usage(need.input, need.output) for need in needs], batch=False)
     batched = _dollars(name, model_name, settings, [Usage(need.input, need.output) for need in needs], batch=True)
     most = _dollars(name, model_name, settings, [need.most for need in needs], batch=False)
     batches = settings.native_batches and batched != whole
-    return Offer(
-        name,
-        model_name,
-        name in _configured(settings),
-        _scaled(whole, share),
-        _scaled(batched, share) if batches else None,
-        _scaled(most, share),
-    )
+    return {
+        "provider": name,
+        "model": model_name,
+        "configured": name in _configured(settings),
+        "cost": _scaled(whole, share),
+        "batch": _scaled(batched, share) if batches else None,
+        "most": _scaled(most, share),
+    }
 
 
 def _scaled(dollars: float | None, share: float) -> float | None:

@@ -251,15 +251,15 @@ async def _details(ctx: RecallContext, capture: Capture, sources: Sequence[int])
     hits = await recall(ctx, capture["content"], capture["project_id"], COMPARED_MEMORIES)
     similar = rules.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
     # A summary is similar to its sources, which is no reason to reject it.
-    similar = [one for one in similar if one.id not in (capture["memory_id"], *sources)]
+    similar = [one for one in similar if one["id"] not in (capture["memory_id"], *sources)]
     worth = ctx.calibration.at(capture["extractor"], capture["raw_confidence"], capture["kind"])
     return {
         **capture,
         "context": await asyncio.to_thread(rules.excerpt, capture, clean),
         "parts": rules.parts(capture, worth),
         "sources": list(sources),
-        "similar": [rules.likeness_fields(one) for one in similar],
-        "proposal": rules.proposal_fields(rules.propose(capture, similar)),
+        "similar": similar,
+        "proposal": rules.propose(capture, similar),
     }
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
-from typing import cast
 
 import aiosqlite
 
@@ -22,8 +21,7 @@ from subconscious.store import captures, consolidations, decisions, events, memo
 from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED
 from subconscious.text.same_statement import same_statement
 from subconscious.transcripts import read_turns
-from subconscious.wire import captures as wire
-from subconscious.wire.captures import Capture, ConfidenceParts
+from subconscious.wire.captures import Capture, ConfidenceParts, Likeness, Proposal
 from subconscious.wire.history import Event
 
 WAITING = "review"
@@ -55,26 +53,6 @@ PATTERN = "pattern"
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarMemory:
-    """A similar memory; ``likeness`` is from 0 to 1."""
-
-    id: int
-    kind: str
-    summary: str
-    content: str
-    likeness: float
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The decision that triage proposes to the person: approve, reject, edit or look."""
-
-    sort: str
-    decision: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class UndoEffect:
     """The effect of undoing a decision: the memory that was archived, and the memories that were restored."""
 
@@ -102,23 +80,25 @@ SINGLE_CASE = re.compile(
 WORD = re.compile(r"\w+")
 
 
-def propose(capture: Capture, similar: Sequence[SimilarMemory]) -> Proposal:
+def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
     """Classify a capture: a repetition, an attempt to steer, a momentary state, or one that needs a person."""
     content = capture["content"]
     for other in similar:
-        if capture.get("kind") == PATTERN != other.kind:
+        if capture.get("kind") == PATTERN != other["kind"]:
             continue  # a pattern is made of similar statements, so they are no duplicates of it
-        if same_statement(content, other.content, other.likeness):
-            return Proposal("duplicate", "reject", f"memory {other.id} says the same")
+        if same_statement(content, other["content"], other["likeness"]):
+            return {"sort": "duplicate", "decision": "reject", "why": f"memory {other['id']} says the same"}
     if INSTRUCTION.search(content) and capture["origin"] != Origin.USER:
-        return Proposal(
-            "instruction", "reject", "it reads like an instruction to whoever reads it, and you did not say it"
-        )
+        return {
+            "sort": "instruction",
+            "decision": "reject",
+            "why": "it reads like an instruction to whoever reads it, and you did not say it",
+        }
     if found := PASSING.search(content):
-        return Proposal("passing", "edit", f"it is only valid for a while: {found[0]!r}")
+        return {"sort": "passing", "decision": "edit", "why": f"it is only valid for a while: {found[0]!r}"}
     if found := SINGLE_CASE.search(content):
-        return Proposal("specific", "look", f"it is about one case: {found[0]!r}")
-    return Proposal("open", "look", "it needs your decision")
+        return {"sort": "specific", "decision": "look", "why": f"it is about one case: {found[0]!r}"}
+    return {"sort": "open", "decision": "look", "why": "it needs your decision"}
 
 
 def likeness(one: str, other: str, cosine: float = 0.0) -> float:
@@ -282,20 +262,16 @@ def parts(capture: Capture, worth: float) -> ConfidenceParts:
     return {"strength": capture["strength"], "raw": capture["raw_confidence"], "calibrated": worth}
 
 
-def likeness_fields(known: SimilarMemory) -> wire.Likeness:
-    """Return a similar memory as a result has it."""
-    return cast("wire.Likeness", asdict(known))
-
-
-def proposal_fields(proposal: Proposal) -> wire.Proposal:
-    """Return a proposal as a result has it."""
-    return cast("wire.Proposal", asdict(proposal))
-
-
-def similar_to(content: str, found: Iterable[tuple[Memory, float]]) -> list[SimilarMemory]:
+def similar_to(content: str, found: Iterable[tuple[Memory, float]]) -> list[Likeness]:
     """Return those of ``found`` (memory, cosine) that are likely enough to be similar, the most similar first."""
-    similar = [
-        SimilarMemory(memory.id, memory.kind, memory.summary, memory.content, likeness(content, memory.content, cosine))
+    similar: list[Likeness] = [
+        {
+            "id": memory.id,
+            "kind": memory.kind,
+            "summary": memory.summary,
+            "content": memory.content,
+            "likeness": likeness(content, memory.content, cosine),
+        }
         for memory, cosine in found
     ]
-    return sorted((one for one in similar if one.likeness >= SIMILAR), key=lambda one: (-one.likeness, one.id))
+    return sorted((one for one in similar if one["likeness"] >= SIMILAR), key=lambda one: (-one["likeness"], one["id"]))

@@ -72,7 +72,7 @@ class ConfidenceParts(TypedDict):
 
 
 class Likeness(TypedDict):
-    """A memory that says something similar to a capture."""
+    """A memory that says something similar to a capture; ``likeness`` is from 0 to 1."""
 
     id: int
     kind: str
@@ -82,7 +82,7 @@ class Likeness(TypedDict):
 
 
 class Proposal(TypedDict):
-    """What triage proposes for a capture."""
+    """What triage proposes for a capture. ``decision``: approve, reject, edit or look."""
 
     sort: str
     decision: str

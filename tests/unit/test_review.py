@@ -16,12 +16,12 @@ from subconscious.calibration.decisions import calibrate
 from subconscious.domain.hits import Surface
 from subconscious.domain.model import Admission, Decision
 from subconscious.review import rules
-from subconscious.review.rules import SimilarMemory
 from subconscious.settings.settings import Settings
 from subconscious.store import capture_statistics, captures, decisions, memories, review_queue, surfaces
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.wire.captures import Likeness
 from tests.support.candidates import make_candidate
 from tests.support.values import make_memory
 
@@ -32,8 +32,8 @@ def capture(content: str = "Amounts are integer cents.", origin: str = "user", *
     return {"content": content, "origin": origin, **more}
 
 
-def known(content: str, likeness: float = 0.95) -> SimilarMemory:
-    return SimilarMemory(5, "decision", content, content, likeness)
+def known(content: str, likeness: float = 0.95) -> Likeness:
+    return {"id": 5, "kind": "decision", "summary": content, "content": content, "likeness": likeness}
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def known(content: str, likeness: float = 0.95) -> SimilarMemory:
 )
 def test_triage_proposes(content: str, origin: str, sort: str, decision: str) -> None:
     proposal = rules.propose(capture(content, origin), [])
-    assert (proposal.sort, proposal.decision) == (sort, decision)
-    assert proposal.why
+    assert (proposal["sort"], proposal["decision"]) == (sort, decision)
+    assert proposal["why"]
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_a_duplicate_differs_neither_in_numbers_nor_negation(
     content: str, other: str, likeness: float, same: bool
 ) -> None:
     proposal = rules.propose(capture(content), [known(other, likeness)])
-    assert (proposal.sort == "duplicate") is same
+    assert (proposal["sort"] == "duplicate") is same
 
 
 def test_a_pattern_repeats_patterns_alone() -> None:
     proposed = capture("The lock file is stale.", kind="pattern")
     said = known("The lock file is stale.")
-    assert rules.propose(proposed, [said]).sort == "open"
-    again = SimilarMemory(6, "pattern", said.summary, said.content, 0.95)
-    assert rules.propose(proposed, [said, again]).sort == "duplicate"
+    assert rules.propose(proposed, [said])["sort"] == "open"
+    again: Likeness = {**said, "id": 6, "kind": "pattern"}
+    assert rules.propose(proposed, [said, again])["sort"] == "duplicate"
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.floats(-1, 1.5))
@@ -231,8 +231,8 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
     ],
 )
 def test_what_holds_elsewhere_or_binds_otherwise_is_no_duplicate(one: str, other: str) -> None:
-    assert rules.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
-    assert rules.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"
+    assert rules.propose(capture(one), [known(other, 0.99)])["sort"] != "duplicate"
+    assert rules.propose(capture(one), [known(one.rstrip("."), 0.99)])["sort"] == "duplicate"
 
 
 async def forget(database: Database, project: Project, names: list[str], reason: str, age_days: float = 0.0) -> None:

@@ -58,7 +58,6 @@ def test_every_result_is_typed() -> None:
         (decay.Verdict, Verdict),
         (decay.FadeResult, fading.Report),
         (imports.ImportFileResult, importing.ImportResult),
-        (imports.ImportOffer, with_model.Offer),
         (imports.ImportReadResult, with_model.QueuedReading),
         (links.Branch, graph.Branch),
         (links.LinkFields, model.Link),
