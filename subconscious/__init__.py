@@ -1,3 +1,3 @@
-"""Subconscious: the memory of Claude Code. The library; it runs no process of its own."""
+"""Subconscious: a memory for Claude Code. This package is the library; it runs no process of its own."""
 
 __version__ = "0.2.0"

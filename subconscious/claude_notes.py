@@ -1,8 +1,8 @@
 """Keeps searchable copies of the notes that Claude Code and Gemini CLI write for themselves, without writing to them.
 
-The copy of a note is a memory of the assistant that is only found and shown: it is not surfaced, because the client
-loads its notes itself, and it does not fade, merge or count for anything. It is removed with its file. A note that
-looks like an attack has no copy; `doctor` names it.
+The copy of a note is a memory of the assistant that is only found and shown. It is not given proactively, because the
+client loads its notes itself, and it does not fade, is not merged and counts for nothing. It is removed with its file.
+A note that looks like an attack has no copy; `doctor` names it.
 
 A project's folder is scanned after every event of its sessions, before every search, and now and then in between. A
 scan lists names and times, and costs less than a watcher for folders that come and go.
@@ -63,20 +63,20 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.knowledge")
 
 PAUSE = 60.0
-"""Seconds between two scans of the folders in use while nothing happens in them."""
+"""The seconds between two scans of the folders in use while nothing happens in them."""
 
 NOTES_PER_SCAN = 50
-"""Notes that one scan reads, because a search waits for it."""
+"""The notes that one scan reads, because a search waits for it."""
 
 NOTED = 600.0
-"""Seconds for which a scan without changes is not recorded again."""
+"""The seconds for which a scan without changes is not recorded again."""
 
 CONTENT_LENGTH = 4000
-"""Characters of a note that are searched and shown."""
+"""The characters of a note that are searched and shown."""
 SUMMARY_LENGTH = 100
 
 MOST_FOLDERS = 50
-"""Folders that are scanned between events: those with the latest events."""
+"""The folders that are scanned between events: those with the latest events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Read:
 
     @property
     def digest(self) -> str:
-        """A digest of its text; "" if it has no note."""
+        """Return a digest of the note's text; "" if the file has no usable note."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32] if self.note else ""
 
 
@@ -143,7 +143,7 @@ class ClaudeNotes:
         )
 
     async def with_client_texts_of(self, ctx: RecallContext, session: Session | None) -> RecallContext:
-        """The same for a stored session that is processed later."""
+        """Return the context with the texts that the client loads into a stored session, which is processed later."""
         if session is None:
             return ctx
         others = instructions_of(json.loads(session.options).get(VARIABLE, ""), session.transcript)
@@ -218,7 +218,7 @@ class ClaudeNotes:
 
 
 async def _note_scan(database: Database, place: NotesFolder) -> None:
-    """Record a scan for `doctor`; not every time, or each search would write."""
+    """Record a scan for `doctor`, but not every time: otherwise each search would write."""
     looked_at = (await claude_notes.folders(database, place.project_id)).get(place.folder, 0.0)
     if abs(time() - looked_at) > NOTED:
         async with database.write() as tx:
@@ -229,7 +229,7 @@ async def _note_scan(database: Database, place: NotesFolder) -> None:
 class Changes:
     """The existing files, by path, and the content of those that are new or changed.
 
-    ``more``: some of these are left for the next scan.
+    ``more`` is true if some new or changed files are left for the next scan.
     """
 
     present: Sequence[str]
@@ -238,7 +238,7 @@ class Changes:
 
 
 def _changed(folder: Path, known: Mapping[str, NoteRecord], rules: str) -> Changes:
-    """List a folder, and read the files that have changed. Run it in a thread."""
+    """Return the files of a folder, and the content of those that have changed. Run it in a thread."""
     stamps = {str(path): f"{stamp}:{rules}" for path, stamp in list_notes(folder).items()}
     fresh = {path: stamp for path, stamp in stamps.items() if path not in known or known[path].stamp != stamp}
     read: dict[str, Read] = {}
@@ -249,7 +249,7 @@ def _changed(folder: Path, known: Mapping[str, NoteRecord], rules: str) -> Chang
 
 
 def _read(path: Path, stamp: str) -> Read:
-    """Read, redact and check one note. An unusable one is not tried again until it changes."""
+    """Return one note, redacted and checked. A note that can't be used is read again only after it changes."""
     try:
         with ledger.reading("note"):
             text = clean(note_text(path))
@@ -270,9 +270,9 @@ def _read(path: Path, stamp: str) -> Read:
 async def _keep(
     database: Database, place: NotesFolder, found: Changes, gone: Sequence[NoteRecord], lost: Sequence[int]
 ) -> list[int]:
-    """Store the changes in one transaction; update the memories that left use.
+    """Store the changes in one transaction; return the ids of memories that are no longer in use.
 
-    ``lost`` copies have no file any more.
+    ``gone`` are the records of files that no longer exist, ``lost`` the ids of copies that belong to no file.
     """
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
@@ -298,7 +298,7 @@ async def _keep(
 async def _replace(
     tx: aiosqlite.Connection, place: NotesFolder, path: str, read: Read, old: NoteRecord | None
 ) -> list[int]:
-    """Store one file as it is now; return the id of the memory that this archived, if any."""
+    """Store the present content of one file; return the id of the memory that this archived, if any."""
     row = NoteRecord(place.project_id, path, "", read.stamp, problem=read.problem, read_at=time())
     if read.note is None:
         await claude_notes.save(tx, replace(row, name=Path(path).stem.casefold()))
@@ -331,7 +331,7 @@ async def _archive(tx: aiosqlite.Connection, memory_id: int, reason: str = "the 
 
 
 def _candidate(path: Path, note: Note, at: float) -> Candidate:
-    """Return a note as a candidate: the assistant's words, with its file as evidence."""
+    """Return a note as a candidate: the assistant's words, with the note's file as evidence."""
     content = cut(note.text, CONTENT_LENGTH)
     return Candidate(
         kind=note.kind,

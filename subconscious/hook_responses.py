@@ -1,4 +1,4 @@
-"""The responses that hooks print: answers to `ask` (docs/protocol.md)."""
+"""Composes the responses that hooks print: the daemon's reply to `ask` (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ from subconscious.system.projects import head, latest_commits, locate
 from subconscious.text.quoting import CLOSING, OPENING
 
 CATCH_UP = 0.3
-"""Seconds for which a start waits for entries that other sessions of the project have just written."""
+"""The seconds for which a start waits for entries that other sessions of the project have just written."""
 
 TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
-"""The events whose jobs may store memories."""
+"""The events with jobs that may store memories."""
 
 REMINDER_SECONDS = 7 * 86_400.0
-"""Seconds between two reminders of the review queue of a project."""
+"""The seconds between two reminders of a project's review queue."""
 
 COMPACT_CATCH_UP = 0.5
-"""Seconds for which a compaction waits until the text that it shortens has been read."""
+"""The seconds for which a compaction waits until the text that it shortens has been read."""
 
 COMPACT_TOKENS = 2000
-"""Tokens of what a compaction must keep. They are read once and enter no context."""
+"""The tokens of the memories that a compaction must keep. The client reads them once; they enter no context."""
 
 PROMPT_LETTERS = 4000
-"""Characters of a prompt that are searched with."""
+"""The characters of a prompt that are searched with."""
 
 TOLD_FADED = "told-faded"
 """The event that records that a user was informed of faded memories."""
@@ -89,7 +89,7 @@ CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a session had been given before a request. Row numbers, because clocks may be set back."""
+    """What a session had been given before a request, as row numbers, because clocks may be set back."""
 
     session_id: str
     newest: int
@@ -107,7 +107,7 @@ class Answers:
         self._sweep = sweep
 
     async def answer(self, entry: Entry, doubt: str) -> bytes:
-        """Return what a hook prints, empty for nothing; ``doubt`` says why the hook is not trusted, or ""."""
+        """Return what a hook prints, b"" for nothing; ``doubt`` is the reason why the hook is not trusted, or ""."""
         compose = ANSWERS.get(entry.event)
         if compose is None:
             return b""
@@ -151,10 +151,10 @@ class Answers:
     async def _greeting(
         self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0
     ) -> rules.Context:
-        """Return what a session starts with, and record it in the ledger.
+        """Return what a session is given at its start, and record it in the ledger.
 
-        After a compaction, the summary of the session replaces a hand-over. A resumed session knows what ended before
-        ``since``.
+        After a compaction, the summary of the session replaces a hand-over. A resumed session knows the sessions that
+        ended before ``since`` already.
         """
         session_id, folder = entry.payload.session_id, entry.payload.cwd or entry.folder
         branch, _ = await asyncio.to_thread(head, folder)
@@ -173,11 +173,11 @@ class Answers:
         return await surface_start(await self._ctx(entry), start)
 
     async def _ctx(self, entry: Entry) -> RecallContext:
-        """Return the context for what a session is given: it excludes what the client loads itself."""
+        """Return the context for giving memories to a session: it leaves out what the client loads itself."""
         return await self._app.notes.with_client_texts(self._app.recall_context(entry.options), entry)
 
     def _loaded(self, entry: Entry, context: rules.Context) -> str:
-        """Return the receipt for what a session was given at its start; "" if receipts are switched off."""
+        """Return the receipt, a line for the user, on what a session was given at its start; "" if receipts are off."""
         wanted = self._app.recall_context(entry.options).settings.receipts
         handed = context.handed[0].session if context.handed else None
         return receipt.loaded(context.groups, handed, time()) if wanted else ""
@@ -189,7 +189,7 @@ class Answers:
         return receipt.loaded((), handed, time()) if wanted else ""
 
     async def _remembered(self, entry: Entry, project: Project, session_id: str | None = None) -> str:
-        """Return the receipt for what was stored since the last one, in a session or in all of the project."""
+        """Return the receipt for memories stored since the last receipt, in a session or in all of the project."""
         if not self._app.recall_context(entry.options).settings.receipts:
             return ""
         stored = await receipts.pending(self._app.database, project.id, session_id)
@@ -250,7 +250,7 @@ class Answers:
         )
 
     async def _faded(self, project: Project) -> str:
-        """Return a line about memories that were archived automatically since the last one."""
+        """Return a line about memories that were archived automatically since the last such line."""
         since = await events.last_time(self._app.database, TOLD_FADED, "project", project.id)
         gone = await fading.count_faded(self._app.database, project.id, since)
         if not gone:
@@ -262,7 +262,7 @@ class Answers:
         return f"Subconscious: {gone} {what} archived ({seen})."
 
     async def _lost(self) -> str:
-        """Return a line about entries that were dropped, or a full disk, since the last one."""
+        """Return a line about dropped spool entries, or a full disk, since the last such line."""
         found = await losses.unreported(self._app.database)
         if not found:
             return ""
@@ -272,7 +272,10 @@ class Answers:
         return f"Subconscious: {what} (`subconscious doctor` looks at disk and spool)."
 
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
-        """Run a slash command; else give what fits the prompt, and the start if the session has not had it."""
+        """Return the response to a prompt: a slash command's output, or else relevant memories.
+
+        If the session has not had its start, the response contains the start.
+        """
         said = await takeovers.answer(self._app, entry, doubt)
         said = said if said.done else await commands.answer(self._app_of_commands, entry, project, doubt)
         stored = await self._remembered(entry, project, entry.payload.session_id)
@@ -325,12 +328,12 @@ class Answers:
         return context
 
     def _note_suppressed(self, session_id: str, event: str, context: rules.Context) -> str:
-        """Return what a session is given, and record what was suppressed for `why-surfaced`."""
+        """Return the text that a session is given, and record the memories that were not given, for `why-surfaced`."""
         self._app.sessions.suppressed.note(session_id, event, context.held)
         return context.text
 
     async def _file(self, entry: Entry, project: Project, doubt: str) -> bytes:
-        """Return memories bound to the file that a tool was used on, or memories about its error if it failed."""
+        """Return memories bound to the file that a tool was used on, or memories about the error of a failed tool."""
         ctx, payload = self._app.recall_context(entry.options), entry.payload
         if payload.error:
             return await self._error(entry, project, doubt)
@@ -354,7 +357,7 @@ class Answers:
         return output(entry.event, self._note_suppressed(payload.session_id, FAILED, context), "")
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
-        """Return the session that a session unknown until this prompt was forked from, or ""."""
+        """Return the session from which a new session was forked; "" if it was not forked or has had a prompt."""
         known = await sessions.get(self._app.database, entry.payload.session_id)
         if known is not None and known.started_at < entry.at:  # the job of this prompt may have been faster
             return ""
@@ -367,7 +370,7 @@ class Answers:
         return Before(session_id, newest, handed_over, await sessions.greeted_at(self._app.database, session_id))
 
     async def take_back(self, before: Before) -> None:
-        """Undo the record of a response that did not arrive, so that its content may be given again."""
+        """Undo the record of a response that did not arrive, so that its memories may be given again."""
         async with self._app.database.write() as tx:
             await surfaces.delete_after(tx, before.session_id, before.newest)
             await handovers.delete_after(tx, before.session_id, before.newest_handover)
@@ -409,12 +412,12 @@ ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] =
 
 
 def _listens(entry: Entry) -> bool:
-    """Whether a response reaches the session: one to a sub-agent only enters its own context."""
+    """Whether a response reaches the session: a response to a sub-agent only enters the sub-agent's context."""
     return bool(entry.payload.file) and not entry.payload.agent_id
 
 
 def _failed(payload: Payload) -> FailedCall:
-    """Return the failed call, which is compared with known failures and not stored."""
+    """Return the failed call of an event. It is compared with known failures and not stored."""
     given = {"command": payload.command, "file_path": payload.file}
     given |= {"skill": payload.called, "subagent_type": payload.called} if payload.called else {}
     return FailedCall(payload.tool_name, given, payload.error)
@@ -426,12 +429,12 @@ async def _occasion(entry: Entry, project: Project, event: str) -> SurfacingEven
 
 
 def _in_one_frame(first: str, second: str) -> str:
-    """Join two contexts in one frame; either may be ""."""
+    """Return two rendered texts as one, with a common opening and closing; either may be ""."""
     return first.removesuffix(CLOSING) + second.removeprefix(OPENING) if first and second else first or second
 
 
 def _news(folder: str) -> tuple[str, tuple[tuple[float, str], ...]]:
-    """Return the branch of a folder, and its latest commits."""
+    """Return the branch of a folder, and its latest commits: time and subject."""
     return head(folder)[0], tuple(latest_commits(folder))
 
 

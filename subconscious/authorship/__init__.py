@@ -1,1 +1,1 @@
-"""Who typed something: the user, the model, or a program that imitates one of them."""
+"""Determines who typed something: the user, the model, or a program that imitates one of them."""

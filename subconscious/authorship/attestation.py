@@ -1,6 +1,6 @@
 """Attests that a person typed a prompt: the client's own hook handed it over, or the client wrote it to its transcript.
 
-An entry in the spool proves nothing: any command of the model can put it there.
+A spool entry proves nothing: any command that the model runs can write one.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ VOUCHED = "vouched"
 """The event that marks a prompt as a person's, for this daemon and later ones."""
 
 KNOWN = "known"
-"""The event that marks a session as one of the client's."""
+"""The event that marks a session as started by the client."""
 
 EARLY = "early"
-"""The event that marks a prompt which its hook left in the spool before there was any daemon to verify the hook."""
+"""The event for a prompt that was spooled before any daemon ran that could verify its hook."""
 
 COMMANDED = "a command"
-"""The event's reason for a vouched prompt that the transcript will not repeat as a person's words."""
+"""The event's reason for an attested prompt that the transcript will not repeat as a person's words."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
 
 WRITTEN_SECONDS = 5.0
-"""Time that the client may take to write a prompt into its transcript."""
+"""The seconds that the client may take to write a prompt into its transcript."""
 
 SLACK_SECONDS = 60.0
-"""How far a transcript's time may precede the hook's."""
+"""The seconds by which a time in a transcript may precede the hook's time."""
 
 REVIEW = "/subconscious:review"
 JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
-"""The other commands that take a decision of a person's."""
+"""Commands, besides those of the review, with which a person decides something."""
 
 MARK = b"/subconscious:"
-"""A mark in transcript lines of our commands."""
+"""The text by which lines with commands of this plugin are found in a transcript."""
 
 _COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>")
 
 
 async def vouch(app: App, entry: Entry, caller: int) -> str:
-    """Check the hook that hands a prompt over; return why it is doubted, or vouch for the prompt and return ""."""
+    """Check the hook that hands a prompt over. Attest the prompt and return "", or return why the hook is doubted."""
     doubt = await asyncio.to_thread(doubt_of_hook, caller, app.home.root)
     if not doubt:
         said = entry.payload
@@ -70,13 +70,13 @@ async def vouch(app: App, entry: Entry, caller: int) -> str:
 
 
 def _may_decide(prompt: str) -> bool:
-    """Whether a prompt carries a decision, and does not only ask for the list."""
+    """Whether a prompt contains a decision, and does not only ask for the list."""
     words = prompt.strip()
     return bool(JUDGES.match(words)) or (words.startswith(REVIEW) and words != REVIEW)
 
 
 async def record_session(app: App, session_id: str) -> None:
-    """Record that a session is one of the client's, and of which client, for this daemon and later ones."""
+    """Record that the client started a session, and which client, for this daemon and later ones."""
     if not app.sessions.vouched.knows_session(session_id):
         return
     client = app.sessions.vouched.client_of(session_id)
@@ -87,7 +87,7 @@ async def record_session(app: App, session_id: str) -> None:
 
 
 async def knows_session(app: App, session_id: str) -> bool:
-    """Whether hooks of the client ran for a session, also at its start when no daemon was running.
+    """Whether the client's hooks ran for a session, possibly at a start while no daemon was running.
 
     A transcript, and a spool entry that names it, prove nothing: any process can write them.
     """
@@ -99,9 +99,9 @@ async def _is_on_record(app: App, session_id: str) -> bool:
 
 
 async def record_prompt(app: App, entry: Entry) -> None:
-    """Record that a prompt was vouched for, by the digest of its stored text.
+    """Record that a prompt was attested, by the digest of its stored text.
 
-    Another daemon may be the one that captures from it.
+    A later daemon may be the one that reads the prompt in the transcript.
     """
     if entry not in app.sessions.vouched or not app.recall_context(entry.options).settings.capture:
         return
@@ -118,7 +118,7 @@ async def record_prompt(app: App, entry: Entry) -> None:
 
 
 async def record_early_prompt(app: App, entry: Entry) -> None:
-    """Record a prompt that was spooled before there was any daemon, by the digest of its stored text."""
+    """Record a prompt that was spooled before any daemon ran, by the digest of its stored text."""
     if not entry.payload.prompt_id or not app.recall_context(entry.options).settings.capture:
         return
     with ledger.reading(f"session/{entry.payload.session_id}"):
@@ -129,10 +129,10 @@ async def record_early_prompt(app: App, entry: Entry) -> None:
 
 
 async def was_handed_over(app: App, entry: Entry) -> bool:
-    """Whether a hook of a person's client handed a prompt over; False as soon as the hook was refused.
+    """Whether a hook of a person's client handed a prompt over; False as soon as the hook is rejected.
 
     The entry is in the spool before its hook asks the daemon, so its job may start while the hook is still being
-    checked. A negative answer at that moment would drop the decision that the hook brings, so this waits.
+    checked. A negative result at that moment would drop the decision in the prompt, so this function waits.
     """
     deadline = monotonic() + WRITTEN_SECONDS
     while entry not in app.sessions.vouched and monotonic() < deadline:
@@ -143,7 +143,7 @@ async def was_handed_over(app: App, entry: Entry) -> bool:
 
 
 async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bool | None:
-    """Whether a person typed a command: True as soon as it is attested, None if its hook was refused meanwhile.
+    """Whether a person typed a command: True as soon as it is attested, None if its hook was rejected meanwhile.
 
     The transcript counts only if no daemon was running when the hook asked: any process can write both files.
     """
@@ -161,7 +161,7 @@ async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bo
 
 
 def is_in_transcript(entry: Entry, verb: str, text: str) -> bool:
-    """Whether the transcript has this command as typed, in a session that is not driven by a program."""
+    """Whether the transcript contains this command as typed, in a session that is not driven by a program."""
     try:
         with open_regular(entry.payload.transcript_path) as file:
             lines = (line.raw for line in whole_lines(file, 0, final=True) if line.raw and MARK in line.raw)
@@ -171,7 +171,7 @@ def is_in_transcript(entry: Entry, verb: str, text: str) -> bool:
 
 
 def command_line(content: str) -> tuple[str, str] | None:
-    """Return the verb and the arguments of our command in a line of the client's transcript; None for other lines."""
+    """Return the verb and the arguments of this plugin's command in a transcript line; None for other lines."""
     name = _COMMAND_NAME.search(content)
     if name is None:
         return None

@@ -1,6 +1,6 @@
 """Finds transcript lines that are marked as typed, although no hook of the client handed them over.
 
-Any command can write such a line. In sessions whose hooks hand prompts over, the other typed lines wait for a person.
+Any command can write such a line. In sessions with hooks that hand prompts over, all other typed lines wait for review.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 HOOK_SECONDS = 2.0
-"""Time for a prompt's hook to hand over a line that the client has just written: longer than any hook takes."""
+"""The seconds that a prompt's hook may take to hand over a line that the client wrote; no hook takes longer."""
 
 UNTYPED = "no hook of the client handed its prompt over"
-"""The reason why such words wait."""
+"""The reason why words from such a line wait."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
-    """Whether lines of a session need a hook that vouches for them. To be called before its transcript is read.
+    """Whether typed lines of a session count only if a hook attests them. Call it before reading the transcript.
 
-    A prompt that is vouched for afterwards says nothing about the lines that were read before it.
+    A prompt that is attested later says nothing about the lines that were read before it.
     """
     return not await knows_session(app, session_id) or bool(await _vouched_texts(app, session_id))
 
 
 async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
-    """Return the ids of the turns that nothing vouches for.
+    """Return the ids of the typed turns that nothing attests.
 
-    In a session without hooks these are all turns; where hooks vouch for prompts, those that no hook handed over. Of
-    the ``first`` turns that are read of a session, those before the first attested prompt are accepted, because no
-    daemon was running yet. If that prompt was a command, whose position no line shows, only those are accepted that
-    their hooks left in the spool before there was a daemon. Choices in a dialog are no prompts, and run no hook.
+    In a session without hooks these are all turns. Where hooks attest prompts, these are the turns that no hook handed
+    over. If ``first`` is true, the turns are the first that are read of a session, and those before the first attested
+    prompt are accepted, because no daemon was running yet. If that prompt was a command, no line shows its position;
+    then only turns are accepted that their hooks spooled before there was a daemon. Choices in a dialog are no prompts,
+    and run no hook.
     """
     if not await knows_session(app, session_id):
         return {turn.id for turn in turns}
@@ -62,13 +63,13 @@ def _is_vouched(app: App, session_id: str, turn: Turn, vouched: Collection[str])
 
 
 def fresh(turns: Sequence[Turn]) -> set[str]:
-    """Return the ids of the turns that were typed a moment ago: their hook may still be running."""
+    """Return the ids of the turns that were typed a moment ago, so that their hook may still be running."""
     now = time()
     return {turn.id for turn in turns if now - HOOK_SECONDS < turn.time <= now}
 
 
 async def _vouched_texts(app: App, session_id: str) -> set[str]:
-    """Return the digests of the session's vouched texts, recorded by this daemon or earlier ones."""
+    """Return the digests of the session's attested texts, recorded by this daemon or earlier ones."""
     return await _texts(app, VOUCHED, session_id)
 
 
@@ -77,7 +78,7 @@ async def _texts(app: App, mark: str, session_id: str) -> set[str]:
 
 
 def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:
-    """Return the candidates, with those of doubtful turns held back for a person."""
+    """Return the candidates; those from doubtful turns wait for a person."""
     return [hold(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
 
 

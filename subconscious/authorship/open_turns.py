@@ -1,9 +1,4 @@
-"""Finds out whether Codex's model was at work when a prompt came: then a command of the model may have written it.
-
-Codex starts hooks and commands alike, so that processes don't distinguish them. But it runs the hook of a prompt after
-it has written to its transcript that earlier turns have ended and that this one has begun. Only transcripts count that
-Codex has open, because a command can write others.
-"""
+"""Finds out whether Codex's model was at work when a prompt came: then one of its commands may have written it."""
 
 from __future__ import annotations
 
@@ -25,20 +20,20 @@ _MARKS = re.compile(
     rb'"type":"(?:response_item|event_msg","payload":\{"type":"(?:task_started|task_complete|turn_aborted))"'
 )
 _HEAD = 200
-"""Bytes of a line in which its type is."""
+"""The bytes at the beginning of a line that contain its type."""
 
 LONGEST = 64 << 20
-"""Bytes of a transcript that are read; of a longer one nothing is believed."""
+"""The most bytes of a transcript that is read; a longer one proves nothing."""
 
 WRITTEN_SECONDS, LOOK_SECONDS = 0.5, 0.05
-"""Time that Codex may take to write that a turn began, and between two looks."""
+"""The seconds that Codex may take to write that a turn began, and the seconds between two checks."""
 
 UNKNOWN = "Codex does not have the session's transcript open, so it can't be seen who typed it"
 BUSY = "it came while Codex was at work, when a command may have written it"
 
 
 def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
-    """Return why a prompt that a process hands over may be a command's; "" for the first one of a turn."""
+    """Return why a command may have written a prompt that a process hands over; "" if it is the first one of a turn."""
     client = _codex(pid)
     if client is None:
         return ""
@@ -61,7 +56,7 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
 
 
 def starts_hooks_like_commands(pid: int) -> bool:
-    """Whether a process runs for Codex, so that only a prompt which its transcript shows makes a session known."""
+    """Whether a process runs for Codex: then only a prompt that its transcript shows makes a session known."""
     return _codex(pid) is not None
 
 
@@ -71,7 +66,7 @@ def _codex(pid: int) -> peers.Process | None:
 
 
 def _open_transcripts(pid: int) -> dict[str, Path]:
-    """Return the transcripts that a process has open: their paths, and the links of the kernel to them."""
+    """Return the kernel's link to each transcript that a process has open, by path."""
     found: dict[str, Path] = {}
     try:
         for link in (peers.PROC / str(pid) / "fd").iterdir():
@@ -93,10 +88,10 @@ def _lines(file: Path) -> list[bytes]:
 
 
 class _Turns:
-    """The turns of a client that are open, and whether the one in question has already had a prompt."""
+    """The open turns of a client, and whether the present turn has already had a prompt."""
 
     def __init__(self, turn: str, since: float) -> None:
-        """``turn`` is the one of the prompt; turns of a client before ``since`` ended with it."""
+        """``turn`` is the id of the prompt's turn; the client's turns from before ``since`` have ended."""
         self._turn = turn
         self._since = since
         self._open: set[str] = set()
@@ -130,7 +125,7 @@ def _is_before(at: object, since: float) -> bool:
 
 
 def _events(lines: list[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the lines that say something about turns; any of them may be forged, and have any form."""
+    """Yield the lines about turns. Any of them may be forged, and have any form."""
     for raw in lines:
         if not _MARKS.search(raw, 0, _HEAD):
             continue

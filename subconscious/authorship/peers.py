@@ -42,7 +42,7 @@ REAPERS = frozenset(
         *(b"conmon", b"containerd-shim"),
     }
 )
-"""Programs besides process 1 that adopt processes whose parents have ended (names of at most 15 characters).
+"""Programs besides process 1 that adopt processes after their parents have ended (names of at most 15 characters).
 
 The kernel does not show which programs adopt (PR_SET_CHILD_SUBREAPER), so these are known by name.
 """
@@ -51,17 +51,18 @@ ENDED = (b"Z", b"X")
 """States of a process that has ended, but was not yet reaped by its parent."""
 
 STARTED = 19
-"""Index of the start time in /proc/PID/stat, counted after the name."""
+"""The index of the start time in /proc/PID/stat, counted after the name."""
 
 LONGEST_LINE = 64
-"""Ancestors that are read; a longer chain means a process that forks to hide."""
+"""The most ancestors that are read; a longer chain means a process that forks to hide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process as /proc shows it; ``started`` in clock ticks since boot.
+    """A process as /proc shows it; ``started`` is in clock ticks since boot.
 
-    ``server``: a client that serves several front ends, one of which may be a command's. ``readable`` is False if its
+    ``client`` is true for a coding agent. ``server`` is true for a client that serves several front ends, one of which
+    may be a command's. ``marked`` is true if a client started the process for its model. ``readable`` is false if its
     environment can't be read.
     """
 
@@ -85,7 +86,7 @@ def peer_of(link: socket.socket) -> int:
 
 
 def is_ours(link: socket.socket) -> bool:
-    """Whether the connected process is of the daemon's own user. Systems that don't show it rely on file modes."""
+    """Whether the connected process is of the daemon's user. Systems that don't show it rely on file modes."""
     return _credentials(link)[1] == os.getuid()
 
 
@@ -104,8 +105,8 @@ def _credentials(link: socket.socket) -> tuple[int, int]:
 def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = None) -> str:
     """Return why a process is not taken for a person at a terminal; "" if it is.
 
-    Without ``at_terminal`` it may also be something that a person set up outside of Claude Code, such as a script.
-    ``root`` is the state folder in question: sessions that use another one are ignored.
+    If ``at_terminal`` is false, it may also be something that a person set up outside of Claude Code, such as a script.
+    ``root`` is the state folder: sessions that use another one are ignored.
     """
     if sys.platform != "linux":
         return ""
@@ -147,9 +148,9 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
 
 
 def _is_nested(above: list[Process]) -> bool:
-    """Whether the first of these processes, a client, was started by another one.
+    """Whether a client, the first of these processes, was started by another client.
 
-    A launcher is the parent of its client and shares its session.
+    A launcher is the parent of its client and shares its terminal session.
     """
     launchers = next((at for at, process in enumerate(above) if not process.client), len(above))
     return any(process.client for process in above[launchers:]) or len({one.session for one in above[:launchers]}) > 1
@@ -158,7 +159,7 @@ def _is_nested(above: list[Process]) -> bool:
 def doubt_of_decision(pid: int, root: Path | None = None) -> str:
     """Return why a decision that a hook hands over needs a code; "" if the session's terminal shows a person.
 
-    The hook itself must have been checked (``doubt_of_hook``).
+    The hook itself must have been checked before (``doubt_of_hook``).
     """
     if sys.platform != "linux":
         return ""
@@ -200,10 +201,10 @@ def _name(client: Process) -> str:
 
 
 def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
-    """Return why a command of a session may have opened the terminal of a process; ``line`` has its ancestors too.
+    """Return why a command of a session may have opened the terminal of a process; "" if none can have.
 
-    The leader of a terminal's session opened it. A process on a terminal whose leader is not among its ancestors was
-    detached there.
+    ``line`` is the process with its ancestors. The session leader of a terminal opened it. A process on a terminal with
+    a leader that is not among its ancestors was detached there.
     """
     leader = next((process for process in line if process.pid == line[0].session), None)
     if leader is None:
@@ -214,7 +215,7 @@ def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
 
 
 def _began_during_a_session(process: Process, line: list[Process], root: Path | None) -> bool:
-    """Whether a process is younger than a running client that is not in its own ``line``."""
+    """Whether a process is younger than a running client that is not among its ancestors (``line``)."""
     own = {one.pid for one in line}
     return any(client.started < process.started for client in _clients(root) if client.pid not in own)
 
@@ -237,8 +238,8 @@ def _clients(root: Path | None) -> Iterator[Process]:
 def _looks_like_client(folder: Path) -> bool:
     """Whether a process has the name or arguments of a client.
 
-    Every prompt looks through all processes, and these two files take the kernel half the time of those that ``_read``
-    reads.
+    Every prompt examines all processes this way, and the two files take the kernel half the time of those that
+    ``_read`` reads.
     """
     try:
         words = _contents(folder / "cmdline").split(b"\0")
@@ -253,7 +254,7 @@ def _contents(file: Path) -> bytes:
 
 
 def _may_use(folder: Path, root: Path | None) -> bool:
-    """Whether a process may use a state folder; False only if its environment names another one."""
+    """Whether a process may use a state folder. False only if its environment names another one."""
     environment = _environment(folder)
     if root is None or environment is None:
         return True
@@ -272,7 +273,7 @@ def _inside(process: Process) -> bool:
 
 
 def _line(pid: int) -> Iterator[Process]:
-    """Yield a process and its ancestors, as far as they can be read."""
+    """Yield a process and its ancestors, as long as they can be read."""
     for _ in range(LONGEST_LINE):
         process = _read(pid)
         if process is None:

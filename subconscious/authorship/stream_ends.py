@@ -1,9 +1,9 @@
 """Finds the process that holds the other ends of a process's streams.
 
-The client reads its hooks through pairs of sockets, one per stream, and keeps the other ends. Of a command of its model
-it keeps at most the input's end, because the output goes to a file. This distinguishes a prompt that a command hands
-over from one of a real hook, although both are child processes of the client. The kernel returns the other end of a
-socket by netlink (sock_diag(7)).
+The client reads the output of its hooks through pairs of sockets, one per stream, and keeps the other ends. Of a
+command that its model runs, it keeps the end of the input at most, because the output goes to a file. This
+distinguishes a prompt that a command hands over from the prompt of a real hook, although both are child processes of
+the client. The kernel returns the other end of a socket by netlink (sock_diag(7)).
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether ``holder`` reads what a process writes: holds the other ends of its output and of one more stream.
-
-    The second is usually the error stream, which a shell may have moved while it redirects it; the input's other end is
-    closed as soon as the payload is written. True also if the system can't tell: other checks must suffice then.
-    """
+    """Whether ``holder`` reads what a process writes: it holds the other ends of the output and of one more stream."""
     if not _is_supported():
         return True
     streams = proc / str(pid) / "fd"
@@ -60,7 +56,7 @@ def _target(link: Path) -> str:
 
 
 def _other_end(stream: Path) -> str | None:
-    """Return the link of the other end: the paired socket of a socket, the same link for a pipe."""
+    """Return the kernel's link of the other end: the paired socket of a socket, the same link for a pipe."""
     match = _LINK.fullmatch(_target(stream))
     if match is None:
         return None
@@ -72,7 +68,7 @@ def _other_end(stream: Path) -> str | None:
 
 @cache
 def _is_supported() -> bool:
-    """Whether this system returns the pair of a socket, tested with a pair of our own."""
+    """Whether this system returns the other end of a socket, tested with a pair of sockets."""
     one, other = socket.socketpair()
     with one, other:
         return peer_inode(os.fstat(one.fileno()).st_ino) == os.fstat(other.fileno()).st_ino

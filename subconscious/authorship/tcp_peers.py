@@ -1,7 +1,7 @@
 """Identifies the process at the other end of a TCP connection on this machine.
 
 A Unix socket names its peer; a TCP socket does not. On Linux, /proc/net/tcp has the user and the inode of the peer's
-socket, and /proc/PID/fd shows which process holds it. Other systems have no /proc: there nobody is doubted.
+socket, and /proc/PID/fd shows which process holds it. Other systems have no /proc: there every process is accepted.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from subconscious.authorship.peers import PROC, doubt_of_person
 TABLE = Path("/proc/net/tcp")
 
 REMEMBERED = 256
-"""Connections whose result is kept: a browser opens a handful and uses them for many requests."""
+"""The connections with a remembered result: a browser opens a few and uses them for many requests."""
 
 TRIES = 3
-"""Readings of the table, and searches for a process, before a connection counts as unknown."""
+"""The readings of the table, and the searches for a process, before a connection counts as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TcpPeer:
 
 
 class TcpPeers:
-    """Why the process at the other end of a connection is not taken for a person's program."""
+    """Checks whether the process at the other end of a connection is a person's program."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -59,7 +59,7 @@ class TcpPeers:
         return self._known[peer.inode]
 
     def _remember(self, inode: int, holders: list[int]) -> None:
-        """Remember the doubts about each process that holds a socket: one that inherited it could use it, too."""
+        """Store the doubts about each process that holds a socket: a process that inherited it could use it, too."""
         doubts = (doubt_of_person(pid, at_terminal=False, root=self._root) for pid in holders)
         self._known[inode] = next(filter(None, doubts), "")
         if len(self._known) > REMEMBERED:
@@ -67,7 +67,7 @@ class TcpPeers:
 
 
 def peer_of_port(port: int, server_port: int) -> TcpPeer | None:
-    """Return the end of a connection between two ports of 127.0.0.1 that has ``port``; None if there is none."""
+    """Return the end at ``port`` of a connection between two ports of 127.0.0.1; None if there is none."""
     ends = [f"0100007F:{port:04X}".encode(), f"0100007F:{server_port:04X}".encode()]
     for line in TABLE.read_bytes().splitlines():
         fields = line.split()
@@ -77,7 +77,7 @@ def peer_of_port(port: int, server_port: int) -> TcpPeer | None:
 
 
 def holders_of(inode: int) -> Iterator[int]:
-    """Yield the processes of this user that have a socket open, as far as they can be seen."""
+    """Yield the ids of this user's processes that have a socket open, if they can be seen."""
     for folder in PROC.glob("[0-9]*"):
         # A process may end meanwhile, and those of others can't be read.
         with suppress(OSError):
@@ -90,7 +90,7 @@ def _holds(descriptors: Path, wanted: Path) -> bool:
 
 
 def _target(descriptor: Path) -> Path | None:
-    """Return what a descriptor stands for; None if it was closed meanwhile, which must not end the search."""
+    """Return the target of a file descriptor; None if it was closed meanwhile, which must not end the search."""
     try:
         return descriptor.readlink()
     except OSError:

@@ -1,10 +1,10 @@
 """Finds spool entries, written while no daemon was running, that a command of another session may have forged.
 
-Without a daemon nothing vouches for a hook, and a command can forge a whole session: its transcript and its entries, in
-the right order and over time. But it can't set back the kernel's change time of a file, and it can't undo that hooks
-have run for its own session. So an entry is doubted if another session, for which hooks ran before, is still running
-or has entries in the spool too, unless hooks ran for the entry's session as well. Nothing is lost: statements of the
-doubted session wait for a review, and once a hook runs for it, it is trusted like any other.
+Without a daemon nothing attests a hook, and a command can forge a whole session: its transcript and its entries, in the
+right order and over time. But it can't set back the kernel's change time of a file, and it can't undo that hooks have
+run for its own session. So an entry is doubted if another session, for which hooks ran before, is still running or has
+entries in the spool, too, unless hooks ran for the entry's session as well. Nothing is lost: statements of the doubted
+session wait for a review, and once a hook runs for the session, it is trusted like any other.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from subconscious.store import events
 
 @dataclass(frozen=True, slots=True)
 class SpoolEntry:
-    """An entry in the spool: the session that it claims, and its change time by the kernel's clock.
+    """An entry in the spool: the session that it claims, and its change time by the kernel's clock in seconds.
 
-    The change time is no earlier than the writing, and later if the mode was changed, as the daemon does to open files.
+    The change time is never before the writing. It is later if the mode was changed, as the daemon does to open files.
     """
 
     name: str
@@ -35,7 +35,7 @@ class SpoolEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClientSessions:
-    """The sessions of a client for which hooks ran, and the time since when its commands could write entries."""
+    """The sessions of a client for which hooks ran, and the time from which its commands could write entries."""
 
     since: float
     sessions: frozenset[str]
@@ -43,9 +43,9 @@ class ClientSessions:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The names of entries that a command of another session may have written, and of those of unknown sessions.
+    """The names of entries that a command of another session may have written, and of entries of unknown sessions.
 
-    No hook of an unknown session ever ran while a daemon was running, so its entries were there before any daemon.
+    No hook of an unknown session ran while a daemon was running, so its entries were written before any daemon ran.
     """
 
     doubted: frozenset[str] = frozenset()
@@ -68,7 +68,7 @@ async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
 
 
 async def _running(app: App) -> list[ClientSessions]:
-    """Return the running clients whose hooks ran; any other client may be the one of the entry itself."""
+    """Return the running clients for which hooks ran; any other client may be the one that wrote the entry."""
     clients = await asyncio.to_thread(running_clients, app.home.root)
     spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
     return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]

@@ -1,4 +1,4 @@
-"""The poisoning check: finds texts that are meant to steer the model that would remember them."""
+"""The poisoning check: finds texts that would steer a model that is given them as memories."""
 
 from subconscious.poisoning.check import check, check_text, rules_version
 

@@ -1,7 +1,7 @@
-"""Rules for orders that weaken or open a project: secrets in public places, doors for others, checks and reviews skipped.
+"""Rules for orders that weaken a project: publishing secrets, giving others access, skipping checks and reviews.
 
-They read like a team's conventions. A rule needs an order (a verb in its plain form, or what agents must do) and what
-makes it harmful; the same words in a report, a question or a prohibition are ordinary.
+Such orders read like a team's conventions. A rule needs an order (a verb in its plain form, or "agents must ...") and
+what makes the order harmful. The same words in a report, a question or a prohibition are harmless.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from subconscious.poisoning.rule import Rule, row
 MEDIUM = Level.MEDIUM
 
 _NOT = r"(?<!never )(?<!n't )(?<!not )(?<!no )(?<!to )(?<!of )(?<!could )(?<!would )(?<!can )(?<!they )(?<!we )(?<!i )(?<!the )"
-"""No prohibition, purpose or report before the verb."""
+"""A pattern that excludes a prohibition, a purpose or a report before the verb."""
 
 _NEAR = r"(?:[^.\n]|\.(?=\S))"
 _ADD = (

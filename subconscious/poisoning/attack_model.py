@@ -1,4 +1,4 @@
-"""A small linear model that estimates how much a text reads like an attack, by words, pairs, and classes of words.
+"""A small linear model of the probability that a text is an attack, from words, pairs, and classes of words.
 
 ``bench/poison_train.py`` makes its weights. It flags texts, and never blocks them.
 """
@@ -14,13 +14,13 @@ from subconscious.poisoning.word_classes import class_features
 from subconscious.text.linear import hashed, load_model, logistic, scaled_sum
 
 SIZE = 1 << 15
-"""Size of the table of hashed features."""
+"""The size of the table of hashed features."""
 
 FLAGS = 0.76
-"""Probability from which a text is flagged (medium)."""
+"""The probability from which a text is flagged (level medium)."""
 
 DOUBTS = 0.6
-"""Probability from which a text is doubtful (low)."""
+"""The probability from which a text is doubtful (level low)."""
 
 _TOKEN = re.compile(r"[^\W\d_]{1,24}(?:'[a-z]{1,3})?|\d{1,12}|[@!?:<>#\[\]{}$|`\"]")
 _MOST_TOKENS = 250
@@ -42,11 +42,11 @@ _NAMES = (
         " xpath ",
     ),
 )
-"""Addresses and paths with the words that replace them: a new text has others."""
+"""Patterns for addresses and paths, each with a word that replaces them: a new text has other addresses and paths."""
 
 
 def named_alike(text: str) -> str:
-    """Return a text in lower case with the same word for all addresses, and one for all paths."""
+    """Return a text in lower case, with one word in place of each address, and one in place of each path."""
     text = text[:4000].lower()
     for pattern, word in _NAMES:
         text = pattern.sub(word, text)
@@ -54,7 +54,7 @@ def named_alike(text: str) -> str:
 
 
 def features(text: str) -> Iterator[str]:
-    """Yield the words of a text, pairs, its first words, and classes; all numbers are one word, as are addresses."""
+    """Yield the features of a text: words, pairs, first words, classes. Numbers count as one word, as do addresses."""
     text = named_alike(text)
     found = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(text)][:_MOST_TOKENS]
     yield from found
@@ -71,7 +71,7 @@ def places(text: str) -> list[int]:
 
 
 def probability(text: str) -> float:
-    """Return how much a text reads like an attack, 0..1."""
+    """Return the probability, 0 to 1, that a text is an attack."""
     at = places(text)
     if not at:
         return 0.0

@@ -1,8 +1,8 @@
 """Tier 1 of the check: patterns and a small model, on every text that might be stored.
 
-A person's own words count one level less, and words that only tell the model how to behave count nothing: people talk
-like that. Words that would switch off instructions or safety count in full for everybody. The model only flags: it was
-trained on few sources, and errs on kinds of text that it has not seen.
+A finding in a person's own words counts one level less. Words that only tell the model how to behave count nothing in
+them: people talk like that. Words that would switch off instructions or safety count in full for everybody. The model
+only flags: it was trained on few sources, and errs on kinds of text that it has not seen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, NARROWED, RULES, SER
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
-"""The threat, and its lowest level, for which a person's own words are not lowered by a level."""
+"""The threat, and its lowest level, that count in full in a person's own words."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
@@ -36,21 +36,21 @@ _DISGUISES = (
 
 @cache
 def rules_version() -> str:
-    """Return the version of the rules and the model that verdicts are reached with."""
+    """Return the version of the rules and the model; it is stored with verdicts."""
     table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
     table += repr((IN_FULL, sorted(NARROWED), sweeping.PATTERNS))
     return hashlib.sha256(table.encode() + attack_model.weights()).hexdigest()[:12]
 
 
 def check(candidate: Candidate) -> Verdict:
-    """Check all texts of a candidate, with its origin."""
+    """Return the verdict on all texts of a candidate, with its origin taken into account."""
     typed = candidate.origin is Origin.USER
     findings = [finding for name, text in _parts(candidate) for finding in scan(text, part=name, typed=typed)]
     return verdict_of(findings, typed=typed)
 
 
 def check_text(text: str, *, typed: bool = False) -> Verdict:
-    """Check a text; ``typed`` if a person typed it."""
+    """Return the verdict on a text; ``typed`` is true if a person typed it."""
     return verdict_of(scan(text, typed=typed), typed=typed)
 
 
@@ -66,13 +66,13 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
 
 
 def _disarms(finding: Finding) -> bool:
-    """Whether a finding would switch off the instructions of later sessions, which also a person's words may not."""
+    """Whether a finding would switch off the instructions of later sessions, which even a person's words may not."""
     threat, level = IN_FULL
     return finding.threat is threat and finding.level.rank >= level.rank
 
 
 def _drops_and_more(found: Iterable[Finding]) -> bool:
-    """Whether words that drop some instructions come with another serious finding, such as a fetched command."""
+    """Whether a text asks to drop some instructions and has another serious finding, such as a downloaded command."""
     serious = {finding.rule for finding in found if finding.level.rank >= Level.MEDIUM.rank}
     return bool(serious & NARROWED and serious - NARROWED)
 
@@ -96,7 +96,7 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
 
 
 def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
-    """Return the findings in a text, one per rule; without ``learned``, those of the patterns only."""
+    """Return the findings in a text, one per rule. If ``learned`` is false, the model is not used."""
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
@@ -119,7 +119,7 @@ def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
 
 
 def _narrowed(rule: Rule, text: str, match: re.Match[str]) -> Rule:
-    """Return the rule, a level lower if the match is only about some things."""
+    """Return the rule for a match; its level is lower if the match is only about some things."""
     narrow = rule.narrows is not None and rule.narrows(text, match.start(), match.end())
     return replace(rule, level=rule.level.shifted(-1)) if narrow else rule
 

@@ -1,4 +1,4 @@
-"""Rules for imperatives that sound like ordinary work, but read secrets, run fetched code or install themselves."""
+"""Rules for imperatives that sound like plain work, but read secrets, run downloaded code or install themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that need context: the origin of the words, the stored memories, rejected statements."""
+"""Checks that need context: the origin of the words, the stored memories, and rejected statements."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""Share of common words from which two statements have one subject."""
+"""The share of common words from which two statements are about the same subject."""
 
 RECALLED = 0.6
-"""Share of a rejected text's hashes from which another text repeats it."""
+"""The share of a rejected text's hashes that another text needs to count as its repetition."""
 
 TOGETHER = 3
-"""Words per hash."""
+"""The words per hash."""
 
 MOST_PRINTS = 400
 
@@ -47,7 +47,7 @@ def with_context(
 
 
 def _mismatch(candidate: Candidate) -> Finding | None:
-    """Find a file or page that claims to know what the user wants."""
+    """Return a finding if a file or page claims to know what the user wants."""
     claim = _CLAIM.search(candidate.content) if candidate.origin.is_foreign else None
     if claim is None:
         return None
@@ -56,7 +56,7 @@ def _mismatch(candidate: Candidate) -> Finding | None:
 
 
 def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | None:
-    """Find a statement that contradicts a memory of a more trusted origin."""
+    """Return a finding if a statement contradicts a memory of a more trusted origin."""
     for memory in known:
         trusted = memory.origin.distrust < candidate.origin.distrust
         if trusted and contradicts(candidate.content, memory.content):
@@ -66,7 +66,7 @@ def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | N
 
 
 def contradicts(one: str, other: str) -> bool:
-    """Whether two statements have one subject and can't both be true."""
+    """Whether two statements are about the same subject and can't both be true."""
     return _alike(one, other) and _contrary(one, other)
 
 
@@ -76,7 +76,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _contrary(one: str, other: str) -> bool:
-    """Whether one contradicts the other. Another name, or another place where it applies, is no contradiction."""
+    """Whether one statement contradicts the other. A different name or place is no contradiction."""
     return bool(differences(one, other) & CONTRARY)
 
 
@@ -94,9 +94,9 @@ def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
 
 
 def _repeats(content: str, mine: frozenset[int], lesson: Lesson) -> bool:
-    """Whether a text repeats a rejected statement: by the same runs of words, or by the same meaning.
+    """Whether a text repeats a rejected statement: in the same runs of words, or with the same meaning.
 
-    The negation of a rejected statement is not refused; a double negation ("enable", "never disable") is. Another
+    The negation of a rejected statement is allowed; a double negation ("enable", "never disable") is not. Another
     number, name or place makes no difference, because an attacker changes these first.
     """
     if len(differences(content, lesson.content) & _TURNED) == 1:
@@ -109,7 +109,7 @@ _TURNED = frozenset(("negation", "opposite"))
 
 
 def prints(text: str) -> list[int]:
-    """Return hashes of the runs of words in a text, disguises removed; for a short text, one hash of all its words."""
+    """Return hashes of the runs of words in a text without disguises; for a short text, one hash of all its words."""
     words = [word.casefold() for word in _WORD.findall(views(text)[0].text)]
     runs = [words[at : at + TOGETHER] for at in range(max(1, len(words) - TOGETHER + 1))] if words else []
     return sorted({zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs})[:MOST_PRINTS]

@@ -1,6 +1,6 @@
-"""Finds words of the assistant that repeat a tool: the origin of repeated text is the tool.
+"""Finds words of the assistant that repeat the output of a tool: the origin of repeated text is the tool.
 
-Only repetitions in nearly the same words are found. For other wordings there are the gate and the patterns.
+Only repetitions in nearly the same words are found. Other wordings are left to the gate and the patterns.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from subconscious.transcripts.spoken_words import Span, Words, root, spoken_word
 from subconscious.transcripts.utterances import Source
 
 LOOKBACK = 2 << 20
-"""Bytes of a transcript before a statement that are searched for an earlier source."""
+"""The bytes of a transcript before a statement that are searched for an earlier source."""
 
 SHARE = 0.5
-"""Share of a statement's runs of words that a tool must have said earlier."""
+"""The share of a statement's runs of words that a tool must have printed earlier."""
 
 RUN = 4
 LONGEST_NAME = 8
 LONGEST = 4_000
-"""Characters of a quote that are searched for."""
+"""The characters of a quote that are searched for."""
 
 FEWEST = 4
-"""Words of prose that a sentence needs to be recognised."""
+"""The fewest words of prose of a sentence that can be recognised."""
 
 FEWEST_OF_A_CLAIM = 5
-"""Words, names included, that a claim needs to be recognised."""
+"""The fewest words, names included, of a claim that can be recognised."""
 
 SHORTEST_THING = 4
-"""Letters that a name needs to identify a subject."""
+"""The fewest letters of a name that identifies a subject."""
 
 LONGEST_COMMAND = 12
 
 HARMLESS = {("git", verb) for verb in ("add", "commit", "diff", "fetch", "log", "show", "stash", "status")}
-"""Commands without arguments that do no harm; Git's own hints name them before a session runs them."""
+"""Commands that do no harm without arguments; Git's own hints name them before a session runs them."""
 
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
@@ -57,7 +57,7 @@ _THING = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
-"""The beginning of a content that is no statement: the request that it answers, or a heading."""
+"""The beginning of a text that is no statement: the request that it answers, or a heading."""
 
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
@@ -74,21 +74,23 @@ _BARE = (
     r"|set|x)\b[\w ./:=@-]{0,80})"
 )
 _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
-"""Text that a shell could run: a command with arguments, with or without quotes."""
+"""A text that a shell could run: a command with arguments, with or without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.
 
-    ``copied``: the longest run of prose words that a tool had said earlier. ``retold``: the largest share of one of its
-    sentences that a tool had said in one place. ``grounded``: a tool named something that the content names.
-    ``foreign``: commands in the content that the session had not run on its own. ``anchored``: the content names
-    something in code that the session had read or written, comments excluded. ``prosaic``: the largest share of one of
-    its sentences, names included, that a tool had said in one place of prose; the smaller, the less likely the
-    statement is a claim of that prose. ``label``: the person's request, if the content begins with it. ``quiet``: the
-    content names nothing, and since the person's last message tools answered with code, names and values only, not with
-    a sentence that could have made the claim. ``approved``: a person approved it, as a plan or an answer.
+    ``copied`` is the length of the longest run of prose words that a tool had printed before. ``retold`` is the largest
+    share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool named something
+    that the content names. ``foreign`` are commands in the content that the session had not run of its own accord.
+    ``anchored`` is true if the content names something in code that the session had read or written, comments excluded.
+
+    ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one place of
+    prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if
+    the content begins with it. ``quiet`` is true if the content names nothing, and since the person's last message
+    tools printed only code, names and values, so no sentence that could be its source. ``approved`` is true if a person
+    approved the text, as a plan or an answer.
     """
 
     candidate: Candidate
@@ -113,10 +115,10 @@ def trace(
 ) -> list[Traced]:
     """Return the candidates with the evidence about their words; each transcript is read once.
 
-    ``spoken`` are the ids of turns of the assistant itself. Their words count as a tool's if a tool had answered
-    before, although the assistant may have worded them. ``confirmed`` are the ids of turns that a person approved: a
-    plan, an answered question. In them it does not matter that the assistant had said the same after a tool's answer;
-    a tool's own words remain a tool's.
+    ``spoken`` are the ids of the assistant's own turns. Their words count as a tool's if a tool had answered before,
+    although the assistant may have worded them. ``confirmed`` are the ids of turns that a person approved: a plan, an
+    answered question. In these turns it does not matter if the assistant had written the same after a tool's output.
+    Words that a tool printed remain the tool's.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -172,7 +174,7 @@ def _label(candidate: Candidate) -> str:
 
 
 def _is_typed(candidate: Candidate, said: _Sources) -> bool:
-    """Whether a person typed the beginning of a content."""
+    """Whether a person typed the beginning of a candidate's text."""
     runs, place = _runs(_label(candidate)), candidate.evidence.start
     return bool(runs) and all(said.before(run, place, (Source.PERSON,)) for run in runs)
 
@@ -192,22 +194,22 @@ def _copied(text: str, said: _Sources, place: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Where each run of words was said first and by whom, and the share of each sentence that was said in one place."""
+    """Where each run of words was written first and by whom, and the share of each sentence that was in one place."""
 
     places: Mapping[tuple[Source, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     claims: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     spoke: Sequence[tuple[int, bool | None]]
-    """Positions where a person (None) or a tool spoke, and whether the tool said a sentence; in order."""
+    """Positions where a person (None) or a tool wrote, and whether the tool wrote a sentence; in order."""
 
     def quiet(self, place: int) -> bool:
-        """Whether tools spoke, but not in sentences, between the person's last message and a position."""
+        """Whether tools wrote between the person's last message and a position, but no sentences."""
         before = [said for at, said in self.spoke[: bisect_left(self.spoke, place, key=itemgetter(0))]]
         since = list(takewhile(lambda said: said is not None, reversed(before)))
         return bool(since) and not any(since)
 
     def before(self, words: Words, place: int, sorts: Iterable[Source]) -> bool:
-        """Whether one of ``sorts`` said these words before a position in the transcript."""
+        """Whether one of the sources ``sorts`` wrote these words before a position in the transcript."""
         return any(self.places.get((sort, words), place) < place for sort in sorts)
 
     def own(self, command: Words, place: int) -> bool:
@@ -216,16 +218,16 @@ class _Sources:
         return ran < place and self.places.get((Source.TOOL, command), ran + 1) > ran
 
     def share(self, sentence: frozenset[str], place: int) -> float:
-        """Return the largest share of a sentence's words that a tool had said in one place earlier."""
+        """Return the largest share of a sentence's words that a tool had printed in one place before a position."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
     def claimed(self, claim: frozenset[str], place: int) -> float:
-        """Return the largest share of a claim that a tool had made in one place of prose earlier."""
+        """Return the largest share of a claim's words that a tool had printed in one place of prose before."""
         return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
 
     @classmethod
     def of(cls, file: str, candidates: Sequence[Candidate]) -> _Sources:
-        """Search the transcript for the words of the candidates."""
+        """Return where the transcript contains the words of the candidates."""
         starts = [candidate.evidence.start for candidate in candidates]
         span = Span(max(0, min(starts) - LOOKBACK), max(starts))
         wanted = {words for candidate in candidates for words in _wanted(candidate)}
@@ -261,10 +263,9 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
-    """Yield the claims of a content: the words of each sentence, with the file name in place of a path.
+    """Yield the claims of a text: the words of each sentence, with the file name in place of a path.
 
-    A heading or a fragment is no claim of its own, because its few words occur together in any long text: it is joined
-    with the next sentence.
+    A heading or a fragment is joined with the next sentence, because its few words occur together in any long text.
     """
     claims: list[frozenset[str]] = []
     short: frozenset[str] = frozenset()
@@ -284,7 +285,7 @@ def _roots(sentence: str) -> frozenset[str]:
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
-    """Yield the source files and symbols that a candidate's content names."""
+    """Yield the source files and symbols that a candidate's text names."""
     for match in _THING.finditer(candidate.content):
         words = tuple(words_of(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
@@ -292,7 +293,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 
 
 def _commands(candidate: Candidate) -> Iterator[Words]:
-    """Yield the commands that a candidate's content names."""
+    """Yield the commands that a candidate's text names."""
     for match in _COMMAND.finditer(candidate.content):
         words = tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND])
         if words and words not in HARMLESS:

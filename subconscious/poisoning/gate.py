@@ -1,4 +1,4 @@
-"""Applies verdicts to candidates. No candidate is dropped silently, and a check that fails does not count as passed."""
+"""Applies verdicts to candidates. No candidate is dropped silently, and a failed check does not count as passed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILED = "check-failed"
 
 
 def screen(candidate: Candidate, judge: Callable[[Candidate], Verdict] = check) -> Verdict:
-    """Check a candidate; if the check fails, the verdict requires a review."""
+    """Return the verdict on a candidate; if the check fails, the verdict requires a review."""
     try:
         return judge(candidate)
     except Exception as error:
@@ -27,7 +27,7 @@ def screen(candidate: Candidate, judge: Callable[[Candidate], Verdict] = check) 
 
 
 def apply_verdict(admission: Admission, verdict: Verdict) -> Admission:
-    """Return the admission with the verdict: medium requires a review, high and critical a quarantine."""
+    """Return the decision after a verdict: level medium requires a review, high and critical a quarantine."""
     judged = replace(admission, verdict=verdict)
     if admission.decision is Decision.DISCARD or verdict.level.rank < Level.MEDIUM.rank:
         return judged

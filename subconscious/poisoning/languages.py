@@ -1,8 +1,8 @@
-"""Rules for imperatives in other languages than English: send secrets, run fetched code, hide it from the user.
+"""Rules for imperatives in languages other than English: send secrets, run downloaded code, hide it from the user.
 
-A rule matches the words that such an order needs, in either order, because in several languages the verb ends the
-sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text is only matched against
-those of its alphabet.
+A rule matches the words that such an order needs, in any order, because in several languages the verb ends the
+sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text is only matched
+against the rows of its alphabet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
 class Family:
     """Languages with a common alphabet, and their words for the parts of the rules, as patterns.
 
-    Cues are plain words: any match of ``sending``, ``secret`` or ``hiding`` contains one of its cues.
+    The fields that end with ``_cues`` are plain words, separated by "|": any match of ``sending``, ``secret`` or
+    ``hiding`` contains one of its cues.
     """
 
     name: str
@@ -127,7 +128,7 @@ _LOAN = r"\.env\b(?!\.(?:ex|sam|tem|dist))|\bid_rsa\b|\.ssh\b|\.aws\b|\bkubeconf
 
 _LOAN_CUES = "env|id_rsa|.ssh|.aws|kubeconfig|key|token|secret|credentials|password"
 _PLACES = r"\b(?:pull|merge)[ -]requests?\b|\bprs?\b|\breadme\b|\bissues?\b|\bcommits?\b|\bslack\b|\bticket\b|\bgist\b|\bwiki\b"
-"""Public places whose names most languages borrow from English."""
+"""Public places with names that most languages borrow from English."""
 
 _ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"
 _FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
@@ -137,11 +138,11 @@ _FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|
 _NEVER = ("n'", "ne ", "no ", "nunca ", "não ", "jamais ", "nie ", "niemals ", "never ", "n't ", "not ")
 _NEVER_WITH = tuple(f"{word}把{gap}" for word in ("不要", "别", "勿", "不得", "禁止") for gap in ("", " "))
 _NOT_REFUSED = "".join(f"(?<!{word})" for word in (*_NEVER, *_NEVER_WITH))
-"""Nothing before a match forbids it."""
+"""A pattern that excludes a prohibition before a match."""
 
 
 _APART = r"(?:[^.。\n]|\.(?=\S))"
-"""A sign within a sentence."""
+"""A character within a sentence."""
 
 
 def _rows(family: Family) -> Iterator[Rule]:

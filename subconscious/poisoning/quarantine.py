@@ -13,7 +13,7 @@ IN_QUARANTINE = "(in quarantine)"
 
 
 async def refuse_held(database: Database, ids: Sequence[int]) -> None:
-    """Raise QuarantinedError if one of these memories is in quarantine: only a person may release or read it."""
+    """Raise QuarantinedError if one of the memories is in quarantine, because only a person may release or read it."""
     async with database.write() as tx:
         held = await captures.in_quarantine(tx, ids)
     if held:

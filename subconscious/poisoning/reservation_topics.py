@@ -1,7 +1,7 @@
 """Topics that an attacker needs and a finding about code can do without, as patterns.
 
-TOPICS apply to all statements of the assistant. ATTESTED_TOPICS apply to those that are attested by code, which may use
-words that are innocent about code, such as "off", "host" or "upload" (see `reservations.py`).
+TOPICS apply to all statements of the assistant. ATTESTED_TOPICS apply to statements that are attested by code. These
+may use words that are harmless about code, such as "off", "host" or "upload" (see `reservations.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LETTERS = 500
-"""Characters of each text that are searched: a finding has fewer."""
+"""The characters of each text that are searched: findings are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Topic:
 
 
 def topic_of(text: str, topics: Sequence[Topic]) -> str:
-    """Return the ``why`` of the first topic in a text, "" if there is none."""
+    """Return the ``why`` of the first topic in a text; "" if there is none."""
     return next((topic.why for topic in topics if topic.pattern.search(text[:LETTERS])), "")
 
 
@@ -249,4 +249,4 @@ ATTESTED_TOPICS = (
     ),
     TOPICS[8],
 )
-"""The part of each topic that is refused in attested statements, too: words that an attacker can't avoid."""
+"""The part of each topic that is also rejected in attested statements: words that an attacker can't avoid."""

@@ -1,12 +1,12 @@
 """Reasons not to give a statement of the assistant to sessions before it is confirmed.
 
-Some findings of an assistant were planted. Style does not distinguish its own words for a planted sentence from an honest
-finding, so all topics that an attacker needs are refused: commands, addresses, credentials, permissions, checks,
-policies. The remaining statements describe how the code in the project behaves.
+Some findings of an assistant come from planted text. Style does not distinguish the assistant's words for a planted
+sentence from an honest finding. So all topics that an attacker needs are rejected: commands, addresses, credentials,
+permissions, checks, policies. The remaining statements describe how the code in the project behaves.
 
 Evidence narrows the topics. A statement is attested if it names something in code that its session read or wrote,
-comments apart, and if no page, document, message or comment of the session claims the same. Then only the code itself
-could have planted it, and `ATTESTED_TOPICS` apply.
+comments excluded, and if no page, document, message or comment of the session claims the same. Then only the code
+itself could have planted it, and `ATTESTED_TOPICS` apply.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from subconscious.poisoning.reservation_topics import ATTESTED_TOPICS, LETTERS, 
 from subconscious.text.words import content_words, is_name
 
 KINDS = frozenset(("decision", "learning"))
-"""Kinds that state facts. The others are about a person's wishes, or about work in progress."""
+"""Kinds that state facts. Other kinds are about a person's wishes, or about work in progress."""
 
 REVIEWED_KINDS = KINDS | {"dead_end", "research"}
 """Kinds of a model's findings that state facts; the same checks of their words apply."""
 
 COPIED = 5
-"""Consecutive words of prose in a tool's output from which the tool counts as the author."""
+"""The number of consecutive words of prose in a tool's output from which the tool counts as the author."""
 
 RETOLD = 0.6
-"""Share of a sentence's words in one place of a tool's output from which the sentence counts as a repetition."""
+"""The share of a sentence's words in one place of a tool's output from which the sentence counts as a repetition."""
 
 ENGLISH = 8
-"""English text has at least one function word per so many words of prose."""
+"""The number of prose words among which English text has at least one function word."""
 
 EDITED = 4
-"""A statement is a list of edits if at least one of so many sentences reports an edit."""
+"""The number of sentences of which at least one reports an edit, in a statement that is a list of edits."""
 
 CLAIMED = 0.2
-"""Share of a sentence in one place of prose from which the sentence counts as a claim of that prose."""
+"""The share of a sentence in one place of prose from which the sentence counts as a claim of that prose."""
 
 CLAIMED_IN_QUIET = 0.2
-"""The same for a statement that names nothing, if tools answered with no sentence since the person's last message."""
+"""The same share for a statement that names nothing, if tools printed no sentence since the person's last message."""
 
 FEWEST_ATTESTED = 2
-"""Words of prose that an attested statement needs: its names carry the rest of the meaning."""
+"""The fewest words of prose in an attested statement: its names carry the rest of the meaning."""
 
 _GUESSED = "it is a guess"
 
@@ -53,13 +53,13 @@ _CODE = re.compile(r"`[^`\n]{1,200}`")
 _NAMED = re.compile(
     r"`[^`\n]{1,200}`|\b(?:GET|POST|PUT|PATCH|DELETE) (?=/)|\b(?:Bash|Edit|Glob|Grep|Read|Write) (?=(?:calls?|tools?)\b)"
 )
-"""Code, a request's method before its path, and a tool of the client's: names that would read as orders."""
+"""Code, a request's method before its path, and the client's tools: names that would read as orders."""
 _PATH = re.compile(r"(?<![\w./~-])(?:[\w-]{1,60}/){1,12}[\w-]{1,60}\.\w{1,8}\b(?![/.]\w)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 _TRAILER = re.compile(
     r"^(?:Co-authored|Signed-off)-by: [\w. -]{1,60} <[\w.+-]{1,60}@[\w.-]{1,60}(?:>$|\Z)", re.IGNORECASE | re.MULTILINE
 )
-"""A trailer of a commit message; evidence may be cut within it."""
+"""A trailer of a commit message; evidence may be cut off within it."""
 
 _ADVICE = re.compile(
     r"\b(?:should|must|shall|ought|needs?|wants?|has to|have to|had to|ensure|make sure|be sure|remember"
@@ -130,7 +130,7 @@ _SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|let me)\b")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The patterns that are refused in a statement, and the words of prose that it needs."""
+    """The patterns that are rejected in a statement, and the fewest words of prose that it must have."""
 
     topics: tuple[Topic, ...]
     advice: re.Pattern[str]
@@ -153,11 +153,11 @@ def is_attested(traced: Traced) -> bool:
 
 
 def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, news: bool = False) -> str:
-    """Return why a candidate may not be given to sessions before it is confirmed, "" if it may.
+    """Return why a candidate may not be given to sessions before it is confirmed; "" if it may.
 
-    ``reviewed``: it is given only if a model's review finds that its quote supports all of it. The review judges the
-    wording; origin and topics are checked here as well, because a model can be deceived. ``news``: it may report what
-    its session changed.
+    ``reviewed`` is true if the candidate is given only after a model's review has found that its quote supports all of
+    it. The review judges the wording; origin and topics are checked here as well, because a model can be deceived.
+    ``news`` is true if the candidate may report what its session changed.
     """
     candidate = traced.candidate
     screen = _screen_for(traced, reviewed=reviewed)
@@ -174,7 +174,7 @@ def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, new
 
 
 def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
-    """Return the patterns for a statement. One that a person approved was at least read by somebody."""
+    """Return the patterns for a statement. They are weaker if a person approved it, and so has at least read it."""
     if is_attested(traced) or (reviewed and traced.approved):
         return ATTESTED
     screen = QUIET if traced.quiet else STRICT
@@ -192,15 +192,15 @@ def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) ->
 
 
 def reserved(text: str) -> str:
-    """Return why hooks do not give the assistant's words, by their topic; "" if they may."""
+    """Return why the topic of a text forbids giving it to sessions; "" if it does not."""
     return topic_of(text, TOPICS)
 
 
 def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
-    """Return why a typed statement may not be given before the person confirms it, "" if it may.
+    """Return why a typed statement may not be given before the person confirms it; "" if it may.
 
-    It may have been pasted, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted``: the
-    text quotes somebody else, and must meet the rules for the assistant's findings.
+    It may have been pasted, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted`` is
+    true if the text quotes somebody else: then the rules for the assistant's findings apply.
     """
     if quoted:
         as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
@@ -212,11 +212,7 @@ def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str
 
 
 def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> str:
-    """Refuse topics, also in the evidence: dangerous evidence may be worded harmlessly.
-
-    ``read``: a person read the evidence and approved it; then only the wording counts, which sessions are given. The
-    trailer of a commit that the session made names who wrote it, and is no part of what the session found.
-    """
+    """Return the reason if a candidate or its evidence, which may be worse, has a rejected topic; else ""."""
     quote = "" if read else _TRAILER.sub("", candidate.evidence.quote)
     texts = (candidate.content, quote, candidate.rationale, candidate.summary)
     searched = (_PATH.sub("it", text[:LETTERS]) if screen.paths else text for text in texts)
@@ -225,14 +221,14 @@ def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> st
 
 
 def sentences(stated: str) -> Iterator[str]:
-    """Yield the sentences of a statement, with code and names replaced: they can't advise or guess."""
+    """Yield the sentences of a statement, with code and names replaced, because names neither advise nor guess."""
     for sentence in _SENTENCE.split(_NAMED.sub("it ", stated)):
         if len(content_words(sentence)) > 1:
             yield sentence
 
 
 def _by_language(candidate: Candidate) -> str:
-    """Refuse other languages than English: the patterns can't read them."""
+    """Return the reason if a candidate is not in English, the only language that the patterns can read; else ""."""
     stated = candidate.content
     plain = [word for word in content_words(_CODE.sub("it", stated)) if not is_name(word)]
     ascii_only = all(word.isascii() for word in content_words(stated) if not is_name(word))
@@ -242,7 +238,7 @@ def _by_language(candidate: Candidate) -> str:
 
 
 def _by_news(stated: str) -> str:
-    """Refuse lists of edits: they are in the history of the code, and soon outdated."""
+    """Return the reason if a statement is a list of edits, which Git has anyway and which is soon outdated; else ""."""
     found = list(sentences(stated))
     done = sum(bool(_DONE.match(sentence)) for sentence in found)
     edited = sum(bool(_EDITED.match(sentence)) for sentence in found)
@@ -283,6 +279,6 @@ def _by_evidence(traced: Traced, screen: Screen) -> str:
 
 
 def _plain_words(text: str, screen: Screen) -> int:
-    """Count the words that are not names; with ``screen.capitals``, a capitalised word is not a name."""
+    """Return how many words are not names; with ``screen.capitals``, a capitalised word is not a name."""
     words = content_words(text)
     return sum(not is_name(word) or (screen.capitals and word.isalpha() and word[1:].islower()) for word in words)

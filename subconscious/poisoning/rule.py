@@ -13,7 +13,7 @@ from subconscious.poisoning.views import fold
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. ``typed`` is False if a person's own words may match without harm ("from now on", "never")."""
+    """One rule. ``typed`` is false if a person's own words may match without harm ("from now on", "never")."""
 
     name: str
     threat: Threat
@@ -23,11 +23,11 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """Whether a match in a text is only about some things, and counts a level less."""
+    """A function that says whether a match in a text is only about some things, and so counts one level less."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled pattern. Compiled on first use, because all at once would delay the daemon's start."""
+        """Return the pattern, compiled on first use: compiling all patterns at once would delay the daemon's start."""
         return _compiled(self.source)
 
 
@@ -53,11 +53,11 @@ def row(
 
 
 _CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}
-"""Letters whose capital looks like a Latin letter and is folded to it: letter -> that Latin letter, in lower case."""
+"""Letters with a capital that looks like a Latin letter, each with that Latin letter in lower case."""
 
 _EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPITALS.items()})
 
 
 def _either(pattern: str) -> str:
-    """Return a pattern that matches words of those alphabets with a folded capital as well."""
+    """Return a pattern that also matches words of those alphabets with a folded capital."""
     return pattern if pattern.isascii() else pattern.translate(_EITHER)

@@ -1,7 +1,7 @@
 """The table of poisoning rules, one row each, matched on lower-case text without disguises.
 
 Every repetition has an upper bound, and so has the product of nested ones, so that no text takes long; a test reads the
-patterns. ``cues`` are plain words of which every match contains at least one: most rules are skipped by searching them.
+patterns. ``cues`` are plain words: every match contains at least one. Most rules are skipped because no cue is found.
 """
 
 from __future__ import annotations
@@ -297,10 +297,13 @@ CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues
 
 SERIOUS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.level.rank >= HIGH.rank)
 SERIOUS_CUES: tuple[str, ...] = tuple(sorted({cue for rule in SERIOUS for cue in rule.cues}))
-"""The rules for whole texts that are read a second time in case of a disguise: the plain reading applied the others."""
+"""The cues of the rules of level high and above.
+
+Only these rules are applied to a text that is read a second time because of a disguise.
+"""
 
 NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows is not None)
-"""Rules whose matches may count a level less."""
+"""The names of rules with matches that may count one level less."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """Rules that apply only to views from which a disguise was removed."""

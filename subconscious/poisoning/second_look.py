@@ -1,8 +1,8 @@
-"""Tier 2 of the check: a model's opinion on flagged texts, requested so that the text can't answer for the model.
+"""Tier 2 of the check: a model's opinion on flagged texts. The text can't influence the form of the model's reply.
 
-The text is sent as JSON between markers with a random number that it can't know; the answer is a choice of fixed
-words. On any failure the verdict of the first tier is kept. The model alone can't clear a text that the patterns find
-dangerous.
+The text is sent as JSON between markers with a random number that the text can't contain; the reply is a choice of
+fixed words. On any failure the verdict of the first tier is kept. The model alone can't clear a text that the patterns
+find dangerous.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ PURPOSE = "poisoning"
 VERSION = 1
 RULE = "second-look"
 LONGEST = 6_000
-"""Characters of each part of a note that are sent."""
+"""The characters of each part of a note that are sent. A note is a candidate or memory as the model is shown it."""
 
 LONGEST_NOTE = 12_000
-"""Characters of a whole note in the request, escapes included; they limit its tokens."""
+"""The most characters of a whole note in the request, escapes included; they limit its tokens."""
 
 LONGEST_REASON = 400
 
 SENT = ("kind", "content", "evidence", "rationale", "tags", "files", "origin")
-"""Fields of a note that are sent."""
+"""The fields of a note that are sent."""
 LEVELS = Literal["none", "low", "medium", "high", "critical"]
 THREATS = Literal[
     "none",
@@ -60,7 +60,7 @@ Note = Mapping[str, object]
 
 
 class Opinion(BaseModel):
-    """The only shape that an answer may have."""
+    """The JSON schema that the model's reply must match."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -71,9 +71,9 @@ class Opinion(BaseModel):
 
 
 async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
-    """Request a model's opinion on a flagged note; return the joint verdict, None if no provider can answer now.
+    """Return the joint verdict after a model's opinion on a flagged note; None if no provider can answer now.
 
-    An answer that can't be used leaves the first verdict unchanged: another request would cost money and fail again.
+    A reply that can't be used leaves the first verdict unchanged: another request would cost money and fail again.
     """
     try:
         opinion = await ask(request(note))
@@ -96,7 +96,7 @@ def request(note: Note) -> Request:
 
 
 def combined(verdict: Verdict, opinion: Opinion) -> Verdict:
-    """Combine both tiers. The opinion may raise the level freely, and lower it to medium at least from high."""
+    """Return the verdict of both tiers. The opinion may raise any level, but lower high and critical only to medium."""
     stated = Level(opinion.level)
     least = Level.MEDIUM if verdict.level.rank >= Level.HIGH.rank else Level.NONE
     level = max((stated, least), key=lambda one: one.rank)

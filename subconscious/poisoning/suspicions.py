@@ -1,4 +1,4 @@
-"""Explains why memories and captures may be poisoned, where a person decides about them."""
+"""Explains why memories and captures may be poisoned, for the person who decides about them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def suspicion(capture: Mapping[str, Any]) -> str:
 
 
 def noted(why: str | None) -> Suspicion:
-    """Return the field of a response row for a suspicion, no field without one."""
+    """Return the field of a response row for a suspicion; no field if ``why`` is empty."""
     return {"suspicion": why} if why else {}
 
 
 async def of_memories(database: Database, found: Sequence[Memory]) -> dict[int, str]:
-    """Return why memories may be poisoned, by id: from their captures, else from the latest check.
+    """Return why memories may be poisoned, by id, from their captures or else from the latest check.
 
     A person's approval does not remove the suspicion, because the words are unchanged; a release from quarantine does.
     """
@@ -52,13 +52,13 @@ async def of_ids(database: Database, ids: Iterable[int]) -> dict[int, str]:
 
 
 async def with_suspicions(database: Database, found: Sequence[Memory]) -> list[wire.Memory]:
-    """Return memories as a result has them, with the reasons why they may be poisoned."""
+    """Return memories in the form of a response, with the reasons why they may be poisoned."""
     suspected = await of_memories(database, found)
     return [fields_of(wire.Memory, memory, **noted(suspected.get(memory.id))) for memory in found]
 
 
 async def of_events(database: Database, events: Iterable[Event]) -> dict[tuple[str, str], str]:
-    """Return why the memories and captures of events may be poisoned, by subject and id."""
+    """Return why the memories and captures that events are about may be poisoned, by subject and id."""
     about = {(event["subject"], event["subject_id"]) for event in events}
     numbers = {name: [int(number) for subject, number in about if subject == name] for name in ("capture", "memory")}
     found = await memories.get_many(database, numbers["memory"])
@@ -69,12 +69,12 @@ async def of_events(database: Database, events: Iterable[Event]) -> dict[tuple[s
 
 
 def verdict_on(memory: Memory) -> Verdict:
-    """Check a stored memory as its capture was checked."""
+    """Return the verdict on a stored memory, checked like its capture."""
     return screen(as_candidate(memory), check)
 
 
 def _explained(found: Sequence[Memory], levels: Mapping[int, Level]) -> dict[int, str]:
-    """Return the stored levels with the reasons of today's rules; no reason if these find nothing."""
+    """Return the stored levels with the reasons of today's rules; without a reason if today's rules find nothing."""
     return {memory.id: _with_level(verdict_on(memory), levels[memory.id]) for memory in found}
 
 

@@ -1,7 +1,8 @@
-"""Distinguish words against all instructions of a model from words about some rules, as people give to their tools.
+"""Distinguishes attacks on all instructions of a model from statements about some rules.
 
-"Ignore all previous instructions" would disarm later sessions. "Ignore the rules of eslint in legacy" and "forget the
-earlier instructions about pnpm" are ordinary statements. Both match the same pattern, in every language.
+"Ignore all previous instructions" would switch off the instructions of later sessions. "Ignore the rules of eslint in
+legacy" and "forget the earlier instructions about pnpm" are harmless statements of a person. Both match the same
+pattern, in every language.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from subconscious.poisoning.views import fold
 
 REACH = 30
-"""Characters after a match that are read with it."""
+"""The characters after a match that are read with it."""
 
 _EARLIER = fold(
     r"\b(?:previo|anterior|arriba|acima|prece[dt]|ci-dessus|sopra|bisherig|vorherig|vorig|vorangeg|vorangehend|früher|obig|vorige|eerdere"
@@ -38,7 +39,7 @@ _SUBJECT = re.compile(
     r"(?![^.\n]{0,40}(?:safety|ethic|secur|permission|asking|confirm|approv|polic|content|harm))"
     r"(?!(?:all|any|every|this|these|that|you|me|now|everything)\b)[\w`\"'@./-]{2}"
 )
-"""What instructions are about, if that is no safety."""
+"""Words that name what the instructions are about, unless that is safety."""
 
 _PLACE = re.compile(
     r"^ (?:in|of|for|on|during|when|while) (?:(?:the|our|an?) )?(?!(?:this|these|those|that|all|every|any|now|you|me|session|conversation|chat|maintenance)\b)\w"
@@ -47,20 +48,20 @@ _SWEEPS = re.compile(r"\b(?:all|any|every|each|system|developer|operator|your)\b
 
 
 def is_partial(text: str, start: int, end: int) -> bool:
-    """Whether a match in another language than English is about some rules, not about all or those of the model."""
+    """Whether a match in a language other than English is about some rules, not about all rules or the model's."""
     said = text[start:end] + text[end : end + REACH].partition("\n")[0]
     return not (_WHOLE.search(said) or (_EVERY.search(said) and not _OF_TOOLS.search(said)))
 
 
 def names_subject(text: str, start: int, end: int) -> bool:
-    """Whether the instructions that a match would drop are those about one thing."""
+    """Whether a match is about instructions on one subject only."""
     return not _SWEEPS.search(text, start, end) and _SUBJECT.match(text[end : end + 80]) is not None
 
 
 def names_place(text: str, start: int, end: int) -> bool:
-    """Whether safety is switched off in one place of a product, not for the model."""
+    """Whether a match switches safety off in one place of a product, not for the model."""
     return not _SWEEPS.search(text, start, end) and _PLACE.match(text[end : end + 60]) is not None
 
 
 PATTERNS = (*(pattern.pattern for pattern in (_WHOLE, _EVERY, _OF_TOOLS, _SUBJECT, _PLACE, _SWEEPS)), REACH)
-"""All that verdicts depend on here."""
+"""All patterns and numbers here on which verdicts depend: they are part of the rules' version."""

@@ -1,6 +1,6 @@
-"""Removes disguises from a text: each view is one reading, with positions that lead back to the original text.
+"""Removes disguises from a text. Each result is a view, with positions that lead back to the original text.
 
-Everything is limited: how much is read, how deep payloads are decoded, how long they may be.
+Everything is limited: how much is read, how deep encoded texts (payloads) are decoded, how long they may be.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from urllib.parse import unquote
 
 LONGEST = 20_000
-"""Characters of a text that are read. Of a longer text its two ends are read, where a planted text is likely."""
+"""The characters of a text that are read. Of a longer text both ends are read, where planted text is likely."""
 
 MOST_DECODED = 8_000
 DEEPEST = 2
@@ -25,9 +25,9 @@ MOST_PAYLOADS = 8
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One reading of a text. ``places`` are the original positions of its characters, None if they are the same.
+    """A text without one disguise. ``places`` are the original positions of its characters, None if they are the same.
 
-    ``trick`` names the disguise that was removed, "" if there was none. ``within`` is the original span of a decoded
+    ``trick`` names the disguise that was removed; "" if there was none. ``within`` is the original span of a decoded
     payload.
     """
 
@@ -50,7 +50,7 @@ class View:
 
 
 def views(text: str) -> list[View]:
-    """Return the text without its disguises, then the payloads that may be hidden in it."""
+    """Return views of a text without its disguises, and views of the payloads that may be hidden in it."""
     plain = _plain(_ends(text))
     found = [plain]
     found += [view for look in (_joined, _leet, _turned, _rotated) if (view := look(plain)) is not None]
@@ -76,7 +76,7 @@ _LOOKALIKES = {
     "ᴍ": "m", "ɴ": "n", "ᴏ": "o", "ᴘ": "p", "ʀ": "r", "ꜱ": "s", "ᴛ": "t", "ᴜ": "u", "ᴠ": "v", "ᴡ": "w", "ʏ": "y",
     "ᴢ": "z", "\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-",
 }  # fmt: skip
-"""Letters of other alphabets that look like Latin ones, in addition to those that Unicode's normalization folds."""
+"""Letters of other alphabets that look like Latin ones, in addition to those that Unicode's normalisation folds."""
 
 _TAGS = range(0xE0020, 0xE007F)
 """Unicode's invisible tag characters: each represents an ASCII character."""
@@ -103,7 +103,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 
 
 def _plain(given: View) -> View:
-    """Fold letters that only look different, and drop invisible ones."""
+    """Return a view with look-alike letters folded and invisible characters dropped."""
     text = given.text
     if text.isascii():
         return given
@@ -128,7 +128,7 @@ _SPLIT = re.compile(r"(?<![^\s\"'(])[A-Za-z](?:[ .\-_*|][A-Za-z]){3,200}(?![A-Za
 
 
 def _joined(plain: View) -> View | None:
-    """Join words that are written letter by letter; two spaces separate words."""
+    """Return a view with words joined that were written letter by letter; two spaces separate words."""
     # A run stops at two spaces, which are kept.
     runs = list(_SPLIT.finditer(plain.text))
     if not runs:
@@ -154,7 +154,7 @@ _FEWEST_LEET = 3
 
 
 def _leet(plain: View) -> View | None:
-    """Read digits as the letters that they look like, if several words are written so."""
+    """Return a view with letters in place of the digits that look like them, if several words contain such digits."""
     if len(_LEET_WORD.findall(plain.text)) < _FEWEST_LEET:
         return None
     return View(plain.text.translate(_LEET), "digits in place of letters", plain.places)
@@ -164,7 +164,7 @@ _BACKWARDS = ("snoitcurtsni", "suoiverp", "erongi", "tpmorp metsys", "drawssap",
 
 
 def _turned(plain: View) -> View | None:
-    """Reverse a text that is written backwards."""
+    """Return a view of a text that is written backwards, reversed."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _BACKWARDS):
         return None
@@ -179,7 +179,7 @@ _ROTATION = str.maketrans(
 
 
 def _rotated(plain: View) -> View | None:
-    """Decode a text whose letters were shifted by thirteen."""
+    """Return a view of a text with its letters shifted back by thirteen."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _ROTATED):
         return None
@@ -233,7 +233,7 @@ class Coding:
 
 
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{24,8000}={0,2}|(?:[0-9A-Fa-f]{2} ?){16,4000}")
-"""A payload within a payload."""
+"""An encoded text within an encoded text."""
 
 CODINGS = (
     Coding("binary", "01", re.compile(r"(?<![01])[01]{8}(?:\s?[01]{8}){5,1500}(?![01])"), _bits),
@@ -249,7 +249,7 @@ CODINGS = (
 
 
 def _decoded(view: View, depth: int) -> list[View]:
-    """Return the payloads of a view, and those that are hidden in them."""
+    """Return the payloads of a view, and the payloads that are hidden in them."""
     found: list[View] = []
     for span, text, name in _payloads(view.text):
         within = view.span(*span)
@@ -277,7 +277,7 @@ def _payloads(text: str) -> Iterator[tuple[tuple[int, int], str, str]]:
 
 
 def _read(coding: Coding, payload: str) -> str:
-    """Return the text of a payload, "" if it is none: most long tokens are hashes and names."""
+    """Return the text that a payload encodes; "" if it encodes none: most long tokens are hashes and names."""
     try:
         raw = coding.decode(payload[:MOST_DECODED])
     except (ValueError, binascii.Error, OverflowError):

@@ -1,6 +1,7 @@
-"""Yields what a text does, by classes of words: "control", "off", "secret", "sink" and so on, in their order.
+"""Yields what a text does, as classes of words in their order: "control", "off", "secret", "sink" and so on.
 
-Words of a new writer are rarely those of the texts that the model was trained on; what they name often is.
+The model was trained on texts by other writers. New texts rarely use the same words, but often words of the same
+classes.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ _CLASSES = {
     r"|demo|internal|trust\w*|safe|harmless|pre-approved|legacy|temporar\w+|afterwards?|anyway|deprecated|flaky|feel|free|worry|purpose"
     r"|design|intention\w*|preserve",
 }  # fmt: skip
-"""English words of each class; a word may belong to several."""
+"""The English words of each class; a word may belong to several."""
 
 _TOKEN = re.compile(r"[a-z_][\w'-]{0,40}|[.;!?]|777")
 _MOST_TOKENS = 200
 NEAR, NEXT = 9, 3
-"""Words within which two classes belong together, and within which they are close."""
+"""The distances in words within which two classes count as a pair, and within which they are close."""
 
 
 @cache
@@ -68,7 +69,7 @@ def _classes_of(word: str) -> tuple[str, ...]:
 
 
 def class_features(lowered: str) -> Iterator[str]:
-    """Yield the classes in a text in lower case, and the pairs and triples of them within its sentences."""
+    """Yield the classes in a lower-case text, and their pairs and triples within its sentences."""
     sentence: list[tuple[int, str]] = []
     for at, word in enumerate(_TOKEN.findall(lowered)[:_MOST_TOKENS]):
         if word in ".;!?":

@@ -1,8 +1,8 @@
-"""Removes from a text what must not be stored: private spans, our injected text, secrets, and personal data by setting.
+"""Removes what must not be stored from a text: private spans, the plugin's own memories, secrets, personal data.
 
-All three are applied to every text first. Secrets are recognised by their format, by their context, and by the rules of
-gitleaks; each pattern is bounded, so that hostile input costs at most linear time. Patterns are compiled when first
-used.
+All of this is applied to every text first; personal data is removed if a setting says so. Secrets are recognised by
+their format, by their context, and by the rules of gitleaks. Each pattern is bounded, so that hostile input costs at
+most linear time. Patterns are compiled when first used.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ LONGEST_KEY = 4096
 
 
 async def load_policy(home: Home, database: Database, settings: Settings) -> None:
-    """Apply these settings, and the exceptions that a person made, to every text from now on."""
+    """Apply these settings, and the exceptions that a person allowed, to every text from now on."""
     strategies = {sort: str(getattr(settings, f"redact_{sort}")) for sort in (policy.SECRETS, *policy.PERSONAL)}
     key = await asyncio.to_thread(_key, home)
     known = policy.in_use().known if policy.in_use().key == key else KnownSecrets()
@@ -29,7 +29,7 @@ async def load_policy(home: Home, database: Database, settings: Settings) -> Non
 
 
 def _key(home: Home) -> bytes:
-    """Return the salt of the hashes. It is stored beside the database, so that a copy of that reveals nothing."""
+    """Return the key that salts the hashes. It is beside the database, so that a copy of the database reveals nothing."""
     path = home.root / "redaction.key"
     if is_missing(path):
         replace_file(path, secrets.token_hex(KEY_BYTES).encode())
@@ -40,7 +40,7 @@ def _key(home: Home) -> bytes:
 
 
 async def record_findings(database: Database, most: int) -> None:
-    """Write the findings since the last call into the log, which keeps at most ``most``."""
+    """Write the findings since the last call into the log, which keeps at most ``most`` findings."""
     if entries := ledger.take():
         found = [_finding(entry) for entry in entries]
         async with database.write() as tx:

@@ -12,19 +12,19 @@ _OWN = re.compile(r"<(/?)subconscious-memory(?:\s[^<>]{0,1000})?>", re.IGNORECAS
 
 
 def clean(text: str) -> str:
-    """Remove private spans, our own injected text, and secrets."""
+    """Return a text without private spans, memories that this plugin added, and secrets."""
     redacted = redact(cut_own(cut_private(text)))
     ledger.note(redacted.detections)
     return redacted.text
 
 
 def cut_private(text: str) -> str:
-    """Remove spans that the user marked as private, including nested ones; an unclosed one ends with the text."""
+    """Return a text without spans that the user marked as private. An unclosed span ends with the text."""
     return _cut_spans(text, _PRIVATE)
 
 
 def cut_own(text: str) -> str:
-    """Remove the memories that we injected into a session, so that they are not captured again."""
+    """Return a text without the memories that this plugin gave to a session, so that they are not captured again."""
     return _cut_spans(text, _OWN)
 
 

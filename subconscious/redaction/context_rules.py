@@ -39,7 +39,7 @@ _IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
 """Words between "password" and its value in a sentence."""
 
 _IS_UNSPACED = r"\s?(?:\u306f|\u662f|\u4e3a|\u70ba|\ub294|\uc740)[:\uff1a]?\s{0,3}"
-"""The same in Japanese, Chinese and Korean."""
+"""The same words in Japanese, Chinese and Korean."""
 
 _NO_VALUE = re.compile(
     r"[_-]?(?:files?|paths?|dir|urls?|uri|ids?|name|len(?:gth)?|size|types?|fields?|policy|min|max|count|limit|expir\w*|ttl|"
@@ -47,7 +47,7 @@ _NO_VALUE = re.compile(
     r"strength|required|enabled|usage|budget|cost|ref|arn|kind|class|index|column|keys?name|secretname|s)$",
     re.IGNORECASE,
 )
-"""Endings after which a secret's name is the name of something else."""
+"""Endings that turn the name of a secret into a name for something else, such as "_file"."""
 
 _TYPE = re.compile(
     r"(?:str|string|text|bytes?|u?int(?:\d+(?:array|_t)?)?|float\d*(?:array)?|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
@@ -106,7 +106,7 @@ def _symbol_key(match: re.Match[str], value: str) -> bool:
 
 
 def _is_set(match: re.Match[str]) -> bool:
-    """Whether a word is a value rather than a variable: it fills a line of settings, or has no spaces around "="."""
+    """Whether a word is a value, not a variable: it is on a line of settings, or has no spaces around "="."""
     text, start = match.string, max(0, match.start() - 80)
     if "=" in match[0] and not _LOOSE.search(match[0]):
         return _VALUE_END.match(text, match.end()) is not None
@@ -115,7 +115,7 @@ def _is_set(match: re.Match[str]) -> bool:
 
 
 def _secret_bare(match: re.Match[str], value: str) -> bool:
-    """Whether a value is a secret: random, or a word if it is assigned to an environment variable."""
+    """Whether a bare value is a secret: random, or a word if it is assigned to an environment variable."""
     if is_code(value):
         return False
     if _secret(match, value):
@@ -142,7 +142,7 @@ def _drawn_key(match: re.Match[str], value: str) -> bool:
 
 
 def _mentioned_key(match: re.Match[str], value: str) -> bool:
-    """Whether a random value some words after "key" is a secret; commit ids and digests are not."""
+    """Whether a random value a few words after "key" is a secret; commit ids and digests are not."""
     del match
     return is_random_key(value) and not _DIGEST.fullmatch(value)
 
@@ -180,7 +180,7 @@ def _bytes(match: re.Match[str], value: str) -> bool:
 
 
 def _braced(match: re.Match[str], value: str) -> bool:
-    """Whether a value is a password that was filled in between the braces of a placeholder."""
+    """Whether a value is a password that was written between the braces of a placeholder."""
     return _mixed(match, value.strip("{}"))
 
 
@@ -189,7 +189,7 @@ def _given_to_command(match: re.Match[str], value: str) -> bool:
 
 
 def _given(match: re.Match[str], value: str) -> bool:
-    """Whether a value is a password, where only a password can be."""
+    """Whether a value is a password, at a position where only a password can be."""
     del match
     return is_password(value) and value.lower() not in {"pass", "user", "pwd"}
 

@@ -1,4 +1,4 @@
-"""Base64-encoded texts that contain a secret."""
+"""Finds base64-encoded texts that contain a secret."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator
 from .rule import Span
 
 LONGEST = 8_000
-"""Characters of one encoded text; a longer one is read as several."""
+"""The characters of one encoded text; a longer one is read as several."""
 
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
-"""Characters that are decoded first: most long runs are hashes, names and pictures, whose bytes are not text."""
+"""The characters that are decoded first: most long runs are hashes, names and pictures, not encoded text."""
 
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
 def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
-    """Every run of base64 whose text contains a secret; ``kind_of`` returns the kind of a secret in a text, or ""."""
+    """Yield every run of base64 that encodes a secret; ``kind_of`` returns the kind of a secret in a text, or ""."""
     for run in _RUN.finditer(text):
         decoded = decode(run[0])
         if decoded and (kind := kind_of(decoded)):
@@ -28,7 +28,7 @@ def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
 
 
 def decode(run: str) -> str:
-    """The ASCII text that a run encodes, or ""."""
+    """Return the ASCII text that a run encodes; "" if it encodes none."""
     return _decoded(run) if _decoded(run[:_SAMPLE]) else ""
 
 
@@ -43,7 +43,7 @@ def _decoded(run: str) -> str:
 
 
 def spellings(value: str) -> Iterator[str]:
-    """The base64 forms of a single value, without the padding."""
+    """Yield the base64 forms of a single value, without the padding."""
     raw = value.encode("utf-8", "surrogatepass")
     yield base64.b64encode(raw).decode().rstrip("=")
     yield base64.urlsafe_b64encode(raw).decode().rstrip("=")

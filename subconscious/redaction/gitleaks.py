@@ -18,14 +18,14 @@ VERSION = "8.30.1"
 OURS = frozenset(
     {"curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml", "nuget-config-password", "private-key"}
 )
-"""Rules that we replace by our own: on hostile text, theirs cost more than linear time in a backtracking engine."""
+"""Gitleaks rules that this project replaces: on hostile text, they take more than linear time in Python."""
 
 _BEFORE = re.compile(r"[\w.-]*$")
 _LEAD = r"[\w.-]{0,50}?"
-"""Optional text before a keyword: it is never removed, and costs fifty steps at each character of a text."""
+"""Optional text before a keyword. It is not needed, and would cost fifty steps at each character of a text."""
 
 MOST_REPEATS = 1024
-"""Upper bound given to unbounded repeats; the caller extends truncated matches to their real end."""
+"""The upper bound that replaces unbounded repeats; the caller extends truncated matches to their real end."""
 
 _ENDLESS = re.compile(r"\{(\d+),\}|[*+]")
 _FLAGS = re.compile(r"\(\?([ims]{1,3})\)")
@@ -35,7 +35,7 @@ Allowed = Callable[[re.Match[str], str], bool]
 
 
 def rules() -> Iterator[Rule]:
-    """All rules, in the order of their file."""
+    """Yield all rules, in the order of their file."""
     import tomllib  # imported when the first text is redacted, so that no start waits for it
 
     book = tomllib.loads(Path(__file__).with_name("gitleaks.toml").read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def _is_secret(least: float, allowed: tuple[Allowed, ...], match: re.Match[str],
 
 
 def _allowance(row: dict[str, Any]) -> Allowed:
-    """Return a test for allowed matches. If a condition is not about the text (a path), nothing is allowed."""
+    """Return a function that says whether a match is allowed. A condition that is not about the text allows nothing."""
     patterns = [python_pattern(each) for each in row.get("regexes", ())]
     words = tuple(word.lower() for word in row.get("stopwords", ()))
     target = row.get("regexTarget", "secret")
@@ -80,27 +80,27 @@ def _allowance(row: dict[str, Any]) -> Allowed:
 
 
 def _with_lead(match: re.Match[str]) -> str:
-    """The match with the text before its keyword (see ``_LEAD``)."""
+    """Return the match with the text before its keyword (see ``_LEAD``)."""
     lead = _BEFORE.search(match.string[max(0, match.start() - 50) : match.start()])
     return (lead[0] if lead else "") + match[0]
 
 
 def _line(match: re.Match[str]) -> str:
-    """The line in which a match begins, limited to its surroundings."""
+    """Return the line in which a match begins, up to a limited length."""
     start = match.string.rfind("\n", max(0, match.start() - 500), match.start()) + 1 or max(0, match.start() - 500)
     return match.string[start : match.end() + 500].partition("\n")[0]
 
 
 def python_pattern(pattern: str) -> str:
-    """Convert a pattern: flags in the middle get a group, brackets in classes an escape, and repeats an upper bound.
+    """Return a pattern for Python: a group for flags in the middle, escaped brackets in classes, bounded repeats.
 
-    The upper bound makes a backtracking engine take linear time.
+    The upper bound of repeats makes a backtracking engine take linear time.
     """
     return _Converter(pattern).converted()
 
 
 class _Converter:
-    """Walks a pattern. In Go a flag applies to the end of its group, including all following alternatives."""
+    """Converts a pattern, element by element. In Go a flag applies up to the end of its group and alternatives."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -108,7 +108,7 @@ class _Converter:
         self._scopes: list[list[str]] = [[]]
 
     def converted(self) -> str:
-        """The pattern for Python."""
+        """Return the pattern for Python."""
         at = 0
         while at < len(self._pattern):
             at += self._step(at)

@@ -1,4 +1,4 @@
-"""Recognises known secrets again: by value in the same text, and by hash in other texts."""
+"""Recognises secrets that were found before: by value in the same text, and by hash in other texts."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .rule import Span
 
 KIND = "known secret"
 SHORTEST, LONGEST = 8, 200
-"""Lengths of values that are recognised by their hash."""
+"""The shortest and the longest value, in characters, that is recognised by its hash."""
 
 MOST_VALUES = 100
-"""Different values of one text that are searched for again."""
+"""The different values of one text that are searched for again."""
 
 MOST_BOUNDS = 16
-"""Positions at which a value may begin in one run of characters without whitespace."""
+"""The positions at which a value may begin in one run of characters without whitespace."""
 
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
 _BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")
 
 
 def repetitions(text: str, found: Iterable[tuple[str, str]]) -> Iterator[Span]:
-    """Every other occurrence of values (with their kinds) that were found in a text, plain and in base64."""
+    """Yield every other occurrence of the values (with their kinds) found in a text, plain and in base64."""
     values = {value: kind for value, kind in found if is_repeatable(value)}
     for value, kind in list(values.items())[:MOST_VALUES]:
         for spelling in (value, *encoded.spellings(value)):
@@ -42,15 +42,12 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 
 def _joins(text: str, behind: int, edge: str) -> bool:
-    """Whether the character before ``behind`` continues the word at the edge of a value."""
+    """Whether the character before ``behind`` belongs to the same word as the edge of a value."""
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 
 class KnownSecrets:
-    """Hashes and lengths of secret values, never the values; only of values that can't be ordinary words.
-
-    ``generation`` grows with each new value: stored data is then scanned again.
-    """
+    """Hashes and lengths of secret values, never the values themselves; none of values that could be plain words."""
 
     def __init__(self) -> None:
         self._by_length: defaultdict[int, set[str]] = defaultdict(set)
@@ -64,18 +61,18 @@ class KnownSecrets:
                 self._by_length[length].add(digest)
 
     def add(self, length: int, digest: str) -> None:
-        """Recognise a value from now on."""
+        """Recognise a value, by length and hash, from now on."""
         if SHORTEST <= length <= LONGEST and digest not in self._by_length[length]:
             self._by_length[length].add(digest)
             self.generation += 1
 
     def pop_changed(self) -> bool:
-        """Whether a value was added since the last call."""
+        """Return whether a value was added since the last call."""
         last, self._last_generation = self._last_generation, self.generation
         return last != self._last_generation
 
     def find(self, text: str, digest: Callable[[str], str]) -> Iterator[Span]:
-        """Every occurrence of a known value between whitespace, quotes or punctuation."""
+        """Yield every occurrence of a known value between whitespace, quotes or punctuation."""
         lengths = {length for length in list(self._by_length) if self._by_length[length]}
         for run in _RUN.finditer(text) if lengths else ():
             for start, end in _pieces(run[0], lengths):
@@ -85,7 +82,7 @@ class KnownSecrets:
 
 
 def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The parts of a run, between boundaries, that have one of the lengths."""
+    """Yield the parts of a run, between boundaries, that have one of the lengths."""
     bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
     starts = {0, *(place for span in bounds for place in span)}
     ends = {len(run), *(place for span in bounds for place in span)}

@@ -1,4 +1,4 @@
-"""Findings of redaction, without the values, buffered until the daemon stores them."""
+"""Buffers findings of redaction, without the values, until the daemon stores them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import policy
 from .redactor import Detection
 
 MOST = 2000
-"""Buffered entries, at most; older ones are dropped."""
+"""The most buffered findings; older ones are dropped."""
 
 _place: ContextVar[str] = ContextVar("place", default="")
 _entries: deque[Entry] = deque(maxlen=MOST)
@@ -21,7 +21,7 @@ _entries: deque[Entry] = deque(maxlen=MOST)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One finding: when and where (``session/...``, ``memory/12``; "" if unknown)."""
+    """One finding: when, and where (``session/...``, ``memory/12``; "" if unknown)."""
 
     at: float
     place: str

@@ -1,4 +1,4 @@
-"""Redaction of the log: no secrets, and only type and location of errors whose message may quote a text."""
+"""Redacts the log: no secrets, and only the type and location of errors with messages that may quote a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subconscious.context.entry import BrokenEntryError
 from subconscious.domain.errors import SubconsciousError
 
 SAFE_ERRORS = (SubconsciousError, OSError, sqlite3.Error, BrokenEntryError, ImportError, TimeoutError)
-"""Errors whose messages are about files, tables and remedies; others may quote their input."""
+"""Errors with messages about files, tables and remedies; messages of other errors may quote their input."""
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -20,14 +20,14 @@ class RedactingFormatter(logging.Formatter):
     """Formats a record and redacts the result."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, or the lines of a traceback, without secrets."""
+        """Return the line, or the lines of a traceback, without secrets."""
         # Imported only now: a daemon without log messages must not wait for the patterns.
         from subconscious.redaction import cut_private, redact
 
         return redact(cut_private(super().format(record))).text
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the name is logging's
-        """The location and description of an error."""
+        """Return the location and a description of an error."""
         _, error, frames = ei
         if error is None:
             return ""
@@ -35,5 +35,5 @@ class RedactingFormatter(logging.Formatter):
 
 
 def describe_error(error: BaseException) -> str:
-    """A description of an error that is safe to store."""
+    """Return a description of an error that is safe to store."""
     return f"{type(error).__name__}: {error}" if isinstance(error, SAFE_ERRORS) else type(error).__name__

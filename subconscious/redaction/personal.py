@@ -12,7 +12,7 @@ _IMPERSONAL = re.compile(
     r"^(?:git|hg|no-?reply|donotreply|\d+\+[\w-]+)@|[@.](?:example|test|invalid|localhost|local)(?:\.\w+)?$",
     re.IGNORECASE,
 )
-"""Addresses of machines, and addresses without an owner."""
+"""Email addresses of machines, and addresses without an owner."""
 
 
 def _is_card(match: re.Match[str], value: str) -> bool:
@@ -39,7 +39,7 @@ def _is_telephone(match: re.Match[str], value: str) -> bool:
 
 
 def _is_public(match: re.Match[str], value: str) -> bool:
-    """Whether an address is public; private and documentation addresses identify nobody."""
+    """Whether an IP address is public; private and documentation addresses identify nobody."""
     del match
     try:
         return ipaddress.ip_address(value).is_global
@@ -90,4 +90,4 @@ RULES = {
         ),
     ),
 }
-"""Rules by the sort of data whose setting controls them."""
+"""The rules by type of data; each type has a setting."""

@@ -1,4 +1,4 @@
-"""Whether a value found in place of a secret is one: not a placeholder, a name, a path or an expression."""
+"""Decides whether a value in the place of a secret is one, and not a placeholder, a name, a path or an expression."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _PLACEHOLDER_MARK = re.compile(
 _ALTERED_WORD = re.compile(
     r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
 )
-"""Words with digits and punctuation, as people form passwords (also from the word password)."""
+"""Words with digits and punctuation, as people make passwords of them."""
 
 _CAPITALS = r"(?>[A-Z]{2,}(?![a-z]))"
-"""An acronym; atomic, because a run of capitals could otherwise be divided in exponentially many ways."""
+"""An acronym. The group is atomic, because a run of capitals could otherwise be divided in exponentially many ways."""
 
 _WORD = rf"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{{3,}}|{_CAPITALS})(?:[A-Z][a-z]{{2,}}|{_CAPITALS})+)"
 _WORDS = re.compile(
     rf"{_WORD}?(?:[._/:@-]+{_WORD})*[._/:@-]*\d{{0,3}}|[\d.,:~]+\w{{0,3}}|[A-Za-z]{{1,3}}\d{{1,2}}(?:Array|_t)?"
 )
-"""Identifiers, paths, names: words joined by punctuation, at most with a short number; numbers with a unit."""
+"""Identifiers, paths and names: words joined by punctuation, with a short number at most; numbers with a unit."""
 
 _EXPRESSION = re.compile(
     r"^https?://[^@\s]*$|[(){}\[\]]|=>|::|\b(?:self|this|req|request|config|settings|env|args|options|params)\b\."
@@ -46,7 +46,7 @@ _PUNCTUATION = "!@#^&*+=/~?$%"
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value is not a word, name, path or placeholder: mixed characters with enough variety."""
+    """Whether a value mixes enough different characters to be no word, name, path or placeholder."""
     if len(value) < 6 or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value) or _EXPRESSION.search(value):
         return False
     letters = any(character.isalpha() for character in value)
@@ -55,12 +55,12 @@ def looks_secret(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether a value in a password's place is one: anything except a placeholder."""
+    """Whether a value in the place of a password is one: anything that is no placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 
 def is_written_password(value: str) -> bool:
-    """Whether a quoted text in a password's place is one: also a word, unless it is a name."""
+    """Whether a quoted text in the place of a password is one. It may be a word, but no name."""
     if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
     if _ALTERED_WORD.search(value):
@@ -78,12 +78,12 @@ _OPERAND = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
 
 
 def is_code(value: str) -> bool:
-    """Whether a bare value is an operand in code: a name, negated or asserted, and its attributes."""
+    """Whether a bare value is code: a name, possibly negated, with its attributes."""
     return ("!" in value or "?" in value) and _OPERAND.fullmatch(value) is not None
 
 
 def is_symbol_password(value: str) -> bool:
-    """Whether a value is a password with punctuation among letters and digits, and not code."""
+    """Whether a value has punctuation among letters and digits like a password, and is not code."""
     signs = {sign for sign in value if not sign.isalnum() and not sign.isspace()}
     mixed = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
     return (
@@ -92,7 +92,7 @@ def is_symbol_password(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """Whether a long value is random, including values of digits and letters of one case."""
+    """Whether a long value is random; it may also consist of digits and letters of one case."""
     if is_random(value):
         return True
     if len(value) < 20 or not value.isalnum() or not value.isascii() or _PLACEHOLDER.search(value):
@@ -102,7 +102,7 @@ def is_random_key(value: str) -> bool:
 
 
 def is_repeatable(value: str) -> bool:
-    """Whether a value found in a text differs from ordinary words of the same text."""
+    """Whether a value differs enough from plain words that the same text may be searched for it."""
     if len(value) < 6 or _PLACEHOLDER_MARK.search(value):
         return False
     others = any(sign.isdigit() or sign in _PUNCTUATION for sign in value)
@@ -110,7 +110,7 @@ def is_repeatable(value: str) -> bool:
 
 
 def is_distinct(value: str) -> bool:
-    """Whether a value can be recognised in any text: not a word, name, path, version or number."""
+    """Whether a value can be recognised in any text: it is no word, name, path, version or number."""
     if len(value) < 8 or _PLACEHOLDER_MARK.search(value):
         return False
     if value.isalpha():

@@ -1,4 +1,4 @@
-"""The policy of redaction: a strategy for each sort of data, and the findings that a person has allowed."""
+"""The policy of redaction: a strategy for each type of data, and the findings that a person has allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .known import KnownSecrets
 
 SECRETS = "secrets"
 PERSONAL = ("payment", "email", "phone", "ip")
-"""Sorts of personal data, each with its own setting."""
+"""Types of personal data, each with its own setting."""
 
 REDACT, MASK, BLOCK, WARN, OFF = "redact", "mask", "block", "warn", "off"
 """Strategies: replace by a mark; by a mark with the last characters; drop the whole text; only report; don't search."""
@@ -23,9 +23,10 @@ HASH_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``key`` salts the hashes that identify findings; ``allowed`` are the hashes that a person has allowed.
+    """How texts are redacted.
 
-    ``known`` are secrets found in other texts.
+    ``key`` salts the hashes that identify findings; ``allowed`` are the hashes that a person has allowed. ``known`` are
+    secrets found in other texts.
     """
 
     strategies: Mapping[str, str] = field(default_factory=lambda: STANDARD)
@@ -34,16 +35,16 @@ class Policy:
     known: KnownSecrets = field(default_factory=KnownSecrets)
 
     def strategy(self, sort: str) -> str:
-        """The strategy for one sort."""
+        """Return the strategy for one type of data."""
         return self.strategies.get(sort, OFF)
 
     def hash(self, value: str) -> str:
-        """The identifier of a finding, which does not reveal the value."""
+        """Return the identifier of a finding, which does not reveal the value."""
         return hmac.digest(self.key, value.encode("utf-8", "surrogatepass"), "sha256").hex()[:HASH_DIGITS]
 
 
 _in_use = [Policy()]
-"""Global state: texts are cleaned in places without settings, and all must use the same policy."""
+"""The policy of the process. It is global, because texts are cleaned in places that have no settings."""
 
 
 def use(policy: Policy) -> None:
@@ -52,5 +53,5 @@ def use(policy: Policy) -> None:
 
 
 def in_use() -> Policy:
-    """The current policy."""
+    """Return the current policy."""
     return _in_use[0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 _INVISIBLE = re.compile(
     r"(?:\x1b|\\(?:x1b|u001b|033|e)(?=\[))\[[0-9;:?]{0,24}[A-Za-z]|[\u00ad\u200b-\u200f\u2060\ufeff]", re.IGNORECASE
 )
-"""Terminal codes, also as escaped in JSON and shells, and zero-width characters."""
+"""Terminal codes, also in the escaped form of JSON and shells, and zero-width characters."""
 
 _BREAK = re.compile(
     r"""(?<=[A-Za-z0-9_+/=-])["'`]?[ \t]{0,4}[\\+.]?[ \t]{0,4}(?:\r?\n|\\n)[ \t]{0,40}["'`+|>#*]{0,3}[ \t]?(?=[A-Za-z0-9_+/=-]{4})"""
@@ -21,7 +21,7 @@ _GAP = re.compile(r"(?<=\S)[ \t](?=\S)")
 
 _PIECE = re.compile(r"[A-Za-z0-9_+/=-]{1,64}")
 _SHORT = 8
-"""Longest group of characters in a token written with spaces in between."""
+"""The most characters of a group in a token that is written with spaces in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Reading:
     shifts: Sequence[int] = ()
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original text for a span of this one."""
+        """Return the span of the original text that corresponds to a span of this text."""
         return self._original_index(start), self._original_index(end - 1) + 1 if end > start else self._original_index(
             start
         )
@@ -56,12 +56,12 @@ def visible(text: str) -> Reading:
 
 
 def unwrapped(text: str) -> Reading:
-    """A text without the line breaks inside tokens."""
+    """Return a text without the line breaks inside tokens."""
     return _without(text, _BREAK, _divides_token)
 
 
 def unspaced(text: str) -> Reading:
-    """A text with short groups of characters joined that single spaces separate."""
+    """Return a text with short groups of characters joined that are separated by single spaces."""
     return _without(text, _GAP, _divides_groups)
 
 
@@ -81,7 +81,7 @@ def _without(text: str, pattern: re.Pattern[str], judge: Callable[[re.Match[str]
 
 
 def _divides_token(match: re.Match[str]) -> bool:
-    """Whether the text on both sides looks random: an ordinary word at a line's start is not part of a token."""
+    """Whether the text on both sides of a line break looks random; a plain word there is no part of a token."""
     text, start = match.string, match.start()
     before = _trailing(text, start)
     after = _PIECE.match(text, match.end())
@@ -89,7 +89,7 @@ def _divides_token(match: re.Match[str]) -> bool:
 
 
 def _trailing(text: str, end: int) -> str:
-    """The part of a token that ends at an index."""
+    """Return the part of a token that ends at an index."""
     start = end
     while start > max(0, end - 64) and (text[start - 1].isalnum() or text[start - 1] in "_+/=-"):
         start -= 1
@@ -109,5 +109,5 @@ def _divides_groups(match: re.Match[str]) -> bool:
 
 
 def _is_group(text: str) -> bool:
-    """Whether whitespace or the end follows within a few characters."""
+    """Whether whitespace or the end of the text follows within a few characters."""
     return len(text) <= _SHORT or any(sign.isspace() for sign in text)

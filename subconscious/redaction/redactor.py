@@ -14,13 +14,13 @@ from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
 VERSION = "5+gitleaks-8.30.1"
-"""Changes with the rules: data that was stored under other rules is scanned again."""
+"""The version of the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
-"""A replacement can join the parts of another secret, so the text is searched until nothing more is found."""
+"""The most searches of one text. A replacement can join the parts of another secret, so that the search is repeated."""
 
 SHOWN = 4
-"""Last characters shown of a masked value, if it is at least three times as long."""
+"""The last characters of a masked value that are shown, if the value is at least three times as long."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
 _BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}
@@ -33,12 +33,12 @@ _PEM_HINT = "private key"
 _PEM_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PEM_REACH = 2000
-"""Characters after a mark within which its key must begin."""
+"""The characters after a PEM mark within which its key must begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A finding without its value: its kind, and the hash and length that identify it."""
+    """A finding without its value: its kind, and the hash and length that identify the value."""
 
     kind: str
     sort: str
@@ -46,24 +46,24 @@ class Detection:
     hash: str
     length: int
     distinct: bool = False
-    """Whether it differs from ordinary words, so that it can be recognised in other texts."""
+    """Whether the value differs from plain words, so that it can be recognised in other texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and the findings."""
+    """A text without its secrets, and the findings in it."""
 
     text: str
     detections: tuple[Detection, ...] = ()
 
     @property
     def count(self) -> int:
-        """Number of replacements, without findings that are only reported."""
+        """Return the number of replacements; findings that are only reported are not counted."""
         return sum(find.strategy != policy.WARN for find in self.detections)
 
 
 def redact(text: str, active: Policy | None = None) -> Redacted:
-    """Replace each secret by ``[redacted: kind]``; the text around it stays readable.
+    """Return a text with each secret replaced by ``[redacted: kind]``; the text around it stays readable.
 
     The search is repeated until it finds nothing, so redacting twice has no further effect.
     """
@@ -89,7 +89,7 @@ def redact(text: str, active: Policy | None = None) -> Redacted:
 
 @lru_cache(maxsize=8)
 def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
-    """The rules of a sort, and for each hint the numbers of the rules that need it."""
+    """Return the rules for a type of data, and for each hint the numbers of the rules that need it."""
     # Imported only now: the rules are read with the first text, so that no start waits for them.
     from . import context_rules, gitleaks, personal, shapes, spoken_rules
 
@@ -105,7 +105,7 @@ def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, 
 
 
 def _spans(text: str, active: Policy) -> list[tuple[str, Span]]:
-    """All findings of all rules, with their sort; the most reliable rules first."""
+    """Return all findings of all rules, with the type of data; those of the most reliable rules first."""
     reading = readings.visible(text)
     found: list[tuple[str, Span]] = []
     if active.strategy(policy.SECRETS) != policy.OFF:
@@ -131,9 +131,9 @@ def _plain_secrets(text: str) -> Iterator[Span]:
 
 
 def _pem_keys(text: str) -> Iterator[Span]:
-    """Every private key in PEM format; without an end mark it ends at the next mark or at the end of the text.
+    """Yield every private key in PEM format. Without an end mark it ends at the next mark or at the end of the text.
 
-    A mark alone is not a key.
+    A mark alone is no key.
     """
     marks = [*_PEM_MARK.finditer(text), None]
     for mark, following in pairwise(marks):
@@ -151,7 +151,7 @@ def _has_body(text: str, mark: re.Match[str], following: re.Match[str] | None) -
 
 
 def _kind(decoded: str, active: Policy) -> str:
-    """The kind of the first secret in a decoded text, or ""."""
+    """Return the kind of the first secret in a decoded text; "" if there is none."""
     spans = chain(_plain_secrets(decoded), active.known.find(decoded, active.hash))
     return next((span.kind for span in spans), "")
 
@@ -167,7 +167,7 @@ def _by_rules(text: str, sort: str) -> Iterator[Span]:
 
 
 def _divided(text: str) -> Iterator[Span]:
-    """Tokens divided by line breaks or spaces: only those with the prefix of a known service."""
+    """Yield tokens that are divided by line breaks or spaces. Only prefixes of known services are searched for."""
     from . import shapes
 
     collapsed = text.translate(_BREAKS)
@@ -181,7 +181,7 @@ def _divided(text: str) -> Iterator[Span]:
 
 
 def _has_digits(token: str) -> bool:
-    """Whether a token looks random: compound words have no digits."""
+    """Whether a token has digits, so that it looks random: compound words have none."""
     return sum(sign.isdigit() for sign in token) >= 3
 
 
@@ -205,7 +205,7 @@ class _SortedSpan:
 
 
 def _merged(text: str, found: Iterable[tuple[str, Span]], active: Policy) -> list[_SortedSpan]:
-    """The findings in order; overlapping ones become one, with the kind from the most reliable rule."""
+    """Return the findings in order. Overlapping ones become one, with the kind from the most reliable rule."""
     ranked = [_SortedSpan(*span, sort, rank) for rank, (sort, span) in enumerate(found)]
     merged: list[_SortedSpan] = []
     for span in sorted(_not_allowed(text, ranked, active), key=lambda span: (span.start, span.rank)):
@@ -219,14 +219,14 @@ def _merged(text: str, found: Iterable[tuple[str, Span]], active: Policy) -> lis
 
 
 def _end(text: str, span: _SortedSpan) -> int:
-    """Return the real end of a finding: the maximum length of a rule must not cut a token in two."""
+    """Return the real end of a finding, because the maximum length of a rule must not cut a token in two."""
     runs_on = span.end < len(text) and text[span.end - 1].isalnum() and text[span.end].isalnum()
     run = _RUN.match(text, span.end) if runs_on else None
     return run.end() if run else span.end
 
 
 def _not_allowed(text: str, found: list[_SortedSpan], active: Policy) -> Iterator[_SortedSpan]:
-    """Yield findings that do not overlap a mark of ours and are not allowed by a person."""
+    """Yield the findings that do not overlap a redaction mark and that no person has allowed."""
     if not found:
         return
     marked = bytearray(len(text))

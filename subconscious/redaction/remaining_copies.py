@@ -1,4 +1,4 @@
-"""Files in the state folder that may repeat texts of the database: copies, entries, logs, rendered files."""
+"""Changes files in the state folder that may repeat texts of the database: copies, entries, logs, rendered files."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Change = Callable[[str], str]
 
 HEADER_FIELDS = 7
 NAMED_FIELDS = frozenset({3, 4, 6})
-"""Fields of an entry's header that may contain a secret: the project's folder, the client's folder, the options."""
+"""Fields of a spool entry's header that may contain a secret: the project's folder, the client's folder, the options."""
 
 PART_LETTERS = 1 << 15
 PART_BYTES = 1 << 20
-"""Bytes read at once of a file that is too large to be parsed."""
+"""The bytes that are read at once of a file that is too large to be parsed."""
 
 
 def renew_copies(home: Home, schema: int) -> int:
-    """Replace old copies, which contain data deleted since, by one new copy; return the number of old ones."""
+    """Replace old copies of the database, with data deleted since, by one new copy; return the number of old ones."""
     name = home.database.stem
     # Made beside the database by older versions, incomplete or replaced by a restore, or in the folder of copies.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
@@ -53,7 +53,7 @@ def renew_copies(home: Home, schema: int) -> int:
 def text_files(home: Home) -> Iterator[Path]:
     """Yield files with text: logs, failed entries, rendered files.
 
-    Files above the size of an entry are never read; they were set aside on arrival.
+    Files above the size of an entry are not included; they were set aside on arrival.
     """
     places = (
         (home.log, "*"),
@@ -71,7 +71,7 @@ def text_files(home: Home) -> Iterator[Path]:
 
 
 def read(path: Path) -> str:
-    """A file's text, with invalid bytes preserved.
+    """Return a file's text, with invalid bytes preserved.
 
     Raises OSError if it is not a file, or larger than an entry may be.
     """
@@ -79,7 +79,7 @@ def read(path: Path) -> str:
 
 
 def changed_text(path: Path, change: Change) -> str:
-    """A file's text after a change; an entry keeps its header and its JSON structure."""
+    """Return a file's text after a change; an entry keeps its header and its JSON structure."""
     text = read(path)
     header, line_end, body = text.partition("\n")
     if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
@@ -88,7 +88,7 @@ def changed_text(path: Path, change: Change) -> str:
 
 
 def _changed_header(header: str, change: Change) -> str:
-    """An entry's header after a change of its fields for folders and options."""
+    """Return an entry's header after a change of its fields for folders and options."""
     fields = header.split("\t")
     if len(fields) != HEADER_FIELDS:
         return change(header)
@@ -110,10 +110,7 @@ def rewrite_one(path: Path, change: Change) -> bool:
 
 
 def in_parts(change: Change) -> Change:
-    """The same change in parts for long texts, so that no single pattern call blocks the process.
-
-    There are two passes with different boundaries: text that one boundary divides is complete in the other pass.
-    """
+    """Return a function that applies a change in parts to long texts, so that no pattern blocks the process for long."""
 
     def changed(text: str) -> str:
         if len(text) <= PART_LETTERS:

@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 16_000
-"""Characters searched in one call: ``re`` blocks all other threads until a call returns."""
+"""The characters that are searched in one call: ``re`` blocks all other threads until a call returns."""
 
 LONGEST_MATCH = 5_000
-"""Characters; matches of most rules are shorter."""
+"""The longest match, in characters, that a rule normally has."""
 
 
 LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
-"""Tested once per text: rules whose hints are single characters are tried only if it matches."""
+"""A pattern that is tested once per text: rules with single characters as hints are tried only if it matches."""
 
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -33,9 +33,9 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for a kind of secret: its pattern is compiled and tried only if a hint (in lower case) occurs.
+    """A rule for a kind of secret: its pattern is compiled and tried only if the text contains a hint (in lower case).
 
-    ``judge`` gets the match and the value, and decides. ``longest`` exceeds the longest match of the pattern.
+    ``judge`` decides on a match and its value. ``longest`` is more than the length of the pattern's longest match.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Rule:
     """Whether a match needs a long run of letters and digits (`LONG_RUN`), which most texts lack."""
 
     def find(self, text: str) -> Iterator[Span]:
-        """Every match of the rule in a text."""
+        """Yield every match of the rule in a text."""
         for match in self._matches(text):
             group = _secret_group(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
@@ -68,7 +68,7 @@ class Rule:
 
 
 def _closing(value: str) -> int:
-    """Number of brackets at the end of a value that close brackets opened before it."""
+    """Return the number of brackets at the end of a value that close brackets opened before it."""
     extra = 0
     for opening, closing in _BRACKETS:
         if value.endswith(closing):
@@ -78,7 +78,7 @@ def _closing(value: str) -> int:
 
 
 def _secret_group(match: re.Match[str]) -> int:
-    """The group to remove: ``secret`` if it exists, the whole match if ``mark`` exists, else the first that matched."""
+    """Return the group to remove: ``secret`` if it exists, all if ``mark`` exists, else the first group that matched."""
     names = match.re.groupindex
     if "secret" in names or "mark" in names:
         return names.get("secret", 0)
@@ -87,7 +87,7 @@ def _secret_group(match: re.Match[str]) -> int:
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed: all of them together take a second."""
+    """Return a pattern, compiled when it is first needed: compiling all patterns takes a second."""
     return re.compile(pattern)
 
 

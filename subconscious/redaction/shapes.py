@@ -12,7 +12,7 @@ from .plausible import is_random
 from .rule import LONGEST_MATCH, Rule, entropy
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
-"""A token begins at the start of a word, or after an escaped line end."""
+"""The place where a token may begin: the start of a word, or after an escaped line end."""
 
 Judge = Callable[[re.Match[str], str], bool]
 
@@ -38,7 +38,7 @@ PREFIXES = (
 
 _AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
 _AWS_REACH = 400
-"""Characters around an AWS key id that may contain its secret key."""
+"""The characters around an AWS key id that may contain its secret key."""
 
 
 def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
@@ -47,10 +47,10 @@ def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
 
 
 def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
-    """A rule for a token that begins with a character of a class.
+    """Return a rule for a token that begins with a character of a class.
 
-    Its hints occur in most texts: skipping to that class is many times faster than testing the text before each
-    position.
+    The hints of such a rule occur in most texts. Skipping to the class of characters is many times faster than testing
+    the text before each position.
     """
     return Rule(
         kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
@@ -62,12 +62,12 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 
 def _drawn(match: re.Match[str], token: str) -> bool:
-    """Whether a token is a word, a separator and random characters: the format of most services' tokens today."""
+    """Whether a token is a word, a separator and random characters, as the tokens of most services are today."""
     return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
 
 def _drawn_with_signs(match: re.Match[str], token: str) -> bool:
-    """Whether a token is a prefix and random characters with dashes or underscores among them; no compound name is."""
+    """Whether a token is a prefix and random characters with dashes or underscores, unlike compound names."""
     drawn = match["drawn"]
     kinds = (sum(map(test, drawn)) for test in (str.isdigit, str.isupper, str.islower))
     return min(kinds) >= 3 and entropy(drawn) >= 4.2 and not IDS.match(token) and not _WORD.search(drawn)
@@ -79,7 +79,7 @@ _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _is_numbered(match: re.Match[str], token: str) -> bool:
-    """Whether a token is base64 of a number, a colon and random bytes, as personal tokens of Jira and Confluence are."""
+    """Whether a token is base64 of a number, a colon and random bytes, like personal tokens of Jira and Confluence."""
     del match
     try:
         number, colon, _ = base64.b64decode(token).partition(b":")
@@ -218,4 +218,4 @@ RULES = (
 )
 
 PREFIXED = tuple(rule for rule in RULES if rule.kind not in {"token", "password hash", "wallet key", "AWS secret key"})
-"""Rules whose tokens differ from compound words."""
+"""The rules with tokens that can't be confused with compound words."""

@@ -22,7 +22,7 @@ HINTS = (
     " jelsz\u00f3 parola lozinka \u015fifre sandi kh\u1ea9u \u03ba\u03c9\u03b4\u03b9\u03ba \u0643\u0644\u0645\u0629"
     " \u092a\u093e\u0938 \u05e1\u05d9\u05e1\u05de"
 )
-"""What a text with one of these words contains, in lower case."""
+"""Lower-case parts of these words: a text without any of them contains none of the words."""
 
 _IS = (
     r"(?:is|was|ist|war|lautet|es|era|c'?est|est|\u00e9|\u00e8|jest|to|je|\u00e4r|er|on|adalah|l\u00e0|\u2014|\u2013|-"
@@ -31,7 +31,7 @@ _IS = (
 """Words between a password's name and its value in a sentence."""
 
 _GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
-"""A few words of the same sentence."""
+"""Up to 60 characters of the same sentence."""
 
 _VALUE = r"""["'`]?(?P<secret>[^\s,;"'`<>\\]{6,80}+)"""
 _LOGIN = (
@@ -50,7 +50,7 @@ _CODES = rf"{_CODE}(?:[ \t]{{0,4}}(?:,|\r?\n)[ \t]{{0,8}}{_NUMBER}{_CODE}){{1,20
 
 
 def _said(match: re.Match[str], value: str) -> bool:
-    """Whether a value some words after a password's name is one."""
+    """Whether a value a few words after a password's name is a password."""
     del match
     value = value.rstrip(_ENDS)
     if _ADDRESS.search(value):
@@ -59,14 +59,14 @@ def _said(match: re.Match[str], value: str) -> bool:
 
 
 def _shown(match: re.Match[str], value: str) -> bool:
-    """Whether a value that somebody logs in with is a password: punctuation and digits among letters."""
+    """Whether a value that somebody logs in with is a password: it has punctuation and digits among letters."""
     stripped = value.rstrip(_ENDS)
     signs = any(sign in _SIGNS for sign in stripped) and any(sign.isdigit() for sign in stripped)
     return signs and len(stripped) >= 8 and not stripped.startswith("-") and _said(match, value)
 
 
 def _codes(match: re.Match[str], value: str) -> bool:
-    """Whether a list under a name of codes has random ones: most have digits, and letters or dashes."""
+    """Whether a list below a name such as "recovery codes" has random codes: most with digits, and letters or dashes."""
     del match
     codes = re.findall(_CODE, value)
     return sum(any(sign.isdigit() for sign in code) for code in codes) >= 0.7 * len(codes)

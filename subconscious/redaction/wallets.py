@@ -12,7 +12,7 @@ from .rule import Span
 
 KIND = "seed phrase"
 FEWEST = 12
-"""Words of the shortest phrase."""
+"""The words of the shortest phrase."""
 
 _WORD = re.compile(r"[A-Za-z]{1,40}+")
 _BETWEEN = re.compile(r"""[\s,;|"'\[\]>*#-]{0,6}(?:\d{1,2}[.):]?)?[\s"'*]{0,4}""")
@@ -27,7 +27,7 @@ def _words() -> frozenset[str]:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Every run of at least twelve words of the list. Prose has none: the list has no "the", "and", "is" or "to"."""
+    """Yield every run of at least twelve words of the list. Prose has none: "the", "and", "is" and "to" are not in it."""
     listed, matches = _words(), list(_WORD.finditer(text))
     at = FEWEST - 1
     while at < len(matches):
@@ -43,7 +43,7 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _run(text: str, matches: list[re.Match[str]], at: int) -> tuple[int, int]:
-    """The indexes of the first and last word of the run that contains a word."""
+    """Return the indexes of the first and last word of the run that contains the word at an index."""
     first = last = at
     while first and _are_joined(text, matches[first - 1], matches[first], matches[first - 1][0]):
         first -= 1

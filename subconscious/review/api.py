@@ -1,4 +1,4 @@
-"""Requests about captures: list those that wait for a person, and record decisions."""
+"""Handlers of requests about captures: list those that wait for a person, and record decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Deciding(Handler):
     decides_on: ClassVar[str] = "captures"
 
     async def cmd_captures(self, args: Args) -> wire.CapturesResult:
-        """Return captures; for anyone but a person, without the text of those in quarantine."""
+        """Return captures. Only a person gets the text of those in quarantine."""
         project = (await self.here(args)).id if args.cwd and not args.everywhere else None
         if args.offered and args.origin is Origin.USER:
             return await self._offered(project, args.limit)
@@ -36,7 +36,7 @@ class Deciding(Handler):
         return {"captures": shown}
 
     async def _named(self, args: Args, project_id: str | None) -> list[wire.Capture]:
-        """Return the captures that a request names by their ids, or those of a project, session and status."""
+        """Return the captures that a request names by their ids, or the captures of a project, session and status."""
         if args.ids:
             return await captures.get_many(self.app.database, args.ids)
         return await captures.listing(
@@ -48,12 +48,12 @@ class Deciding(Handler):
         )
 
     async def _offered(self, project_id: str | None, limit: int) -> wire.CapturesResult:
-        """Return the captures to review next, and the number that wait in all."""
+        """Return the captures to review next, and how many captures wait in all."""
         found = await decisions.offered(self.app, project_id, limit)
         return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id)}
 
     async def cmd_approve(self, args: Args) -> wire.CapturesResult:
-        """Approve waiting captures, or all that wait and do not look poisoned."""
+        """Approve waiting captures, or all waiting captures that do not look poisoned."""
         ids = args.ids
         if args.all:
             project = None if args.everywhere else (await self.here(args)).id
@@ -77,12 +77,12 @@ class Deciding(Handler):
         return await self._decide(Wish("release", args.ids, args.reason))
 
     async def cmd_codes(self, args: Args) -> wire.CodesResult:
-        """Return the decisions typed in sessions that wait for a code, each with its code."""
+        """Return the decisions, typed in sessions, that wait for a code, each with its code."""
         del args
         return {"decisions": await decisions.with_codes(self.app)}
 
     async def cmd_lessons(self, args: Args) -> wire.LessonsResult:
-        """Return the lessons learned from rejections."""
+        """Return the lessons: rejected statements by which later ones are flagged."""
         del args
         return {"lessons": await poison.listing(self.app.database)}
 
@@ -113,6 +113,6 @@ class Deciding(Handler):
         return {"captures": wire.reviewed(await decisions.apply_decision(self.app, decision))}
 
     async def cmd_stats(self, args: Args) -> StatsResult:
-        """Return counts of captures, decisions and surfaces, and the calibration of confidence."""
+        """Return counts of captures, decisions and given memories, and the calibration of confidence."""
         project = None if args.everywhere else (await self.here(args)).id
         return await decisions.stats(self.app, project)

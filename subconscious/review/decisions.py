@@ -36,11 +36,11 @@ from subconscious.wire.stats import StatsResult, Tenth
 from subconscious.wire.undo import RollbackResult
 
 ACCEPTANCE_AIM = 0.7
-"""The target for the share of reviewed captures that are accepted."""
+"""The share of reviewed captures that should be accepted."""
 
 DAY = 86_400.0
 COMPARED_MEMORIES = 5
-"""Similar memories that a capture is compared with."""
+"""The similar memories that a capture is compared with."""
 
 
 async def apply_decision(app: App, decision: Wish) -> list[Capture]:
@@ -103,7 +103,7 @@ async def _apply(app: App, tx: aiosqlite.Connection, decision: Wish, capture_id:
 
 
 def refuse_attack(wording: str) -> None:
-    """Raise RequestError for words that look like an attack: they need a release from quarantine, not an edit."""
+    """Raise RequestError if a person's wording looks like an attack: it needs a release from quarantine."""
     verdict = check_text(wording, typed=True)
     if verdict.level.rank >= Level.HIGH.rank:
         raise RequestError(
@@ -125,7 +125,7 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
-    """Withdraw what a session added, or with ``back`` restore it; with ``preview``, only return it."""
+    """Withdraw what a session added; with ``back``, restore it; with ``preview``, only return what would change."""
     from subconscious.store import vectors  # imports numpy: only when needed
 
     async with app.database.write() as tx:
@@ -176,7 +176,7 @@ async def _deactivate_vectors(tx: aiosqlite.Connection, ids: Sequence[int]) -> N
 
 
 async def with_details(app: App, found: Sequence[Capture]) -> list[ReviewedCapture]:
-    """Return captures with the text around the evidence, similar memories, and the decision that triage proposes."""
+    """Return captures with the text around the evidence, similar memories, and a proposed decision."""
     ctx = app.recall_context()
     rests = await consolidations.sources(app.database, [capture["id"] for capture in found])
     return [await _details(ctx, capture, rests.get(capture["id"], [])) for capture in found]
@@ -210,14 +210,14 @@ async def with_codes(app: App) -> list[WaitingDecision]:
 
 
 async def approvable(app: App, project_id: str | None, limit: int) -> tuple[tuple[int, ...], int]:
-    """Return the ids of waiting captures that do not look poisoned, and the number of those that do."""
+    """Return the ids of waiting captures that do not look poisoned, and how many do."""
     waiting = await captures.listing(app.database, project_id=project_id, status="review", limit=limit)
     ids = tuple(capture["id"] for capture in waiting if capture["level"] == Level.NONE)
     return ids, len(waiting) - len(ids)
 
 
 def left_out(number: int) -> str:
-    """Return a sentence on captures left out of an approval of all; "" for none."""
+    """Return a sentence on the captures that an approval of all left out; "" if there are none."""
     if not number:
         return ""
     what = "1 capture that looks poisoned was" if number == 1 else f"{number} captures that look poisoned were"
@@ -225,7 +225,7 @@ def left_out(number: int) -> str:
 
 
 async def suspicion_note(app: App, project_id: str | None) -> str:
-    """Return a sentence on waiting captures that look poisoned, with the reason of the worst; "" for none."""
+    """Return a sentence on waiting captures that look poisoned, with the reason of the worst; "" if there are none."""
     found = await captures.suspected(app.database, project_id)
     if not found:
         return ""
@@ -237,7 +237,7 @@ TEXT_FIELDS = ("summary", "content", "evidence", "rationale", "context", "reason
 
 
 def without_text(capture: ReviewedCapture) -> ReviewedCapture:
-    """Return a capture for the model: without its text if it is in quarantine, since that may be an attack."""
+    """Return a capture for the model. If it is in quarantine, its text is left out, because it may be an attack."""
     if capture["status"] != QUARANTINED:
         return capture
     # The model's opinion on a finding may quote the text.
@@ -264,7 +264,7 @@ async def _details(ctx: RecallContext, capture: Capture, sources: Sequence[int])
 
 
 async def stats(app: App, project_id: str | None) -> StatsResult:
-    """Return counts of captures, decisions and surfaces of a project, and the calibration over all projects."""
+    """Return counts of captures, decisions and given memories of a project, and the calibration over all projects."""
     found = await counts.by_status(app.database, project_id)
     by_status = found["status"]
     approved, rejected = by_status.get("approved", 0), by_status.get("rejected", 0)

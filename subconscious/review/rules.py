@@ -1,7 +1,7 @@
-"""Review: the details of a capture for a person, and the effects of their decision.
+"""Review: the details of a capture for a person, and the effects of the person's decision.
 
 Every decision is an event with the earlier values, so that it can be undone. Only a person may decide; the daemon
-checks the caller before it calls this module (``peers`` and ``typed``).
+checks the caller before it calls this module (``authorship``).
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ RESTORABLE = ("expired", "rejected", "discarded")
 """The statuses that can be put back into the queue."""
 
 QUARANTINE_LEVELS = (Level.HIGH, Level.CRITICAL)
-"""Levels of suspicion that stay in quarantine until a person releases the capture."""
+"""The levels of suspicion at which a capture stays in quarantine until a person releases it."""
 
 UNDOABLE = ("approved", "rejected", "restored", "released")
-"""Decisions that can be undone while they are the latest."""
+"""The decisions that can be undone as long as no later decision followed."""
 
 SIMILAR = 0.3
-"""Likeness from which a memory is shown beside a capture."""
+"""The least similarity, 0 to 1, of a memory that is shown beside a capture."""
 
 EXCERPT_CHARACTERS = 300
-"""Characters of the turn that are shown on each side of the evidence."""
+"""The characters of the turn that are shown on each side of the evidence."""
 
 MAX_LINE_BYTES = 4 * 2**20
-"""Bytes of a line of a transcript that are read for an excerpt."""
+"""The most bytes of a transcript line that is read for an excerpt."""
 
 PATTERN = "pattern"
 """The kind of statements that are proposed because they recur."""
@@ -81,7 +81,7 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Classify a capture: a repetition, an attempt to steer, a momentary state, or one that needs a person."""
+    """Return the proposed decision: on a repetition, an attempt to steer, a momentary state, or any other capture."""
     content = capture["content"]
     for other in similar:
         if capture.get("kind") == PATTERN != other["kind"]:
@@ -102,7 +102,7 @@ def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
 
 
 def likeness(one: str, other: str, cosine: float = 0.0) -> float:
-    """Return the similarity of two statements from 0 to 1: the higher of cosine and share of common words."""
+    """Return the similarity of two statements, 0 to 1: the higher of their cosine and their share of common words."""
     words = [set(WORD.findall(text.casefold())) for text in (one, other)]
     either = words[0] | words[1]
     return max(min(1.0, cosine), len(words[0] & words[1]) / len(either) if either else 0.0)
@@ -139,7 +139,7 @@ def text_around(text: str, quote: str, width: int = EXCERPT_CHARACTERS) -> str:
 async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> bool:
     """Store the memory of an approved capture; if an equal memory exists, raise its recurrence instead.
 
-    Returns whether this confirmed an unconfirmed memory, whose vector exists already.
+    Returns whether this confirmed an unconfirmed memory, which has a vector already.
     """
     capture = await captures.require(tx, capture_id)
     if capture["status"] not in APPROVABLE:
@@ -232,7 +232,7 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
 
 
 async def _withdraw(tx: aiosqlite.Connection, done: Event) -> UndoEffect:
-    """Undo what an approval did to the memories."""
+    """Undo the effect of an approval on the memories."""
     decided = done["after"]
     memory = await memories.require(tx, decided["memory_id"])
     if decided.get("merged"):
@@ -263,7 +263,7 @@ def parts(capture: Capture, worth: float) -> ConfidenceParts:
 
 
 def similar_to(content: str, found: Iterable[tuple[Memory, float]]) -> list[Likeness]:
-    """Return those of ``found`` (memory, cosine) that are likely enough to be similar, the most similar first."""
+    """Return the memories of ``found`` (memory, cosine) that are similar enough to be shown, the most similar first."""
     similar: list[Likeness] = [
         {
             "id": memory.id,
