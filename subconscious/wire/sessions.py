@@ -56,7 +56,10 @@ class ExplainedSession(TypedDict):
 
 
 class ExplainedSentence(TypedDict):
-    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture."""
+    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture.
+
+    ``seen`` is what was found in it, ``lowered`` what lowered its confidence.
+    """
 
     sentence: str
     origin: str
