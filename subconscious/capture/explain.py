@@ -11,6 +11,7 @@ from time import time
 from subconscious.app import App
 from subconscious.capture import explanations
 from subconscious.capture.admission import Provenance
+from subconscious.capture.explanations import Explained
 from subconscious.capture.opinions import opinions_of
 from subconscious.domain.errors import NotFoundError, RequestError, TranscriptError
 from subconscious.domain.model import Origin, Role, Session, Turn
@@ -19,6 +20,7 @@ from subconscious.store import sessions
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.projects import Project
 from subconscious.transcripts import Reading, State, read_turns
+from subconscious.wire.fields import list_of
 from subconscious.wire.sessions import ExplainedSentence, ExplainedSession, ExplainResult
 
 
@@ -29,7 +31,8 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
     found = await explanations.explain_sentence(app.recall_context(), turn, Provenance(SessionRef(project.id, None)))
     if not found:
         raise RequestError("there is no sentence in this", 'subconscious explain "a sentence, as you would type it"')
-    return {"session": None, "turns": 1, "sentences": found, "unseen": {}, "missing": []}
+    sentences = list_of(ExplainedSentence, found)
+    return {"session": None, "turns": 1, "sentences": sentences, "unseen": {}, "missing": []}
 
 
 async def explain_session(app: App, session: Session, *, everything: bool) -> ExplainResult:
@@ -75,8 +78,8 @@ async def _explain_files(
                 explained = await asyncio.to_thread(
                     explanations.explain_turns, batch, known, ctx, read=read, opinions=opinions
                 )
-                unseen.update(one["origin"] for one in explained if not (everything or _is_shown(one)))
-                found += [one for one in explained if everything or _is_shown(one)]
+                unseen.update(one.origin for one in explained if not (everything or _is_shown(one)))
+                found += list_of(ExplainedSentence, (one for one in explained if everything or _is_shown(one)))
     shown: ExplainedSession = {
         "id": session_id,
         "title": session.title if session else "",
@@ -92,8 +95,8 @@ def _parts(turns: Sequence[Turn], position: int) -> list[tuple[bool, list[Turn]]
     return [(read, part) for read, part in ((True, done), (False, left)) if part]
 
 
-def _is_shown(one: ExplainedSentence) -> bool:
-    return one["fate"] != "never" or one["origin"] == Origin.USER
+def _is_shown(one: Explained) -> bool:
+    return one.fate != "never" or one.origin is Origin.USER
 
 
 def _read(path: Path, offset: int, state: State) -> Reading:

@@ -16,7 +16,7 @@ from subconscious.capture.admission import Provenance, last_word
 from subconscious.capture.detectors.typed import NO_OPINIONS, Opinions
 from subconscious.capture.evaluation import weigh
 from subconscious.capture.seen import Seen, is_about, seen
-from subconscious.domain.model import Admission, Candidate, Decision, Judged, Level, Memory, Turn
+from subconscious.domain.model import Admission, Candidate, Decision, Judged, Level, Memory, Origin, Turn
 from subconscious.recall.recall_context import RecallContext
 from subconscious.store import captures, memories, merges, takeovers
 from subconscious.store.capture_rows import QUARANTINED
@@ -24,7 +24,6 @@ from subconscious.store.takeovers import Question
 from subconscious.supersession import merging
 from subconscious.text.words import content_words
 from subconscious.wire.captures import Capture
-from subconscious.wire.sessions import ExplainedSentence
 
 MOST = 10_000
 """The captures of one session that are examined."""
@@ -34,6 +33,26 @@ LEAST = 0.005
 
 NEVER = "never a candidate"
 SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A sentence with speaker and time, what was found in it, its confidence, what lowered that, and its outcome.
+
+    ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` in a sentence. ``number`` is the id
+    of the memory or the capture, or None.
+    """
+
+    sentence: str
+    origin: Origin
+    time: float
+    seen: str
+    confidence: float
+    lowered: tuple[str, ...]
+    fate: str
+    told: str
+    number: int | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,7 @@ async def recorded(ctx: RecallContext, session_id: str) -> Recorded:
 
 def explain_turns(
     turns: Sequence[Turn], known: Recorded, ctx: RecallContext, *, read: bool, opinions: Opinions = NO_OPINIONS
-) -> list[ExplainedSentence]:
+) -> list[Explained]:
     """Return an explanation of each sentence in some turns. CPU-bound: run it in a thread.
 
     ``read`` is true if the daemon has read the turns.
@@ -101,7 +120,7 @@ def _says_of(candidate: Candidate) -> tuple[str, str]:
     return candidate.content, candidate.kind
 
 
-async def explain_sentence(ctx: RecallContext, turn: Turn, where: Provenance) -> list[ExplainedSentence]:
+async def explain_sentence(ctx: RecallContext, turn: Turn, where: Provenance) -> list[Explained]:
     """Return what would happen to a sentence if the user typed it now. Nothing is stored."""
     found = await asyncio.to_thread(seen, [turn])
     candidates = {one.candidate.content: one.candidate for one in found if one.candidate is not None}
@@ -139,7 +158,7 @@ def _rests_on(capture: Capture, one: Seen) -> bool:
     return is_about(capture["content"], capture["evidence"], one.turn.text, range(start, start + len(one.sentence)))
 
 
-def _recorded(one: Seen, capture: Capture, known: Recorded) -> ExplainedSentence:
+def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
     reason = _short(str(capture["reason"]), one)
     fate = fate_of(capture | {"reason": reason}, known)
     if one.candidate is None:
@@ -202,18 +221,18 @@ def _discarded(reason: str) -> tuple[str, str, int | None]:
     return "repeated", f"repeats {what.format(again['number'])}", int(again["number"])
 
 
-def _never(one: Seen) -> ExplainedSentence:
+def _never(one: Seen) -> Explained:
     return _explained(one, "", 0.0, (), ("never", f"{NEVER}: {'; '.join(one.reasons)}", None))
 
 
-def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> ExplainedSentence:
+def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
     """Return the outcome of a candidate that is not in the store."""
     if not read:
         return _judged(one, admission)
     return _judged(one, admission, "no candidate when it was read, or purged since; read today, ")
 
 
-def _judged(one: Seen, admission: Admission, before: str = "") -> ExplainedSentence:
+def _judged(one: Seen, admission: Admission, before: str = "") -> Explained:
     kind = one.candidate.kind if one.candidate is not None else ""
     admission = replace(admission, reason=_short(admission.reason, one))
     level = admission.verdict.level if admission.verdict is not None else Level.NONE
@@ -242,17 +261,8 @@ def _explained(
     lowered: Iterable[str],
     fate: tuple[str, str, int | None],
     kind: str = "",
-) -> ExplainedSentence:
+) -> Explained:
     word, told, number = fate
-    return {
-        "sentence": one.sentence,
-        "origin": one.speaker,
-        "time": one.turn.time,
-        "seen": what,
-        "confidence": confidence,
-        "lowered": list(lowered),
-        "fate": word,
-        "told": told,
-        "number": number,
-        "kind": kind,
-    }
+    return Explained(
+        one.sentence, one.speaker, one.turn.time, what, confidence, tuple(lowered), word, told, number, kind
+    )

@@ -56,10 +56,7 @@ class ExplainedSession(TypedDict):
 
 
 class ExplainedSentence(TypedDict):
-    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture.
-
-    ``seen`` is what was found in it, ``lowered`` what lowered its confidence.
-    """
+    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture."""
 
     sentence: str
     origin: str

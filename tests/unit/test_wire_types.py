@@ -12,6 +12,7 @@ import pytest
 from daemon.commands import HANDLERS
 from subconscious import wire
 from subconscious.calibration import curves
+from subconscious.capture import explanations
 from subconscious.consolidation import consolidating
 from subconscious.decay import Facts, Verdict
 from subconscious.domain import hits, model, promotion
@@ -60,6 +61,7 @@ def test_every_result_is_typed() -> None:
         (imports.ImportReadResult, with_model.QueuedReading),
         (links.Branch, graph.Branch),
         (links.LinkFields, model.Link),
+        (sessions.ExplainedSentence, explanations.Explained),
         (sessions.Handover, handovers.Handover),
         (sessions.Responses, responses.Responses),
         (sessions.Session, model.Session),
