@@ -1,1 +1,1 @@
-"""All SQL: the only room that runs statements on the database."""
+"""All SQL: no other package runs statements on the database."""

@@ -24,7 +24,7 @@ from subconscious.system.safe_files import open_regular, read_regular, replace_f
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
 SKEW = 60.0
-"""Seconds by which a copy's time may be ahead of now: small clock corrections are normal."""
+"""The most seconds that a copy's time may be in the future: small corrections of the clock are normal."""
 SPARE = 200 * 2**20
 """Bytes of disk space that daily copies leave free for other programs."""
 
@@ -46,8 +46,8 @@ def folder_of(database: Path) -> Path:
 def listing(database: Path) -> list[Copy]:
     """Return the copies, latest first, without unfinished drafts.
 
-    A copy with a time ahead of now was made under a wrong clock. Its age is unknown: it counts as the oldest, so that
-    it is not taken for the latest and does not prevent a new one.
+    A copy with a time in the future was made while the clock was wrong, so its age is unknown. It is sorted as the
+    oldest copy: otherwise it would count as the latest one and no new copy would be made.
     """
     found = [(path, NAME.fullmatch(path.name)) for path in folder_of(database).glob(f"{database.stem}-*.db")]
     copies = [Copy(path, _read(match[1]), int(match[2])) for path, match in found if match]
@@ -56,7 +56,7 @@ def listing(database: Path) -> list[Copy]:
 
 
 def all_copies(database: Path) -> list[Path]:
-    """Return every copy that a restore can use, including those of older versions beside the database."""
+    """Return every copy that can be restored, including copies that older versions stored beside the database."""
     return [*(copy.path for copy in listing(database)), *older_copies(database)]
 
 
@@ -71,14 +71,14 @@ def _read(stamp: str) -> float:
 
 
 Verify = Callable[[Path], Sequence[str]]
-"""Returns the problems of a database file."""
+"""A function that returns the problems found in a database file."""
 
 
 def create_copy(database: Path, schema: int, spare: int = 0, verify: Verify | None = None) -> Path:
     """Create a verified copy of a database with SQLite's backup API, which includes the WAL; return its path.
 
     Raises StoreError if less than ``spare`` bytes would stay free, if the copy is damaged, or if ``verify`` finds a
-    problem in it. Older copies are kept then, except those removed to make room for the copy of a sound database.
+    problem in it. After an error no older copy is missing, unless it was removed to make room.
     """
     folder = folder_of(database)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -95,7 +95,7 @@ def create_copy(database: Path, schema: int, spare: int = 0, verify: Verify | No
 
 
 def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
-    """Remove a draft that has a problem: a damaged copy must never replace a good one."""
+    """Delete a draft of a copy and raise UnsoundStoreError if ``verify`` finds a problem in it."""
     if found := verify(draft):
         draft.unlink()
         raise UnsoundStoreError(
@@ -104,7 +104,7 @@ def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
 
 
 CHECKSUMS = "backups.sha256"
-"""The checksums of verified copies, beside the database; `sha256sum -c` reads it too."""
+"""The name of the file with the checksums of verified copies, in the format of `sha256sum -c`."""
 LARGEST_CHECKSUMS = 1 << 20
 LINE = re.compile(r"([0-9a-f]{64})  backups/(\S+)")
 
@@ -116,7 +116,7 @@ def checksum(path: Path) -> str:
 
 
 def checksums(database: Path) -> dict[str, str]:
-    """Return the checksum of each verified copy by its name; copies of older versions have none."""
+    """Return the checksum of each verified copy by the copy's name; copies by older versions have no checksum."""
     try:
         text = read_regular(database.with_name(CHECKSUMS), LARGEST_CHECKSUMS).decode("ascii", "replace")
     except OSError:
@@ -141,7 +141,7 @@ def altered_copies(database: Path) -> list[Path]:
 def comparison_copy(database: Path) -> Copy | None:
     """Return the copy to compare the database with: the latest verified one whose content is unchanged.
 
-    Copies of older versions have no checksum; the latest of them is used if there is no other.
+    Copies by older versions have no checksum. The latest of these copies is used if there is no verified copy.
     """
     known, copies = checksums(database), listing(database)
     sound = (one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path))
@@ -175,7 +175,7 @@ def require_sound(database: Path) -> None:
 
 
 def copy_database(database: Path, copy: Path) -> None:
-    """Copy a database and check the copy. Raises StoreError, and removes the copy, if it is damaged."""
+    """Copy a database and check the copy. Raises StoreError if the copy is damaged, and deletes it."""
     copy.unlink(missing_ok=True)
     copy.touch(mode=0o600)
     try:
@@ -190,9 +190,10 @@ def copy_database(database: Path, copy: Path) -> None:
 
 
 def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
-    """Keep the latest copy of each of the last days and weeks, per schema; return the removed ones.
+    """Delete all copies but the latest of each day and week, per schema version; return the deleted copies' paths.
 
-    A copy with more history than the latest one is kept too: the database was replaced by an older or an empty one.
+    A copy with newer events than the latest copy is kept too: the database must have been replaced by an older or an
+    empty one since.
     """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}
@@ -206,7 +207,7 @@ def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
 
 
 def _longest_history(copies: Sequence[Copy]) -> Copy:
-    """Return the copy with the newest event; of equal ones, the latest."""
+    """Return the copy that contains the newest event; of several, the latest copy."""
     return max(copies, key=lambda copy: (_head(copy.path), copy.at))
 
 

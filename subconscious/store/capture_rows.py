@@ -20,10 +20,13 @@ STATUS = {
     Decision.DISCARD: "discarded",
 }
 QUARANTINED = "quarantined"
-"""A status stored as `discarded` plus a flag. Older versions that don't know the flag leave such a row alone."""
+"""The status of a quarantined capture, stored as `discarded` plus a flag.
+
+Older versions, which don't know the flag, ignore such a row.
+"""
 
 UNCONFIRMED = "unconfirmed"
-"""The status of a waiting capture that has an unconfirmed memory, stored as `review` plus the memory's id.
+"""The status of a capture that waits for review and has an unconfirmed memory; stored as `review` plus the memory's id.
 
 A decision on the capture, or its expiry, also ends the memory's unconfirmed state.
 """
@@ -32,7 +35,7 @@ SHOWN_STATUS = (
     f"CASE WHEN quarantined THEN '{QUARANTINED}' WHEN status = 'review' AND memory_id IS NOT NULL THEN '{UNCONFIRMED}'"
     " ELSE status END"
 )
-"""SQL: the status as it is returned to callers."""
+"""SQL expression: the status of a capture that callers receive, `quarantined` and `unconfirmed` included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,10 @@ class SessionRef:
 
 
 def capture_key(candidate: Candidate) -> str:
-    """Return a key of the statement and where it was made.
+    """Return a key that identifies a statement and its place in the transcript.
 
-    A turn read twice, from a resumed file or a retried job, gives the same key. What a model says of the words
-    that rules found, or of one quote twice, is another statement.
+    A turn that is read twice, from a resumed file or by a retried job, yields the same key. Each wording that a model
+    makes of a quote has a key of its own, also if rules captured the same quote.
     """
     quote = content_hash(candidate.evidence.quote)
     said = f"\0{content_hash(candidate.content)}" if candidate.by_model else ""
@@ -55,7 +58,7 @@ def capture_key(candidate: Candidate) -> str:
 
 
 def admission_columns(admission: Admission) -> dict[str, Any]:
-    """Return the results of the gate and the poisoning check as column values."""
+    """Return the results of the admission gate and the poisoning check as column values."""
     held = admission.decision is Decision.QUARANTINE
     return {
         "status": "discarded" if held else STATUS[admission.decision],
@@ -75,7 +78,7 @@ def verdict_columns(verdict: Verdict) -> dict[str, Any]:
 
 
 def capture_from(row: Any) -> Capture:
-    """Return a row for a response: the findings are parsed, the status may be `quarantined` or `unconfirmed`."""
+    """Return a capture from its row: findings are parsed, and the status may be `quarantined` or `unconfirmed`."""
     capture = json_values(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
     if capture["quarantined"]:
         capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}
@@ -100,7 +103,7 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
 
 
 def candidate_from(capture: Capture) -> Candidate:
-    """Rebuild the candidate from its capture."""
+    """Return the candidate that a capture was stored from."""
     return Candidate(
         evidence=Evidence(
             capture["evidence"],
@@ -127,7 +130,7 @@ def candidate_from(capture: Capture) -> Candidate:
 
 
 def status_columns(status: str) -> dict[str, Any]:
-    """Return a status as the table stores it, with the quarantine flag."""
+    """Return the column values that store a status: `quarantined` becomes `discarded` plus a flag."""
     held = status == QUARANTINED
     plain = {QUARANTINED: "discarded", UNCONFIRMED: "review"}.get(status, status)
     return {"status": plain, "quarantined": int(held)}

@@ -1,4 +1,4 @@
-"""Statistics of captures and surfaces: for `stats`, for `doctor`, and outcomes for the calibration of confidences."""
+"""Statistics of captures and of memories given to sessions, for `stats`, `doctor` and the calibration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subconscious.wire.stats import CaptureCounts, StatusCounts, SurfaceCounts
 
 
 async def by_status(database: Database, project_id: str | None) -> CaptureCounts:
-    """Count captures by status; by kind and status; by extractor and status."""
+    """Count captures by status, by kind and status, and by extractor and status."""
     counted = await _count_by(database, "''", project_id)
     return {
         "status": counted.get("", {}),
@@ -44,7 +44,7 @@ async def by_status_since(database: Database, project_id: str | None, since: flo
 
 
 async def count_edited(database: Database, project_id: str | None) -> int:
-    """Return how many captures were approved with other words."""
+    """Return how many captures a person edited when approving them."""
     rows = await database.rows(
         "SELECT count(DISTINCT c.id) FROM implicit_captures c JOIN events e"
         " ON e.subject = 'capture' AND e.subject_id = CAST(c.id AS TEXT) AND e.action = 'edited'"
@@ -84,9 +84,10 @@ SELECT count(DISTINCT session_id) AS sessions, count(*) AS candidates, coalesce(
 class AutomaticCounts:
     """Counts over the candidates of the latest sessions that had any.
 
-    ``own``: candidates in the user's own words. ``sure``: those of them whose raw confidence reaches the threshold.
-    ``lowered``: sure ones that calibration moved below it. ``suspect``: sure ones that the poisoning check flagged.
-    ``surest``: the highest raw confidence.
+    ``own`` is the number of candidates in the user's own words, ``sure`` the number of own candidates with a raw
+    confidence at or above the threshold. ``lowered`` counts the sure candidates that calibration moved below the
+    threshold, ``suspect`` the sure candidates that the poisoning check flagged. ``surest`` is the highest raw
+    confidence.
     """
 
     sessions: int
@@ -100,7 +101,7 @@ class AutomaticCounts:
 
 
 def count_automatic(connection: sqlite3.Connection, sessions: int, auto: float, now: float) -> AutomaticCounts:
-    """Count the candidates of the latest sessions; ``auto`` is the confidence from which they are stored unreviewed."""
+    """Count the candidates of the latest sessions; from the confidence ``auto`` a candidate needs no review."""
     values = {"sessions": sessions, "auto": auto - 1e-9, "now": now}
     return AutomaticCounts(*connection.execute(_LATEST, values).fetchone())
 
@@ -138,10 +139,10 @@ SELECT c.extractor, c.kind, c.raw_confidence, 1, 1, max(s.at), '', '', NULL
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One outcome; ``silent`` if it is only the absence of an objection.
+    """The outcome of one capture: whether it was right. ``silent``: nobody decided, but nobody objected either.
 
-    ``reason`` and ``act`` are those of a person's decision. ``age`` is the memory's age in seconds when it was
-    archived; None for decisions in the review.
+    ``reason`` and ``act`` come from a person's decision. ``age`` is the age in seconds at which the memory was
+    archived, None for decisions in the review.
     """
 
     extractor: str
@@ -156,7 +157,7 @@ class Outcome:
 
 
 async def outcomes(database: Database) -> list[Outcome]:
-    """Return all outcomes."""
+    """Return the outcomes of all captures that have one."""
     found = await database.rows(_OUTCOMES, {"soon": SOON_DAYS * DAY})  # type: ignore[arg-type]
     return [
         Outcome(

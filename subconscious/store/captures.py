@@ -1,6 +1,6 @@
-"""Judged candidates: captured, waiting for review, or discarded with a reason.
+"""Captures: judged candidates that were stored, wait for review, or were discarded with a reason.
 
-``decisions`` changes them later.
+The module ``decisions`` changes captures later.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from subconscious.wire.captures import Capture
 
 
 async def is_known(tx: aiosqlite.Connection, candidate: Candidate) -> bool:
-    """Whether the same statement was read before, or was purged; it is not captured again."""
+    """Whether the same statement was captured before, or was purged: then it must not be captured again."""
     key = capture_key(candidate)
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM implicit_captures WHERE capture_key = ?1"
@@ -52,9 +52,9 @@ async def insert(
     expiry_days: float,
     actor: str = "daemon",
 ) -> int | None:
-    """Store a judged candidate; return its id, or None if the same was read before, or purged.
+    """Store a judged candidate; return its id, or None if the same statement was captured before, or was purged.
 
-    A discarded one gets no event: there is nothing to undo.
+    A discarded candidate gets no event: there is nothing to undo.
     """
     now, key = time(), capture_key(candidate)
     if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
@@ -89,7 +89,7 @@ async def _record_creation(
 
 
 async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> None:
-    """Set the memory that a capture became, or that it repeated."""
+    """Record which memory a capture became, or which memory it repeated."""
     await change(tx, "bind", capture_id, {"memory_id": memory_id})
 
 
@@ -111,7 +111,7 @@ async def change(
 
 
 async def get(database: Database, capture_id: int) -> Capture:
-    """Return one capture. Raises NotFoundError."""
+    """Return one capture. Raises NotFoundError if there is none with this id."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
     return _only(rows, capture_id)
 
@@ -127,7 +127,7 @@ async def listing(
 ) -> list[Capture]:
     """Return captures with an id above ``after``, oldest first, by project, session and status.
 
-    The status `review` includes unconfirmed ones and lists them first.
+    The status `review` includes unconfirmed captures, which come first.
     """
     chosen = {"project_id": project_id, "session_id": session_id}
     named = {name: value for name, value in chosen.items() if value is not None}
@@ -147,7 +147,7 @@ async def listing(
 
 
 async def require(tx: aiosqlite.Connection, capture_id: int) -> Capture:
-    """Return one capture as the running transaction sees it. Raises NotFoundError."""
+    """Return one capture as the running transaction sees it. Raises NotFoundError if there is none with this id."""
     rows = list(await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,)))
     return _only(rows, capture_id)
 
@@ -167,7 +167,7 @@ def _only(rows: Sequence[Any], capture_id: int) -> Capture:
 async def insert_quarantined(
     tx: aiosqlite.Connection, candidate: Candidate, verdict: Verdict, place: SessionRef, reason: str, memory_id: int
 ) -> None:
-    """Create a quarantined capture for a memory that has none, so that a person can decide on it."""
+    """Create a quarantined capture for a memory without a capture, so that a person can decide on it."""
     admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
     number = await free_id(tx, TABLE, memory_id)
     values = {
@@ -190,13 +190,13 @@ async def insert_quarantined(
 
 
 async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[Capture]:
-    """Return the captures that became a memory or repeated it, first one first."""
+    """Return the captures that became a memory or repeated it, oldest first."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE memory_id = ? ORDER BY id", (memory_id,))
     return [capture_from(row) for row in rows]
 
 
 async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> set[int]:
-    """Return the memories that are in quarantine."""
+    """Return the ids of the memories that are in quarantine."""
     rows = await tx.execute_fetchall(
         f"SELECT memory_id FROM implicit_captures WHERE quarantined AND memory_id IN ({qmarks(memory_ids)})",  # noqa: S608
         tuple(memory_ids),
@@ -236,7 +236,7 @@ async def suspected(database: Database, project_id: str | None) -> list[Capture]
 
 
 async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[Capture]:
-    """Return captures of these memories that look like an attack and were not released, the worst of each last."""
+    """Return the captures of memories that look like an attack and were not released; per memory, the worst last."""
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE memory_id IN ({qmarks(memory_ids)})"  # noqa: S608
         " AND level <> 'none' AND released_at IS NULL"
@@ -292,7 +292,7 @@ async def rejected_texts(database: Database, project_id: str) -> list[str]:
 
 
 async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
-    """Return how many captures newer than ``since`` wait for a person, without unconfirmed ones."""
+    """Return how many captures newer than ``since`` wait for a person, not counting unconfirmed captures."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND memory_id IS NULL AND created_at > ?"
         " AND (? IS NULL OR project_id = ?)",
@@ -312,7 +312,7 @@ async def unconfirmed(database: Database, project_id: str | None = None) -> int:
 
 
 async def get_many(database: Database, ids: Sequence[int]) -> list[Capture]:
-    """Return the captures of ``ids`` that exist."""
+    """Return the captures with these ids; ids without a capture are skipped."""
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE id IN ({qmarks(ids)}) ORDER BY id",  # noqa: S608
         tuple(ids),
@@ -321,7 +321,7 @@ async def get_many(database: Database, ids: Sequence[int]) -> list[Capture]:
 
 
 async def by_key(database: Database, key: str) -> Capture:
-    """Return the capture with a key (see ``capture_key``). Raises NotFoundError."""
+    """Return the capture with a key (see ``capture_key``). Raises NotFoundError if there is none."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE capture_key = ?", (key,))
     if not rows:
         raise NotFoundError("there is no such capture", "repeat the statement")
@@ -329,7 +329,7 @@ async def by_key(database: Database, key: str) -> Capture:
 
 
 async def habit_memories(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[Memory]:
-    """Return the memories of a habit, active ones first."""
+    """Return the memories of a habit (such as how the project is tested), active memories first."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM memories WHERE project_id = ? AND extractor = ? AND tags = ?"
         " ORDER BY archived_at IS NOT NULL, id",
@@ -343,7 +343,8 @@ async def habit_seen_elsewhere(
 ) -> bool:
     """Whether another session showed the same habit, and no person has rejected it.
 
-    Rolled back captures don't count, nor those with another reservation than ``reservation``.
+    Rolled back captures don't count. Captures with a reservation (the reason why a capture is not given to sessions)
+    count only if the reservation is ``reservation``.
     """
     rows = await tx.execute_fetchall(
         "SELECT status = 'rejected' OR quarantined, session_id FROM implicit_captures WHERE project_id = ?"
@@ -356,7 +357,7 @@ async def habit_seen_elsewhere(
 
 
 async def waiting_habit_captures(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[int]:
-    """Return the captures of a habit that wait for a person."""
+    """Return the ids of the captures of a habit that wait for a person."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM implicit_captures WHERE project_id = ? AND extractor = ? AND tags = ? AND status = 'review'"
         " AND memory_id IS NULL AND NOT quarantined ORDER BY id",

@@ -16,15 +16,15 @@ from subconscious.system.safe_files import require_regular
 
 UPDATE = "claude plugin update subconscious@subconscious"
 REASONS = 3
-"""How many reasons of buried jobs are shown."""
+"""The most reasons shown for jobs that failed for good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Figures of a sound database.
+    """Statistics of a database that passed the check.
 
-    ``pending_since``: when the oldest memory without a vector was created, or when another model was selected,
-    whichever is later.
+    ``pending_since`` is the time since when a vector has been missing: the creation of the oldest memory without a
+    vector, or the selection of the present embedding model if that was later.
     """
 
     schema: int
@@ -38,7 +38,7 @@ class Health:
 def check(path: Path) -> Health:
     """Return the health of the database at ``path``.
 
-    Raises NewerStoreError if a newer program wrote it, StoreError if it is damaged or no database.
+    Raises NewerStoreError if a newer version wrote the file, StoreError if it is damaged or no database.
     """
     try:
         with open_readonly(path) as connection:
@@ -53,7 +53,7 @@ def check(path: Path) -> Health:
 def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database for reading without creating files beside it.
 
-    Raises sqlite3.Error, or OSError if there is no file.
+    Raises sqlite3.Error if it can't be opened, OSError if there is no file.
     """
     # Even a reader creates the files -wal and -shm, unless the database is opened as immutable. That is safe without a
     # -wal: the daemon, the only writer, removes it when it stops.
@@ -88,7 +88,7 @@ def _health(path: Path, connection: sqlite3.Connection) -> Health:
 
 
 def _wanted_at(connection: sqlite3.Connection) -> float:
-    """Return when vectors of the latest model were first wanted; 0.0 for databases of older versions."""
+    """Return when the latest embedding model was selected; 0.0 for databases of older versions."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedding_models'").fetchone():
         return 0.0
     return float(connection.execute("SELECT max(wanted_at) FROM embedding_models").fetchone()[0] or 0.0)

@@ -1,4 +1,4 @@
-"""Claude Code's own notes: which files were read, and the memory that makes each searchable."""
+"""Claude Code's own notes: the files that were read, and the memory that makes each note searchable."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import column_values, insertion, update_row
 
 REFERS_TO = "REFERS_TO"
-"""The type of the links that notes name."""
+"""The link type for a note that names another note."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """The result for one file. Without a memory it is not searchable, and ``problem`` gives the reason."""
+    """The result of reading one file. A file without a memory is not searchable; ``problem`` is the reason."""
 
     project_id: str
     path: str
@@ -35,7 +35,7 @@ class NoteRecord:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of notes: how many are searchable, which are not, and when it was last read."""
+    """A folder of notes: how many notes are searchable, which are not, and when the folder was last read."""
 
     path: str
     looked_at: float
@@ -54,7 +54,7 @@ def _row_from(row: sqlite3.Row) -> NoteRecord:
 
 
 async def folders(database: Database, project_id: str) -> dict[str, float]:
-    """Return the folders that were read for a project, each with the time."""
+    """Return the folders that were read for a project, each with the time of the reading."""
     found = await database.rows("SELECT path, looked_at FROM claude_note_folders WHERE project_id = ?", (project_id,))
     return {row["path"]: row["looked_at"] for row in found}
 
@@ -69,7 +69,7 @@ async def record_read(tx: aiosqlite.Connection, project_id: str, folder: str) ->
 
 
 async def save(tx: aiosqlite.Connection, row: NoteRecord) -> None:
-    """Insert or replace the result for a file."""
+    """Insert or replace the record of a file."""
     conflict = "ON CONFLICT (project_id, path) DO UPDATE SET " + ", ".join(
         f"{name} = excluded.{name}" for name in ("name", "stamp", "digest", "memory_id", "links", "problem", "read_at")
     )
@@ -77,7 +77,7 @@ async def save(tx: aiosqlite.Connection, row: NoteRecord) -> None:
 
 
 async def remove(tx: aiosqlite.Connection, row: NoteRecord) -> None:
-    """Delete a file that is gone or was renamed."""
+    """Delete the record of a file that was deleted or renamed."""
     await tx.execute("DELETE FROM claude_notes WHERE project_id = ? AND path = ?", (row.project_id, row.path))
 
 
@@ -89,7 +89,7 @@ async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
 
 
 async def without_file(database: Database, project_id: str) -> list[int]:
-    """Return active memories of notes that have no file: an undo may have restored one."""
+    """Return active memories of notes without a file; an undo can restore such a memory."""
     found = await database.rows(
         # The planner prefers the index of all memories of a project, which grows with them. The extractor is a literal
         # because SQLite can't use a partial index for a value that is bound later.
@@ -102,13 +102,13 @@ async def without_file(database: Database, project_id: str) -> list[int]:
 
 
 async def archive(tx: aiosqlite.Connection, memory_id: int, reason: str) -> bool:
-    """Archive the memory of a note; its history keeps the text."""
+    """Archive the memory of a note; the memory's history keeps the text."""
     memory = await memories.find(tx, memory_id)
     return memory is not None and await memories.archive(tx, memory, "daemon", reason)
 
 
 async def link(tx: aiosqlite.Connection, project_id: str) -> None:
-    """Link a project's notes with the notes that they name; existing and rejected links are left as they are."""
+    """Link each note of a project with the notes that it names; existing and rejected links are not changed."""
     found = await tx.execute_fetchall(
         "SELECT * FROM claude_notes WHERE project_id = ? AND memory_id IS NOT NULL", (project_id,)
     )
@@ -125,7 +125,7 @@ def _reference(source: int, target: int) -> Link:
 
 
 def report(connection: sqlite3.Connection) -> list[Folder]:
-    """Return all folders of notes, the one read last first, for `doctor`, which reads without the daemon."""
+    """Return all folders of notes, the most recently read first. For `doctor`, which works without the daemon."""
     looked = connection.execute(
         "SELECT project_id, path, looked_at FROM claude_note_folders ORDER BY looked_at DESC, path"
     )

@@ -51,7 +51,7 @@ SHRINK = "PRAGMA shrink_memory"
 class Database:
     """A connection for writes, one for reads, and two for interactive requests, to the same file.
 
-    ``interactive`` and ``for_search`` are views of the same database for those whom somebody waits for.
+    ``interactive`` and ``for_search`` are views of the same database for hooks and searches, which must not wait.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class Database:
 
     @cached_property
     def interactive(self) -> Database:
-        """A view for answering a hook: its queries wait for nobody else's."""
+        """The view for hook requests: its queries don't wait for other queries."""
         return self._view(self._searcher)
 
     @cached_property
     def for_search(self) -> Database:
-        """A view for answering a search: its short queries run as for a hook, its long ones as all others."""
+        """The view for searches: short queries run on the hooks' connection, long queries on the general one."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:
@@ -93,13 +93,13 @@ class Database:
         return list(await self._long.execute_fetchall(sql, values))
 
     async def version(self) -> int:
-        """Return a number that differs after each change of the database; it says nothing about other views of it."""
+        """Return a number that changes with each change of the database; numbers of two views can't be compared."""
         rows = await self.rows("PRAGMA data_version", long=True)
         return int(rows[0][0])
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Run a block as one transaction: all of its changes or none. Blocks wait for each other."""
+        """Run a block as one transaction, which commits all changes or none. Blocks run one after the other."""
         async with self._turn:
             token = CURRENT_ACT.set(uuid4().hex)
             # The connection's thread processes its queue in order, even if the caller is gone. When we are cancelled
@@ -116,7 +116,7 @@ class Database:
             await self.writer.commit()
 
     async def compact(self) -> None:
-        """Rewrite the file without deleted data: no free page, index or WAL keeps a trace of it."""
+        """Rewrite the file without deleted data, so that no free page, index or WAL contains any of it."""
         async with self._turn:
             rows = await self.writer.execute_fetchall(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%USING fts5%'"
@@ -141,7 +141,7 @@ class Database:
 
 
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
-    """Open ``path``, created with mode 0600 if missing. Raises StoreError if it is no database or can't be opened."""
+    """Open ``path``; create it with mode 0600 if missing. Raises StoreError if it is no database or can't be opened."""
     make = connector or _connect
     # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
     async with AsyncExitStack() as unless_complete:
@@ -159,7 +159,10 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
 
 
 def _create_file(path: Path) -> None:
-    """Create the file if missing. Raises OSError if it is no regular file: SQLite would block for ever on a FIFO."""
+    """Create the file if missing.
+
+    Raises OSError if the path is no regular file: SQLite would block for ever on a FIFO.
+    """
     path.touch(mode=0o600, exist_ok=True)
     require_regular(path)
 

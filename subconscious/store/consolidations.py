@@ -1,4 +1,4 @@
-"""Summaries and their sources: the memories from which a summary capture, or its memory, was made."""
+"""Summaries of several memories, and their sources: the memories that a summary was made from."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ async def candidates(database: Database, project_id: str | None, limit: int) -> 
 
 
 async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[int]]:
-    """Return the pairs of these memories in which one contradicts or supersedes the other, or may do so."""
+    """Return the pairs among ``ids`` that are linked, or proposed to be linked, as contradicting or superseding."""
     known = set(ids)
     found = await links.of(database, ids, links.SHOWN, links.AFFECTS_VALIDITY)
     return {frozenset((one.source_id, one.target_id)) for one in found if {one.source_id, one.target_id} <= known}
 
 
 async def project_of(database: Database, ids: Sequence[int]) -> str | None:
-    """Return the project in which the first of these memories was stated; user-wide memories don't store it."""
+    """Return the project in which the first of these memories was stated; user-wide memories don't record it."""
     rows = await database.rows(
         f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})"  # noqa: S608
         " UNION ALL SELECT * FROM (SELECT id FROM projects ORDER BY created_at) LIMIT 1",
@@ -69,9 +69,9 @@ async def project_of(database: Database, ids: Sequence[int]) -> str | None:
 
 
 async def count_since(database: Database, since: float) -> int:
-    """Return how many summaries were made, proposed or requested since then.
+    """Return how many summaries were made, proposed or requested since a time.
 
-    Times ahead of now come from a wrong clock and are not counted.
+    Times in the future come from a wrong clock and are not counted.
     """
     rows = await database.rows(
         "SELECT (SELECT count(*) FROM implicit_captures WHERE extractor LIKE ?1 AND created_at > ?2"
@@ -84,7 +84,7 @@ async def count_since(database: Database, since: float) -> int:
 
 
 async def is_known(database: Database, turn_id: str) -> bool:
-    """Whether exactly these sources were summarised or proposed before, with any result."""
+    """Whether a summary of exactly the same sources was proposed before; the result does not matter."""
     rows = await database.rows(
         "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
         " UNION ALL SELECT 1 FROM llm_requests"
@@ -95,7 +95,7 @@ async def is_known(database: Database, turn_id: str) -> bool:
 
 
 async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
-    """Store the sources of a summary capture. They never change, so they have no events of their own."""
+    """Store the sources of a summary capture. Sources never change, so no events are recorded for them."""
     await tx.executemany(
         "INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (?, ?, ?)",
         [(capture_id, source.id, source.content_hash) for source in sources],
@@ -103,7 +103,7 @@ async def save_sources(tx: aiosqlite.Connection, capture_id: int, sources: Itera
 
 
 async def link(tx: aiosqlite.Connection, capture_id: int, memory_id: int, actor: str) -> None:
-    """Link the memory of a summary capture with its sources; other captures have none."""
+    """Link the memory of a summary with the summary's sources; does nothing for other captures."""
     rows = await tx.execute_fetchall(
         "SELECT c.memory_id, i.evidence, i.confidence FROM consolidations AS c JOIN implicit_captures AS i"
         " ON i.id = c.capture_id WHERE c.capture_id = ? AND c.memory_id <> ? ORDER BY c.memory_id",
@@ -125,7 +125,7 @@ async def unlink(tx: aiosqlite.Connection, memory_id: int, actor: str, reason: s
 
 
 async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return the sources of each of these captures; captures without any are left out."""
+    """Return the sources of each capture; captures without sources are left out."""
     rows = await database.rows(
         f"SELECT capture_id, memory_id FROM consolidations WHERE capture_id IN ({qmarks(capture_ids)})"  # noqa: S608
         " ORDER BY capture_id, memory_id",
@@ -138,7 +138,7 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
 
 
 async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return the sources of each of these memories whose text has not changed since."""
+    """Return the sources of each summary in ``ids`` with a text that has not changed since it was made."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
@@ -152,7 +152,7 @@ async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[in
 
 
 async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the active summaries of any of these memories, and the captures that wait to become one."""
+    """Return the active summaries made from any memory in ``ids``, and the captures of such summaries that wait."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT DISTINCT i.id, i.status, m.id AS memory_id FROM consolidations AS c JOIN implicit_captures AS i"  # noqa: S608
@@ -168,9 +168,9 @@ async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list
 async def archive_dependents(
     tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = ""
 ) -> list[int]:
-    """Archive and return the summaries of removed memories, which would otherwise repeat them.
+    """Archive and return the summaries of removed memories: a summary would otherwise repeat the removed text.
 
-    Not called for faded memories: they were true, and the summary is what remains of them.
+    Not called for faded memories: they were true, and their summary stays.
     """
     if not ids:
         return []
@@ -184,7 +184,7 @@ async def archive_dependents(
 
 
 async def outdated_sources(database: Database, limit: int) -> list[int]:
-    """Return memories that were reworded or superseded after an active or waiting summary was made of them."""
+    """Return memories that were reworded or superseded after a summary, active or waiting, was made from them."""
     rows = await database.rows(
         "SELECT DISTINCT c.memory_id FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id"
         " JOIN memories AS m ON m.id = c.memory_id LEFT JOIN memories AS s ON s.id = i.memory_id"

@@ -1,4 +1,4 @@
-"""Corrections and feedback: how people corrected memories, and what resulted from using them."""
+"""Corrections of memories by people, and feedback: what happened after a memory was used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.wire.decay import CorrectionRow
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A person's correction of one memory: its kind (``way``), and the memory that replaces it."""
+    """A person's correction of one memory: the kind of correction (``way``) and the id of the new memory."""
 
     memory_id: int
     way: str
@@ -29,7 +29,10 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One result for one memory. ``outcome`` is a row of `decay.OUTCOMES`, or has no effect on confidence."""
+    """One feedback entry about a memory.
+
+    ``outcome`` is a key of `decay.OUTCOMES`; any other value has no effect on confidence.
+    """
 
     memory_id: int
     outcome: str
@@ -51,7 +54,7 @@ async def record(tx: aiosqlite.Connection, correction: Correction, actor: str, a
 
 
 async def is_known(tx: aiosqlite.Connection, correction: Correction) -> bool:
-    """Whether the same correction was stored before: repeating it must not count twice."""
+    """Whether the same correction was stored before: a repeated correction must not count twice."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM memory_corrections WHERE memory_id = ? AND way = ? AND replacement_id IS ? LIMIT 1",
         (correction.memory_id, correction.way, correction.replacement_id),
@@ -79,7 +82,7 @@ async def record_feedback(tx: aiosqlite.Connection, feedback: Feedback, act: str
 
 
 async def counts(database: Database, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Count each outcome per memory, including memories merged into it; memories without feedback are left out."""
+    """Count the feedback on each memory by outcome, including feedback on memories merged into it."""
     rows = await database.rows(
         f"SELECT memory_id, outcome, count(*) FROM (SELECT memory_id, outcome FROM feedback"  # noqa: S608
         f" WHERE memory_id IN ({qmarks(ids)}) UNION ALL SELECT into_id, outcome FROM {MERGED} AS merged"
@@ -94,7 +97,7 @@ async def counts(database: Database, ids: Sequence[int]) -> dict[int, dict[str, 
 
 
 async def of_memory(database: Database, memory_id: int) -> list[CorrectionRow]:
-    """Return the corrections that a memory was part of, latest first."""
+    """Return the corrections that changed a memory or created it, latest first."""
     rows = await database.rows(
         "SELECT * FROM memory_corrections WHERE memory_id = ?1 OR replacement_id = ?1 ORDER BY id DESC", (memory_id,)
     )

@@ -34,7 +34,7 @@ REWORDED = (
     "raw_confidence",
     "extractor",
 )
-"""The columns that a better extraction of the same evidence may change."""
+"""The columns that a better extraction from the same quote may change."""
 
 
 async def decide(
@@ -69,7 +69,10 @@ async def reopen(
     reason: str,
     actor: str = "user",
 ) -> None:
-    """Return a capture to ``status`` by a person's request. One that waits again gets a new expiry time."""
+    """Set a decided capture back to ``status`` because a person asked for it.
+
+    A capture that waits again gets a new expiry time.
+    """
     expires = time() + expiry_days * DAY if status in ("review", UNCONFIRMED) else None
     values = status_columns(status) | {"decided_at": None, "expires_at": expires}
     if status not in (QUARANTINED, UNCONFIRMED):
@@ -90,7 +93,7 @@ async def reopen(
 async def reword(
     tx: aiosqlite.Connection, capture: Capture, worded: Candidate, admission: Admission, expiry_days: float
 ) -> None:
-    """Replace a capture's wording, with the gate's result for it; its history keeps the old wording."""
+    """Replace a capture's wording and the result of the admission gate; its history keeps the old wording."""
     values = admission_columns(admission)
     status = values["status"]
     read = {name: value for name, value in column_values(worded).items() if name in REWORDED}
@@ -103,13 +106,13 @@ async def reword(
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, at: float | None) -> None:
-    """Record when a person released a capture, so that later checks don't quarantine it again; None undoes that."""
+    """Record when a person released a capture: later checks don't quarantine it again. None deletes the time."""
     action = "unreleased" if at is None else "let go"
     await captures.change(tx, action, capture_id, {"released_at": at}, "user")
 
 
 async def quarantine(tx: aiosqlite.Connection, capture: Capture, verdict: Verdict, reason: str) -> None:
-    """Quarantine a capture that a later check found dangerous; the caller archives its memory, if it has one."""
+    """Quarantine a capture that a later check found dangerous; the caller archives the capture's memory, if any."""
     await rejudge(tx, capture["id"], verdict)
     await captures.change(tx, "reasoned", capture["id"], {"reason": reason})
     await decide(tx, capture, QUARANTINED, "daemon", reason)
@@ -118,13 +121,16 @@ async def quarantine(tx: aiosqlite.Connection, capture: Capture, verdict: Verdic
 async def rejudge(
     tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_with: int | None = None
 ) -> None:
-    """Store the verdict of a later check; ``seconded_with`` is the prompt version of a model's opinion."""
+    """Store the verdict of a later check.
+
+    ``seconded_with`` is the version of the prompt with which a model assessed the capture.
+    """
     values = verdict_columns(verdict) | ({} if seconded_with is None else {"seconded_with": seconded_with})
     await captures.change(tx, "judged", capture_id, values)
 
 
 async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: str = "") -> None:
-    """Remove a waiting capture from the queue; it can be restored like any discarded one."""
+    """Discard a waiting capture that is no longer needed; it can be restored like any discarded capture."""
     capture = await captures.require(tx, capture_id)
     if capture["status"] in ("review", UNCONFIRMED):
         values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
@@ -132,7 +138,7 @@ async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: 
 
 
 async def overdue(database: Database, now: float) -> tuple[int, int]:
-    """Return how many waiting captures are overdue, and how many wait in all."""
+    """Return how many waiting captures have passed their expiry time, and how many wait in all."""
     rows = await database.rows(
         f"SELECT count(*) FILTER (WHERE expires_at < ? AND {MAY_EXPIRE}), count(*)"  # noqa: S608
         " FROM implicit_captures WHERE status = 'review'",
@@ -142,9 +148,9 @@ async def overdue(database: Database, now: float) -> tuple[int, int]:
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:
-    """Expire the overdue captures, which stay in the table; return how many.
+    """Mark captures past their expiry time as expired; return how many. They stay in the table.
 
-    The user's own words don't expire until they were shown once.
+    Captures in the user's own words don't expire before the review has shown them once.
     """
     rows = list(
         await tx.execute_fetchall(

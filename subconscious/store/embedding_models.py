@@ -1,7 +1,8 @@
-"""The embedding models that vectors belong to, and which of them is in use.
+"""The embedding models: which models have vectors, and which model is in use.
 
-One model is in use at a time: queries are embedded by it and compared only with its vectors. Vectors of another model
-can be made meanwhile; the switch changes one row. So a change of model has no gap, and an interrupted one continues.
+One model is in use at a time: it embeds the queries, and they are compared only with its vectors. Vectors of another
+model can be made meanwhile, and the switch changes one row. So search works during a change of model, and an
+interrupted change continues.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from subconscious.store.vectors import Vector
 
 SAME_MODEL_COSINE = 0.98
-"""The lowest cosine of two vectors of one text that counts as the same model.
+"""The lowest cosine of two vectors of the same text from which both count as made by the same model.
 
-Rounding stays above it, another model below.
+Rounding alone leaves the cosine higher; a different model makes it lower.
 """
 
 PORTION = 500
@@ -29,7 +30,7 @@ PORTION = 500
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """An embedding model that has vectors, or may have some."""
+    """A known embedding model, with or without vectors."""
 
     name: str
     base: str
@@ -37,7 +38,7 @@ class EmbeddingModel:
 
 
 async def identify(tx: aiosqlite.Connection, base: str, canary: Vector) -> EmbeddingModel:
-    """Return the model that an embedder of this name is, by the vector of a fixed text; store it if it is new.
+    """Return the model of an embedder, recognised by its name and its vector for a fixed text; store a new model.
 
     The name alone is not enough: an embedder can change its model under the same name.
     """
@@ -69,7 +70,7 @@ def _bytes(vector: Vector) -> bytes:
 
 
 async def in_use(database: Database) -> EmbeddingModel | None:
-    """Return the model in use; None before the first."""
+    """Return the model in use; None if no model was used yet."""
     rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE serving")
     return EmbeddingModel(*rows[0]) if rows else None
 

@@ -1,4 +1,4 @@
-"""Memories that wait for an embedding, and the status of each."""
+"""The memories that wait for an embedding, and the embedding status of each memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def waiting(database: Database, limit: int) -> list[Memory]:
 
 
 async def waiting_without(database: Database, model: str, limit: int) -> list[Memory]:
-    """Return memories that wait for another model's vector and have none of this model, latest first."""
+    """Return memories without a vector of ``model`` that wait for a vector of another model, latest first."""
     rows = await database.rows(
         "SELECT * FROM memories WHERE embedding_status = 'pending' AND (archived_at IS NULL OR unconfirmed)"
         " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?) ORDER BY id DESC LIMIT ?",
@@ -32,12 +32,12 @@ async def waiting_without(database: Database, model: str, limit: int) -> list[Me
 
 
 async def retry(tx: aiosqlite.Connection) -> None:
-    """Queue the memories again whose embedding failed."""
+    """Queue all memories with a failed embedding again."""
     await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
 
 
 async def counts(database: Database) -> dict[str, int]:
-    """Return how many active memories have each embedding status other than `done`."""
+    """Return the numbers of active memories by embedding status, without `done`."""
     rows = await database.rows(
         "SELECT embedding_status, count(*) FROM memories"
         " WHERE embedding_status <> 'done' AND (archived_at IS NULL OR unconfirmed) GROUP BY 1"

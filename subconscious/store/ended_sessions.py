@@ -1,4 +1,4 @@
-"""Ended sessions in batches: their reading positions, and whether they have a story."""
+"""Ended sessions in batches, with their reading positions and whether they still need a summary."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _ROLLED_BACK = """
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """An ended session: the reading position of each of its files, by path, and whether it needs a story.
+    """An ended session, the reading position (in bytes) of each transcript file, and whether it needs a summary.
 
-    ``begun``: a part of it was read or has a story, from a time when the author of each line could be verified.
+    ``begun``: a part of the session was read or summarised while it ran, when the author of each line could be
+    verified.
     """
 
     session: Session
@@ -37,7 +38,7 @@ class EndedSession:
 
 
 async def after(database: Database, session_id: str, limit: int) -> list[EndedSession]:
-    """Return the next ended sessions after this id that have a file, ordered by id.
+    """Return the next ended sessions with an id above ``session_id`` that have a transcript file, ordered by id.
 
     Rolled back sessions are left out until the rollback is undone.
     """
@@ -60,7 +61,7 @@ def _ended_session(row: sqlite3.Row, session: Session, read: dict[str, int]) -> 
 
 
 async def _positions(database: Database, session_ids: list[str]) -> dict[str, dict[str, int]]:
-    """Return the reading positions of these sessions' files, by session and path."""
+    """Return the reading positions of the transcript files of sessions, by session and path."""
     rows = await database.rows(
         f"SELECT session_id, path, position FROM transcripts WHERE session_id IN ({qmarks(session_ids)})",  # noqa: S608
         session_ids,

@@ -31,8 +31,9 @@ async def record(
 ) -> None:
     """Append one event, in the transaction of the change that it records.
 
-    ``before`` and ``after`` are the changed columns with their values; before is None for an insertion, after is None
-    for a deletion. Changes that belong together share an ``act``; the default is one per transaction.
+    ``before`` and ``after`` are the changed columns with their values; ``before`` is None for an insertion, ``after``
+    is None for a deletion. Events of one action by a user or the daemon share the id ``act``, so that they are undone
+    together; by default all events of a transaction do.
     """
     await tx.execute(
         "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after, act)"
@@ -61,7 +62,7 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
 
 
 async def archivals(database: Database, ids: Sequence[int]) -> dict[int, Event]:
-    """Return the last event that archived each of these memories, by the memory's id."""
+    """Return the latest archiving event of each memory, by the memory's id."""
     rows = await database.rows(
         "SELECT * FROM events WHERE id IN (SELECT max(id) FROM events WHERE subject = 'memory'"  # noqa: S608
         f" AND subject_id IN ({qmarks(ids)}) AND before IS NOT NULL AND after LIKE '%\"archived_at\": %'"
@@ -74,7 +75,7 @@ async def archivals(database: Database, ids: Sequence[int]) -> dict[int, Event]:
 async def subjects_by_reason(
     database: Database, action: str, subject: str, reasons: Sequence[str]
 ) -> dict[str, set[str]]:
-    """Return the subject ids of events of one action, by the events' reasons."""
+    """Return the subject ids of all events with an action and one of the reasons, grouped by reason."""
     rows = await database.rows(
         "SELECT reason, subject_id FROM events WHERE subject = ? AND action = ?"  # noqa: S608
         f" AND reason IN ({qmarks(reasons)})",
@@ -87,7 +88,7 @@ async def subjects_by_reason(
 
 
 async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, excluded: str = "") -> Event | None:
-    """Return the newest event of a subject as the running transaction sees it.
+    """Return the newest event of a subject as the running transaction sees it; None if there is none.
 
     Events with the action ``excluded`` are skipped.
     """
@@ -103,7 +104,7 @@ async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, 
 async def page(database: Database, before: int, limit: int, excluded: Sequence[str] = ()) -> list[Event]:
     """Return events older than ``before``, latest first.
 
-    Attestations of typed text and the subjects in ``excluded`` are left out.
+    Events that record who typed a text, and events about the subjects in ``excluded``, are left out.
     """
     left_out = ("typed", "prompt", *excluded)
     rows = await database.rows(
@@ -124,7 +125,7 @@ async def of_session(database: Database, session_id: str) -> list[Event]:
 
 
 async def require(tx: aiosqlite.Connection, event_id: int) -> Event:
-    """Return one event as the running transaction sees it. Raises NotFoundError."""
+    """Return one event as the running transaction sees it. Raises NotFoundError if there is none with this id."""
     rows = list(await tx.execute_fetchall("SELECT * FROM events WHERE id = ?", (event_id,)))
     if not rows:
         raise NotFoundError(f"there is no event {event_id}", "`subconscious history` lists the latest")
@@ -132,7 +133,7 @@ async def require(tx: aiosqlite.Connection, event_id: int) -> Event:
 
 
 async def of_act(tx: aiosqlite.Connection, event: Event) -> list[Event]:
-    """Return the events of the same act, oldest first; only the event itself if it has no act."""
+    """Return the events that share the act of ``event``, oldest first; only ``event`` itself if it has no act."""
     if not event["act"]:
         return [event]
     rows = await tx.execute_fetchall("SELECT * FROM events WHERE act = ? AND act <> '' ORDER BY id", (event["act"],))
@@ -160,9 +161,9 @@ async def latest_id(database: Database) -> int:
 
 
 async def last_time(database: Database, action: str, subject: str, subject_id: str) -> float:
-    """Return when ``action`` last happened to the subject; 0.0 if never.
+    """Return the time of the latest event with ``action`` on the subject; 0.0 if there is none.
 
-    Times ahead of now come from a wrong clock and are ignored.
+    Times in the future come from a wrong clock and are ignored.
     """
     rows = await database.rows(
         "SELECT max(at) FROM events WHERE action = ? AND subject = ? AND subject_id = ? AND at <= ?",
@@ -172,7 +173,7 @@ async def last_time(database: Database, action: str, subject: str, subject_id: s
 
 
 async def reasons_of(database: Database, action: str, subject: str, beginning: str) -> set[str]:
-    """Return the reasons of all events of an action whose subject id has this prefix."""
+    """Return the reasons of all events with an action and a subject id that starts with ``beginning``."""
     rows = await database.rows(
         "SELECT reason FROM events WHERE subject = ? AND subject_id >= ? AND subject_id < ? AND action = ?",
         (subject, beginning, f"{beginning}\U0010ffff", action),

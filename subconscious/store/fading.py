@@ -1,4 +1,4 @@
-"""Reads the inputs of the decay formulas. Some of these inputs are stored in ``memory_decay``."""
+"""Reads and changes the inputs of the decay formulas, some of which are stored in the table ``memory_decay``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from subconscious.store.rows import qmarks
 from subconscious.wire.decay import FadedMemory
 
 SUMMARISED_FACTOR = 0.5
-"""The factor of a memory's stability when a summary covers it."""
+"""The factor for the stability of a memory that a summary covers: such a memory fades faster."""
 
 MOST_TOUCHED = 2000
-"""The most memories that one turn can touch."""
+"""The most memories that one turn of a session can mark as worked on."""
 ROWS_READ = 2000
-"""Memories that one query reads for cohorts. More would make other queries wait for longer."""
+"""The number of memories that one query of ``cohorts`` reads. Larger queries would make other queries wait."""
 MOST_NAMES = 100
-"""The most files and topics of one batch of turns that are searched for."""
+"""The most files and topics of one batch of turns for which memories are searched."""
 
 # A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
 # only in the history, because any undo can restore a memory.
@@ -50,7 +50,7 @@ SELECT m.id,
 """
 
 NO_CITATIONS = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
-"""Types of links that are no citations."""
+"""Link types that don't count as a citation of the linked memory."""
 
 
 def _facts_from(
@@ -66,7 +66,7 @@ def _facts_from(
     drawn_on: int,
     linked: str | None,
 ) -> Facts:
-    """Return the facts that a row has after its id; the arguments are its columns."""
+    """Return the decay input from the columns of a row, without the id."""
     links = linked.split(",") if linked else []
     gathered = SUMMARISED_FACTOR if "CONSOLIDATES" in links else 1.0
     return Facts(
@@ -84,7 +84,7 @@ def _facts_from(
 
 
 async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
-    """Return the decay input of each of these memories that exists."""
+    """Return the decay input of memories, by id; ids without a memory are skipped."""
     rows = await database.rows(f"{_FACTS} WHERE m.id IN ({qmarks(ids)})", ids)
     return {row["id"]: _facts_from(*row[1:]) for row in rows}
 
@@ -97,13 +97,13 @@ _PAGE = (
 
 
 async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
-    """Return the decay input of active memories with an id above ``after``, of one project or of all, ordered by id."""
+    """Return the decay input of active memories with an id above ``after``, ordered by id; in one project or in all."""
     rows = await database.rows(_PAGE, (after, project_id, project_id, limit))
     return {row["id"]: _facts_from(*row[1:]) for row in rows}
 
 
 async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
-    """Return the decay input of all active memories, of one project or of all; those with the same facts together."""
+    """Return the decay input of all active memories, in one project or in all, grouped by equal input."""
     members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
     after = 0
     while rows := await database.rows(_PAGE, (after, project_id, project_id, ROWS_READ)):
@@ -114,9 +114,9 @@ async def cohorts(database: Database, project_id: str | None = None) -> list[Coh
 
 
 async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> None:
-    """Record that a session works on the subjects of these memories.
+    """Record that a session works on the files or topics of memories.
 
-    Like a use it is an observation, so it has no event.
+    This is an observation, like a use, so no event is recorded.
     """
     await tx.executemany(
         "INSERT INTO memory_decay (memory_id, touched_at) VALUES (?, ?)"
@@ -126,9 +126,9 @@ async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> No
 
 
 async def about(database: Database, project_id: str, files: Collection[str], topics: Collection[str]) -> list[int]:
-    """Return active memories of a project, and user-wide ones, that name one of these files or have one of these tags.
+    """Return active memories of a project, and user-wide ones, that name one of ``files`` or have a tag in ``topics``.
 
-    Full text finds the candidates; a file is matched by its name, and by its folders if the memory gives them.
+    The full-text index finds the candidates. A file matches by its name, and by its folders if the memory names them.
     """
     names = [PurePath(file).name for file in files]
     match = _either(("tags", topics), ("files", names))
@@ -144,7 +144,7 @@ async def about(database: Database, project_id: str, files: Collection[str], top
 
 
 def _either(*columns: tuple[str, Iterable[str]]) -> str:
-    """Return a MATCH expression for any of the texts in their column; "" if there are none."""
+    """Return a full-text expression that matches any of the texts in its column; "" if there are no texts."""
     found = []
     for column, texts in columns:
         phrases = [_phrase(text) for text in texts if any(sign.isalnum() for sign in text)]
@@ -154,7 +154,7 @@ def _either(*columns: tuple[str, Iterable[str]]) -> str:
 
 
 def _phrase(text: str) -> str:
-    """Quote a text for MATCH; a lone surrogate, which transcripts may contain, is replaced."""
+    """Return a text quoted for a full-text expression. A lone surrogate, which transcripts may contain, is replaced."""
     return '"' + text.replace('"', " ").replace("\0", " ").encode("utf-8", "replace").decode() + '"'
 
 
@@ -171,7 +171,7 @@ async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: s
 
 
 async def clear_deprecated(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """Clear "deprecated" of restored memories: the next run would archive them again."""
+    """Change the importance "deprecated" of restored memories: otherwise the next run would archive them."""
     rows = await tx.execute_fetchall(
         "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
         f" AND memory_id IN ({qmarks(ids)})",
@@ -182,7 +182,7 @@ async def clear_deprecated(tx: aiosqlite.Connection, ids: Sequence[int], actor: 
 
 
 async def reset(tx: aiosqlite.Connection, memory_id: int, at: float, actor: str, act: str = "") -> None:
-    """Reset a memory's decay."""
+    """Restart a memory's decay from ``at``."""
     await _change(tx, memory_id, "reset_at", at, actor, act)
 
 
@@ -200,7 +200,7 @@ async def _change(tx: aiosqlite.Connection, memory_id: int, column: str, value: 
 
 
 async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, actor: str, act: str = "") -> bool:
-    """Pin or unpin a memory; return False if it was so already."""
+    """Pin or unpin a memory; return False if nothing had to change."""
     known = await memories.require(tx, memory_id)
     if known.pinned == pinned:
         return False
@@ -219,7 +219,7 @@ async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, act
 
 
 FADED = "faded"
-"""The prefix of the reasons of automatic archivals."""
+"""The prefix of an event's reason if a memory was archived because it had faded."""
 
 # Uses the index over memories first: among recently archived ones, those that faded. Quarantined ones are only in the
 # review.
@@ -243,13 +243,13 @@ async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
 
 
 async def count_faded(database: Database, project_id: str, since: float) -> int:
-    """Return how many of a project's memories, and user-wide ones, faded since then and are still archived."""
+    """Return how many memories of a project, and user-wide ones, faded since a time and are still archived."""
     rows = await database.rows(f"SELECT count(*) {_FADED}", (since, project_id), long=True)
     return int(rows[0][0])
 
 
 async def faded(database: Database, project_id: str | None, since: float, limit: int) -> list[FadedMemory]:
-    """Return the memories that faded, latest first: id, kind, summary, time and reason."""
+    """Return the memories that faded since a time, latest first: id, kind, summary, time and reason."""
     rows = await database.rows(
         "SELECT m.id, m.kind, m.summary, m.archived_at, (SELECT e.reason FROM events AS e"  # noqa: S608
         " WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT) AND e.action = 'archive'"

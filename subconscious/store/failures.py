@@ -1,4 +1,7 @@
-"""Failed tool calls and what worked afterwards: one row per failure, by session."""
+"""Failed tool calls and their way out (the command that worked afterwards): one row per failed call.
+
+A *trouble* is a key that equal failures with the same way out share; all its rows belong to the same memory.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import field_values, insertion, qmarks, update_row
 
 MOST_ROWS = 500
-"""The most rows of one command or one trouble that are read, latest first."""
+"""The most rows that are read of one command or one trouble; the latest rows are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,13 @@ class Failure:
 
     @property
     def slots(self) -> dict[str, str]:
-        """The parts of the memory's sentence."""
+        """The values for the template of the memory's text."""
         return {"failed": self.failed, "way_out": self.way_out, "dropped": self.dropped}
 
 
 _COLUMNS = ", ".join(Failure.__dataclass_fields__)
 _FOUND_LATER = "sort failed way_out dropped way_out_key trouble doubt evidence byte_start byte_end".split()
-"""Columns that are set once something has worked, which may be after the failure is stored."""
+"""Columns that are set when a way out is found, which may be after the failure was stored."""
 
 
 def _read(row: sqlite3.Row) -> Failure:
@@ -60,7 +63,7 @@ def _read(row: sqlite3.Row) -> Failure:
 
 
 async def record(tx: aiosqlite.Connection, failure: Failure) -> bool:
-    """Store a failure, or add its way out to one stored without; return whether anything changed."""
+    """Store a failure, or add the way out to a failure that was stored without one; return whether anything changed."""
     values = field_values(failure) | {"signatures": json.dumps(failure.signatures)}
     sets = ", ".join(f"{name} = excluded.{name}" for name in _FOUND_LATER)
     conflict = f"ON CONFLICT (project_id, run_id) DO UPDATE SET {sets} WHERE failures.sort = '' AND excluded.sort <> ''"
@@ -68,13 +71,13 @@ async def record(tx: aiosqlite.Connection, failure: Failure) -> bool:
 
 
 async def solved(database: Database, session_id: str) -> set[str]:
-    """Return the calls of a session whose way out is known."""
+    """Return the ids of the failed calls of a session that have a way out."""
     rows = await database.rows("SELECT run_id FROM failures WHERE session_id = ? AND sort <> ''", (session_id,))
     return {row[0] for row in rows}
 
 
 async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) -> list[Failure]:
-    """Return the failures of one trouble, oldest first, without withdrawn ones."""
+    """Return the failures of one trouble, oldest first, without withdrawn failures."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND trouble = ? AND NOT withdrawn"  # noqa: S608 - constant
         " ORDER BY at DESC, id DESC LIMIT ?",
@@ -94,7 +97,7 @@ async def memory_of_trouble(database: Database, project_id: str, trouble: str) -
 
 
 async def with_way_out(tx: aiosqlite.Connection, project_id: str, command_key: str) -> list[Failure]:
-    """Return the failures of a normalised command that have a way out, latest first, without withdrawn ones."""
+    """Return the failures of a normalised command that have a way out, latest first, without withdrawn failures."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND command_key = ? AND trouble <> ''"  # noqa: S608
         " AND NOT withdrawn ORDER BY at DESC, id DESC LIMIT ?",
@@ -114,7 +117,7 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]
 
 
 async def of_command(database: Database, project_id: str, command_key: str) -> list[Failure]:
-    """Return the latest failures of a normalised command, latest first, without withdrawn ones."""
+    """Return the failures of a normalised command, latest first, without withdrawn failures."""
     rows = await database.rows(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND command_key = ? AND NOT withdrawn"  # noqa: S608 - constant
         " ORDER BY at DESC, id DESC LIMIT ?",
@@ -124,7 +127,7 @@ async def of_command(database: Database, project_id: str, command_key: str) -> l
 
 
 async def of_way_out(tx: aiosqlite.Connection, project_id: str, way_out_key: str) -> list[Failure]:
-    """Return the failures with a memory for which a command is the way out."""
+    """Return the failures that have a memory and a certain command as their way out."""
     rows = await tx.execute_fetchall(
         f"SELECT {_COLUMNS} FROM failures WHERE project_id = ? AND way_out_key = ? AND memory_id IS NOT NULL"  # noqa: S608
         " AND NOT withdrawn ORDER BY at, id",
@@ -136,7 +139,7 @@ async def of_way_out(tx: aiosqlite.Connection, project_id: str, way_out_key: str
 async def later_failures(
     tx: aiosqlite.Connection, project_id: str, command_key: str, since: float
 ) -> list[tuple[str, ...]]:
-    """Return the signatures of a command's failures after ``since``."""
+    """Return the error signatures of each failure of a command after ``since``."""
     rows = await tx.execute_fetchall(
         "SELECT signatures FROM failures WHERE project_id = ? AND command_key = ? AND at > ? AND NOT withdrawn",
         (project_id, command_key, since),
@@ -145,7 +148,7 @@ async def later_failures(
 
 
 async def bind(tx: aiosqlite.Connection, project_id: str, trouble: str, memory_id: int) -> None:
-    """Set the memory of a trouble's failures."""
+    """Store which memory the failures of a trouble belong to."""
     await tx.execute(
         "UPDATE failures SET memory_id = ? WHERE project_id = ? AND trouble = ? AND memory_id IS NOT ?",
         (memory_id, project_id, trouble, memory_id),
@@ -153,7 +156,7 @@ async def bind(tx: aiosqlite.Connection, project_id: str, trouble: str, memory_i
 
 
 async def record_recovered(tx: aiosqlite.Connection, project_id: str, ran: Iterable[tuple[str, float]]) -> None:
-    """Record when commands worked that had failed before."""
+    """Record the times at which commands that had failed before worked again."""
     for command_key, at in dict(ran).items():
         await tx.execute(
             "INSERT INTO recovered_commands (project_id, command_key, worked_at) SELECT ?1, ?2, ?3"
@@ -164,7 +167,7 @@ async def record_recovered(tx: aiosqlite.Connection, project_id: str, ran: Itera
 
 
 async def recovered_at(database: Database, project_id: str, command_key: str) -> float:
-    """Return when a command that had failed before last worked; 0 if never."""
+    """Return the latest time at which a command that had failed before worked; 0 if it never did."""
     rows = await database.rows(
         "SELECT worked_at FROM recovered_commands WHERE project_id = ? AND command_key = ?", (project_id, command_key)
     )
@@ -172,7 +175,7 @@ async def recovered_at(database: Database, project_id: str, command_key: str) ->
 
 
 async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
-    """Return the memories of failures whose unchanged command has worked since."""
+    """Return the ids of memories about failed commands that have worked unchanged since."""
     rows = await tx.execute_fetchall(
         # For a command with placeholders, another command of the same shape may have worked.
         "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608
@@ -184,7 +187,7 @@ async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Co
 
 
 async def count(tx: aiosqlite.Connection, session_id: str) -> int:
-    """Return how many failures of a session are not withdrawn."""
+    """Return the number of failures of a session, without withdrawn failures."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM failures WHERE session_id = ? AND NOT withdrawn", (session_id,)
     )
@@ -192,7 +195,7 @@ async def count(tx: aiosqlite.Connection, session_id: str) -> int:
 
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, back: bool = False) -> None:
-    """Withdraw a session's failures, or restore them (``back``), each with an event for undo."""
+    """Withdraw all failures of a session, or restore them if ``back``; each change is an event, so it can be undone."""
     rows = await tx.execute_fetchall("SELECT id FROM failures WHERE session_id = ? ORDER BY id", (session_id,))
     for row in list(rows):
         before, after = await update_row(tx, "failures", row[0], {"withdrawn": int(not back)})
@@ -211,7 +214,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, ba
 
 
 class CaptureResult(NamedTuple):
-    """The result of a capture: its status, and the memory that it became."""
+    """The status of a capture, and the memory that it became."""
 
     status: str
     memory_id: int | None
@@ -221,7 +224,7 @@ class CaptureResult(NamedTuple):
 async def capture_results(
     tx: aiosqlite.Connection, project_id: str, extractor: str, hashes: Collection[str]
 ) -> list[CaptureResult]:
-    """Return the results of the captures with one of these content hashes."""
+    """Return the status and the memory of each capture with one of these content hashes."""
     rows = await tx.execute_fetchall(
         "SELECT CASE WHEN quarantined THEN 'quarantined' ELSE status END, memory_id, id FROM implicit_captures"  # noqa: S608
         f" WHERE project_id = ? AND extractor = ? AND content_hash IN ({qmarks(hashes)}) ORDER BY id",

@@ -17,15 +17,15 @@ TEXT_COLUMNS = "{summary content rationale tags files}"
 """The full-text columns that contain words."""
 
 UNQUARANTINED = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
-"""SQL: not in quarantine. Quarantined memories are archived too, but only shown in the review."""
+"""SQL condition: the memory is not in quarantine. Quarantined memories are archived, but shown in the review only."""
 
 NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
-"""SQL: no copy of a note of Claude Code. Such copies are not injected proactively, merged, summarised or faded."""
+"""SQL condition: the memory is no copy of a Claude Code note. Copies are not injected, merged, summarised or faded."""
 
 UNCONFIRMED = (
     "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
 )
-"""SQL: unconfirmed memories that may be given. Any decision on the capture ends that."""
+"""SQL condition: the memory is unconfirmed and its capture still waits, so it may be given to a session."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -34,10 +34,11 @@ _WORD = re.compile(r"[^\W_]+")
 class Filter:
     """Conditions on memories; those left at their defaults match everything.
 
-    ``project_id`` also matches user-wide memories; None matches every project. ``kinds``: any of them. ``file``: that
-    path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or phrases.
-    ``since`` is inclusive, ``until`` exclusive. ``gone_since``: archived then or later. ``notes``: copies of Claude
-    Code's notes match too. ``unconfirmed``: only unconfirmed memories match.
+    ``project_id`` also matches user-wide memories; None matches every project. A memory must have one of ``kinds``, all
+    of ``tags`` and ``phrases``, and none of the words or phrases in ``without``. ``file`` is a path, the end of a path,
+    or a folder. ``since`` is inclusive, ``until`` exclusive. ``gone_since`` matches memories archived at that time or
+    later. With ``notes``, copies of Claude Code's notes match too; with ``unconfirmed``, only unconfirmed memories
+    match.
     """
 
     project_id: str | None = None
@@ -58,14 +59,16 @@ class Filter:
 
     @property
     def out_of_use(self) -> bool:
-        """Whether it matches memories that are not active."""
+        """Whether the filter matches memories that are not active."""
         return self.archived or self.unconfirmed
 
     @property
     def narrow(self) -> bool:
-        """Whether it has conditions beyond the project, so that few memories may match and engines must apply it.
+        """Whether the filter has conditions beyond the project.
 
-        Leaving out Claude's own notes is not narrow: they are few, and are dropped from the results later.
+        Few memories may match then, so search engines must apply the filter.
+
+        Leaving out copies of Claude's own notes does not count: they are few, and are dropped from the results later.
         """
         wide = Filter(self.project_id, archived=self.archived, notes=self.notes, unconfirmed=self.unconfirmed)
         return self != wide
@@ -75,12 +78,12 @@ Part = tuple[str, tuple[Any, ...]]
 
 
 def where(which: Filter) -> tuple[str, tuple[Any, ...]]:
-    """Return the condition on ``memories`` with its values."""
+    """Return the SQL condition on the table ``memories``, and its parameters."""
     return _joined([*_scope(which), *conditions(which)])
 
 
 def each_scope(which: Filter) -> list[tuple[str, tuple[Any, ...]]]:
-    """Return disjoint conditions, each in the order of an index: the project's memories and the user-wide ones."""
+    """Return separate conditions for the project's memories and for user-wide ones, so that each can use an index."""
     if which.project_id is None:
         return [where(which)]
     owners: list[Part] = [("project_id = ?", (which.project_id,)), ("project_id IS NULL", ())]
@@ -107,7 +110,7 @@ def _scope(which: Filter) -> Iterator[Part]:
 
 
 def conditions(which: Filter) -> Iterator[Part]:
-    """Yield the conditions beyond project and state."""
+    """Yield the SQL conditions beyond those on the project and on active or archived."""
     if which.kinds:
         yield f"kind IN ({qmarks(which.kinds)})", which.kinds
     if which.branch:
@@ -158,6 +161,6 @@ def _matching(which: Filter, match: str) -> Part:
 
 
 def phrase(text: str) -> str:
-    """Return ``text`` as a phrase of a MATCH expression, "" if it contains no word."""
+    """Return ``text`` as a phrase of a full-text expression; "" if it contains no word."""
     words = _WORD.findall(text)
     return f'"{" ".join(words)}"' if words else ""

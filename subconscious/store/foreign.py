@@ -13,10 +13,10 @@ from time import monotonic
 from subconscious.system.safe_files import is_missing, open_regular, read_beginning
 
 LARGEST = 1 << 30
-"""The most bytes of a database that are copied."""
+"""The largest database that is copied, in bytes."""
 LONGEST_VALUE = 4 << 20
 SECONDS = 30.0
-"""The most time that reading may take: a hostile schema could compute for ever."""
+"""The most seconds that reading may take: a hostile schema could compute for ever."""
 
 _MAGIC = b"SQLite format 3\0"
 _STEPS = 10_000
@@ -24,17 +24,17 @@ _PORTION = 1 << 20
 
 
 class ForeignError(ValueError):
-    """A database that can't be read; the message gives the reason."""
+    """Another program's database can't be read; the message is the reason."""
 
 
 class ForeignDatabase:
-    """The ordinary tables of a copied database."""
+    """The tables of a copied database, without views and virtual tables."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def columns(self, table: str) -> set[str]:
-        """Return the columns of an ordinary table; none for a view or a virtual table, which could run anything."""
+        """Return the columns of a table; none for a view or a virtual table, because reading it could run code."""
         query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
         row = self._connection.execute(query, (table,)).fetchone()
         if row is None or not isinstance(row[0], str) or row[0].lstrip().upper().startswith("CREATE VIRTUAL"):
@@ -43,7 +43,7 @@ class ForeignDatabase:
         return {name for (name,) in found if isinstance(name, str)}
 
     def rows(self, table: str, wanted: Sequence[str]) -> Iterator[dict[str, object]]:
-        """Yield the rows of a table, oldest first, with those of the wanted columns that it has."""
+        """Yield the rows of a table, oldest first, with the columns in ``wanted`` that the table has."""
         there = [name for name in wanted if name in self.columns(table)]
         if there:
             listed = ", ".join(f'"{name}"' for name in there)
@@ -53,7 +53,7 @@ class ForeignDatabase:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
-    """Open a copy of a database. Raises ForeignError if it is damaged or no database, and OSError."""
+    """Open a copy of a database. Raises ForeignError if it is damaged or no database, OSError if it can't be read."""
     with tempfile.TemporaryDirectory(prefix="subconscious-import-") as folder:
         copy = Path(folder, "copy.db")
         _copy(path, copy)

@@ -15,14 +15,14 @@ from subconscious.store.rows import memory_from
 from subconscious.text.codewords import code_parts
 
 USER_WIDE = "userwide"
-"""The full-text token that replaces the project of user-wide memories."""
+"""The token in the full-text index that user-wide memories have in place of a project."""
 
 FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
 
 
 async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Index a memory in the table of active or archived memories, and remove it from the other."""
+    """Write a memory to the full-text table of active or of archived memories, and remove it from the other table."""
     await _unindex(tx, memory.id)
     await tx.execute(
         f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
@@ -47,9 +47,9 @@ async def _unindex(tx: aiosqlite.Connection, memory_id: int) -> None:
 async def search(
     database: Database, terms: Sequence[str], projects: Sequence[str], limit: int, which: Filter | None = None
 ) -> list[tuple[int, float]]:
-    """Search the memories of ``projects`` (empty: all) that match ``which``; return ids with BM25 scores, best first.
+    """Search memories of ``projects`` (empty: all) that match ``which``; return ids with BM25 scores, best first.
 
-    Names of projects are dropped from the terms: then words need no column filter, which would cost half of the time.
+    Project names are removed from the terms. So the other words need no column filter, which would double the time.
     """
     words = [term for term in terms if term != USER_WIDE and term not in projects]
     if not words:
@@ -84,7 +84,7 @@ def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
 async def naming(
     database: Database, file: str, projects: Sequence[str], limit: int, which: Filter | None = None
 ) -> list[Memory]:
-    """Return active memories of ``projects``, and user-wide ones, that name a file, latest first.
+    """Return active memories of ``projects``, and user-wide memories, that name a file, latest first.
 
     ``which`` adds conditions or selects memories that are not active.
     """
@@ -104,7 +104,7 @@ async def naming(
 
 
 async def unknown(database: Database, words: Sequence[str], projects: Sequence[str]) -> list[str]:
-    """Return those of ``words`` that no active memory of ``projects`` (empty: all), nor a user-wide one, contains."""
+    """Return the words that occur in no active memory of ``projects`` (empty: all) and in no user-wide memory."""
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
     within = f"project : ({scope}) AND " if projects else ""
     found = []
@@ -116,7 +116,7 @@ async def unknown(database: Database, words: Sequence[str], projects: Sequence[s
 
 
 async def texts(database: Database, project_id: str | None) -> list[str]:
-    """Return the texts of active memories of a project and of user-wide ones; of all projects if it is None."""
+    """Return the texts of active memories of a project and of user-wide memories; of all projects if it is None."""
     rows = await database.rows(
         "SELECT content || ' ' || tags FROM memories"
         " WHERE archived_at IS NULL AND (?1 IS NULL OR project_id IS NULL OR project_id = ?1)",
@@ -127,7 +127,7 @@ async def texts(database: Database, project_id: str | None) -> list[str]:
 
 
 async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
-    """Return those of ``words`` that occur in one to ``most`` memories of ``projects`` and user-wide ones."""
+    """Return the words that occur in one to ``most`` memories, counting those of ``projects`` and user-wide ones."""
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
     found = set()
     for word in words:

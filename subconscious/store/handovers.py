@@ -1,4 +1,4 @@
-"""Which session's hand-over was given to which session."""
+"""Records which hand-overs (the record of a previous session) were given to which sessions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Handover:
 
 
 async def finished_sessions(database: Database, project_id: str, session_id: str, limit: int) -> list[Session]:
-    """Return the latest other finished sessions of a project in which any work was done.
+    """Return the latest finished sessions of a project in which any work was done, without the session ``session_id``.
 
-    A session that only executed an approved plan has no turns, but it has a hand-over.
+    A session that only executed an approved plan has no turns of a user, but it has a hand-over.
     """
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND status <> 'open'"  # noqa: S608
@@ -37,7 +37,7 @@ async def finished_sessions(database: Database, project_id: str, session_id: str
 
 
 async def record(tx: aiosqlite.Connection, given: Handover) -> None:
-    """Record a hand-over, before the response is sent."""
+    """Record that a hand-over is given, before the hook response is sent."""
     await tx.execute(
         "INSERT INTO handovers (session_id, from_id, event, at) VALUES (?, ?, ?, ?)",
         (given.session_id, given.from_id, given.event, given.at),
@@ -45,18 +45,18 @@ async def record(tx: aiosqlite.Connection, given: Handover) -> None:
 
 
 async def in_context(database: Database, session_id: str) -> set[str]:
-    """Return the sessions whose hand-over is in the context of a session now."""
+    """Return the ids of the sessions with a hand-over that is in the context of ``session_id`` now."""
     rows = await database.rows("SELECT from_id FROM handovers WHERE session_id = ? AND ledger = 1", (session_id,))
     return {row[0] for row in rows}
 
 
 async def latest_id(database: Database) -> int:
-    """Return the id of the latest hand-over; 0 before the first."""
+    """Return the id of the latest record; 0 if there is none."""
     return int((await database.rows("SELECT coalesce(max(id), 0) FROM handovers"))[0][0])
 
 
 async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
-    """Delete the hand-overs after that id, because the session did not receive them."""
+    """Delete the records of a session after the id ``after``, because it did not receive those hand-overs."""
     await tx.execute("DELETE FROM handovers WHERE session_id = ? AND id > ?", (session_id, after))
 
 

@@ -1,4 +1,4 @@
-"""Finds and repairs inconsistencies: rows without their index entries, index entries without their rows.
+"""Finds and repairs inconsistencies: rows without an index entry, and index entries without a row.
 
 Only derived data is repaired; a memory's own row can't be reconstructed. To add a check, add a row to ``CHECKS``.
 """
@@ -23,14 +23,14 @@ from subconscious.system.safe_files import NotRegularError, require_regular
 
 PORTION = 200
 FORGOTTEN = 7 * 86_400.0
-"""Seconds after a session's end from which its unread prompts are deleted."""
+"""Seconds after the end of a session until its unread prompts are deleted."""
 
 Mend = Callable[[aiosqlite.Connection, Sequence[Any]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One kind of inconsistency: SQL that selects the keys of wrong rows, and a function that repairs some of them."""
+    """One kind of inconsistency: SQL that selects the keys of wrong rows, and a function that repairs such rows."""
 
     name: str
     wrong: str
@@ -110,7 +110,7 @@ async def repair_full_text(tx: aiosqlite.Connection) -> bool:
 
 
 async def delete_old_prompts(tx: aiosqlite.Connection) -> int:
-    """Delete the prompts of sessions that ended long ago and will not be read again; return how many."""
+    """Delete the prompts of sessions that ended at least ``FORGOTTEN`` seconds ago; return how many."""
     done = await tx.execute(
         "DELETE FROM prompts WHERE session_id IN (SELECT id FROM sessions WHERE ended_at < ?)", (time() - FORGOTTEN,)
     )
@@ -118,7 +118,7 @@ async def delete_old_prompts(tx: aiosqlite.Connection) -> int:
 
 
 def verdict(path: Path) -> str:
-    """Return the result of SQLite's integrity checks: "ok" or the problem. Slow: run it in a thread."""
+    """Return the result of SQLite's integrity checks: "ok" or the first problem. Slow, so run it in a thread."""
     try:
         with open_readonly(path) as connection:
             broken = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
@@ -129,7 +129,10 @@ def verdict(path: Path) -> str:
 
 
 def count_inconsistencies(path: Path) -> dict[str, int]:
-    """Return the inconsistent rows of each failed check; change nothing. For `doctor`, which needs no daemon."""
+    """Return the number of inconsistent rows of each failed check, without a repair.
+
+    For `doctor`, which needs no daemon.
+    """
     try:
         with open_readonly(path) as connection:
             counts = {

@@ -13,7 +13,7 @@ from subconscious.store.rows import qmarks
 from subconscious.wire.daemon import JobCounts
 
 FAR = 3600.0
-"""Seconds ahead of now within which every real retry and lease lies. Later times come from a wrong clock."""
+"""The most seconds until a retry or the end of a lease. A later time comes from a wrong clock."""
 
 LANE_IS_FREE = """
     AND NOT EXISTS (
@@ -28,7 +28,7 @@ EXPIRED = "SELECT id FROM jobs AS due WHERE state = 'leased' AND leased_until NO
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job for one spool entry, which contains the data."""
+    """A job that processes one spool entry; the entry contains the data."""
 
     id: int
     name: str
@@ -38,7 +38,7 @@ class Job:
 
 
 async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at: float) -> None:
-    """Add a job; a name that exists changes nothing, because an entry may be swept twice."""
+    """Add a job, unless a job with this name exists: a spool entry may be found twice."""
     await tx.execute(
         "INSERT INTO jobs (name, event, lane, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
         (name, event, lane, at),
@@ -46,10 +46,12 @@ async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at
 
 
 async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | None:
-    """Lease the oldest job that is due and whose lane is free; expired leases are ignored.
+    """Lease the oldest due job in a lane without a leased job; return None if there is none.
 
-    The attempt is counted here, not at the failure: a job that kills the process must run out of attempts too. Times
-    too far ahead were written by a wrong clock.
+    Expired leases are ignored.
+
+    Jobs of one lane (one session) run one after the other. The attempt is counted here and not when the job fails, so
+    that a job that kills the process runs out of attempts too. Times too far in the future come from a wrong clock.
     """
     times = {"now": now, "far": now + FAR, "until": now + seconds}
     for candidate in (READY, EXPIRED):
@@ -64,7 +66,7 @@ async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | N
 
 
 async def finish(tx: aiosqlite.Connection, job: Job, now: float) -> None:
-    """Mark a job done, in the transaction of its effects."""
+    """Mark a job done, in the transaction that stores its results."""
     await tx.execute("UPDATE jobs SET state = 'done', finished_at = ?, leased_until = NULL WHERE id = ?", (now, job.id))
 
 
@@ -88,13 +90,13 @@ async def bury(tx: aiosqlite.Connection, name: str, event: str, reason: str, now
 
 
 async def release(tx: aiosqlite.Connection) -> int:
-    """Make all leased jobs ready again, at the start of the daemon: the one that leased them is dead."""
+    """Make all leased jobs ready again when the daemon starts: the process that leased them has ended."""
     cursor = await tx.execute("UPDATE jobs SET state = 'ready', leased_until = NULL WHERE state = 'leased'")
     return cursor.rowcount
 
 
 async def delete_done(tx: aiosqlite.Connection, before: float) -> int:
-    """Delete jobs that were done before ``before``; their entries are already gone."""
+    """Delete jobs that were done before ``before``; their spool entries are already deleted."""
     cursor = await tx.execute("DELETE FROM jobs WHERE state = 'done' AND finished_at < ?", (before,))
     return cursor.rowcount
 
@@ -118,10 +120,10 @@ async def next_due(database: Database) -> float | None:
 
 
 async def busy_lanes(database: Database, lanes: Sequence[str], kinds: Sequence[str]) -> bool:
-    """Whether jobs for these events are ready or leased in any of ``lanes``; jobs that wait for a retry don't count.
+    """Whether jobs for events of ``kinds`` are ready or leased in any of ``lanes``.
 
-    A session's start polls this. Each half of the query uses the index of its state, so that it skips a week of
-    finished jobs.
+    Jobs that wait for a retry don't count. A session's start calls this repeatedly. Each half of the query uses an
+    index on the state, and so skips the finished jobs of a week.
     """
     meant = f"AND lane IN ({qmarks(lanes)}) AND event IN ({qmarks(kinds)})"
     rows = await database.rows(
@@ -133,5 +135,5 @@ async def busy_lanes(database: Database, lanes: Sequence[str], kinds: Sequence[s
 
 
 async def delete(tx: aiosqlite.Connection, names: Sequence[str]) -> None:
-    """Delete the jobs of entries that are gone, except leased ones."""
+    """Delete the jobs of spool entries that no longer exist, except leased jobs."""
     await tx.executemany("DELETE FROM jobs WHERE name = ? AND state <> 'leased'", [(name,) for name in names])

@@ -1,4 +1,7 @@
-"""Links between memories: stored once, read from both ends; every change is an event. And the searches for links."""
+"""Links between memories, and a record of the searches for links.
+
+A link is stored once and read from both ends; every change is an event.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ from subconscious.store.rows import insertion, memory_from, qmarks
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
 AFFECTS_VALIDITY = ("CONTRADICTS", "SUPERSEDES")
-"""Types that affect whether a memory still applies: they are shown whenever the memory is given."""
+"""Link types that affect whether a memory still applies: they are shown wherever the memory is."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
-"""Memories per query. With more, SQLite scans whole tables (100 ms for 100 memories)."""
+"""The number of memories per query. With more, SQLite scans whole tables (100 ms for 100 memories)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
     """A filter of links; empty fields match everything.
 
-    Links of archived memories are left out, except those of ``memory_id``, or if ``archived`` is set.
+    Links of archived memories are left out, unless ``archived`` is set or the link is one of ``memory_id``.
     """
 
     memory_id: int | None = None
@@ -45,7 +48,7 @@ def link_from(row: sqlite3.Row) -> Link:
 
 
 def canonical(link: Link) -> Link:
-    """Return a link as it is stored: one of a symmetric type starts at the smaller id."""
+    """Return a link in its stored form: a link of a symmetric type starts at the memory with the smaller id."""
     known = LINK_TYPES.get(link.type)
     if known is None or not known.symmetric or link.source_id < link.target_id:
         return link
@@ -69,7 +72,7 @@ async def add(
 
 
 async def require(tx: aiosqlite.Connection, link_id: int) -> Link:
-    """Return one link as the running transaction sees it. Raises NotFoundError."""
+    """Return one link as the running transaction sees it. Raises NotFoundError if there is none with this id."""
     link = await find(tx, link_id)
     if link is None:
         raise NotFoundError(f"there is no link {link_id}", "`subconscious links ID` lists those of a memory")
@@ -83,7 +86,7 @@ async def find(tx: aiosqlite.Connection, link_id: int) -> Link | None:
 
 
 async def session_of(tx: aiosqlite.Connection, link_id: int) -> str | None:
-    """Return the session in which a link was created, if any."""
+    """Return the id of the session in which a link was created; None if it was created outside of a session."""
     rows = await tx.execute_fetchall(
         "SELECT session_id FROM events WHERE subject = 'link' AND subject_id = ? AND action = 'link' LIMIT 1",
         (str(link_id),),
@@ -101,7 +104,7 @@ async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
 
 
 async def stored_link(tx: aiosqlite.Connection, link: Link) -> Link | None:
-    """Return the stored link with the same ends and type, with any status."""
+    """Return the stored link with the same ends and type as ``link``, with any status; None if there is none."""
     wanted = canonical(link)
     rows = await tx.execute_fetchall(
         "SELECT * FROM memory_links WHERE source_id = ? AND target_id = ? AND type = ?",
@@ -113,7 +116,7 @@ async def stored_link(tx: aiosqlite.Connection, link: Link) -> Link | None:
 async def change(
     tx: aiosqlite.Connection, link: Link, actor: str, reason: str = "", act: str = "", **values: str | float
 ) -> Link:
-    """Change a link's status, type, confidence or evidence, and record the event; return the new link."""
+    """Change a link's status, type, confidence or evidence, and record the event; return the changed link."""
     new = {name: value for name, value in values.items() if getattr(link, name) != value}
     if not new:
         return link
@@ -132,9 +135,9 @@ async def of(
     *,
     replaced: bool = False,
 ) -> list[Link]:
-    """Return the links of these memories with active ones, in both directions, by confidence.
+    """Return the links between memories in ``ids`` and active memories, in both directions, highest confidence first.
 
-    With ``replaced`` also those to archived memories that say what replaced what.
+    With ``replaced``, links that record a replacement are returned for archived memories too.
     """
     other_end = (
         "(memories.archived_at IS NULL OR +link.type = 'SUPERSEDES')" if replaced else "memories.archived_at IS NULL"
@@ -153,13 +156,13 @@ async def of(
 
 
 def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
-    """Yield the ids in groups that one query can handle, each for both ends: (ids, their end, the other end)."""
+    """Yield groups of ids that one query can handle, once per direction: (ids, column of one end, of the other)."""
     for start in range(0, len(ids), PORTION):
         yield from ((ids[start : start + PORTION], end, other) for end, other in ENDS)
 
 
 async def superseded_by(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
-    """Return the memories that one superseded, directly or through others."""
+    """Return the memories that a memory superseded, directly or through other memories."""
     rows = await tx.execute_fetchall(
         "WITH RECURSIVE earlier (id) AS (SELECT ?1 UNION SELECT link.target_id FROM memory_links AS link"
         " JOIN earlier ON link.source_id = earlier.id WHERE link.type = 'SUPERSEDES' AND link.status = 'active')"
@@ -185,7 +188,7 @@ async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int
 async def conflicts_and_successions(
     database: Database, ids: Sequence[int], project_id: str | None = None
 ) -> list[Link]:
-    """Return the conflicts and successions of these memories that apply in ``project_id``.
+    """Return the contradicting and superseding links of memories that apply in ``project_id``.
 
     A statement of one project about a user-wide memory has no effect in other projects.
     """
@@ -197,7 +200,7 @@ async def conflicts_and_successions(
 
 
 async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:
-    """Return those of these memories that another one supersedes in ``project_id``."""
+    """Return the ids among ``ids`` of memories that another memory supersedes in ``project_id``."""
     found: set[int] = set()
     for portion, end, other in _portions(ids):
         if end == "target_id":
@@ -274,7 +277,7 @@ async def made_in_session(tx: aiosqlite.Connection, session_id: str) -> list[Lin
 
 
 async def unsearched(database: Database, version: str, limit: int, *, embedded: bool) -> list[Memory]:
-    """Return active memories to search for links: never searched, then searched with other rules; latest first.
+    """Return active memories to search for links: first those never searched, then those searched by older rules.
 
     ``embedded`` leaves out memories whose embedding is pending.
     """
@@ -289,7 +292,7 @@ async def unsearched(database: Database, version: str, limit: int, *, embedded: 
 
 
 async def searched_version(tx: aiosqlite.Connection, memory_id: int) -> str | None:
-    """Return the version of the rules that a memory was last searched with; None if never."""
+    """Return the version of the rules by which a memory was last searched for links; None if it never was."""
     rows = list(await tx.execute_fetchall("SELECT version FROM link_searches WHERE memory_id = ?", (memory_id,)))
     return str(rows[0][0]) if rows else None
 
@@ -304,7 +307,7 @@ async def record_search(tx: aiosqlite.Connection, memory_id: int, version: str, 
 
 
 async def count_found(tx: aiosqlite.Connection, ids: Sequence[int], by_hand: Sequence[str]) -> dict[int, int]:
-    """Count the active and proposed links of each memory that were not created ``by_hand``."""
+    """Count the active and proposed links of each memory, without links found by the methods in ``by_hand``."""
     counts = dict.fromkeys(ids, 0)
     for end in ("source_id", "target_id"):
         rows = await tx.execute_fetchall(

@@ -1,7 +1,7 @@
-"""Requests to a model that can wait, and the batches in which they are sent.
+"""Requests to a model that need no immediate answer, and the batches in which they are sent.
 
-A request is `waiting`, then `sent` in a batch, then `done` or `buried`. The transaction that uses an answer claims the
-request, so no answer is used twice.
+A request is `waiting`, then `sent` in a batch, then `done` or `buried`. The transaction that uses a model's answer
+marks the request as done, so no answer is used twice.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from subconscious.wire.daemon import RequestCounts
 DAY = 86_400.0
 
 EMPTIED = "system = '', text = '', payload = '{}', batch_id = NULL"
-"""SQL that removes the texts of a finished request. Its key stays."""
+"""SQL assignments that delete the texts of a finished request. The request's key stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A stored request.
+    """A request to a model, as it is stored.
 
     ``payload`` belongs to the requester and is returned with the answer. ``provider`` and ``model`` are set once it has
     been answered.
@@ -51,7 +51,7 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch at a provider. Without a ``name`` it is unknown whether the provider accepted it."""
+    """A batch that was sent to a provider. Without a ``name`` it is unknown whether the provider accepted the batch."""
 
     id: int
     provider: str
@@ -86,7 +86,7 @@ async def insert(tx: aiosqlite.Connection, request: Request) -> bool:
 async def waiting(database: Database, purposes: Sequence[str], now: float, limit: int) -> list[StoredRequest]:
     """Return the requests that are due, oldest first.
 
-    A time far in the future comes from a wrong clock and counts as due.
+    A request with a time far in the future, which comes from a wrong clock, counts as due.
     """
     rows = await database.rows(
         f"SELECT * FROM llm_requests WHERE state = 'waiting' AND purpose IN ({qmarks(purposes)})"  # noqa: S608
@@ -119,7 +119,7 @@ def _request_from(row: sqlite3.Row) -> StoredRequest:
 
 
 async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
-    """Mark a request done; return False if it already is, and its answer must not be used again."""
+    """Mark a request done; return False if it was done already: then its answer must not be used again."""
     cursor = await tx.execute(
         f"UPDATE llm_requests SET state = 'done', finished_at = ?, {EMPTIED}"  # noqa: S608 - constant
         " WHERE id = ? AND state IN ('waiting', 'sent')",
@@ -131,7 +131,7 @@ async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
 async def requeue(
     tx: aiosqlite.Connection, request_id: int, run_after: float, reason: str, *, alone: bool, counts: bool
 ) -> None:
-    """Return a request to the queue; ``counts``: this try counts as an attempt."""
+    """Put a request back into the queue; with ``counts``, the failed try counts as an attempt."""
     await tx.execute(
         "UPDATE llm_requests SET state = 'waiting', batch_id = NULL, run_after = ?, reason = ?,"
         " alone = max(alone, ?), attempts = attempts + ? WHERE id = ? AND state IN ('waiting', 'sent')",
@@ -140,7 +140,7 @@ async def requeue(
 
 
 async def make_due(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make waiting requests due now, of one session or of all, because their conditions may have changed."""
+    """Make waiting requests of one session or of all due now, because settings or keys may have changed."""
     await tx.execute(
         "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
         (session_id,),
@@ -167,7 +167,7 @@ async def count_open(tx: aiosqlite.Connection, session_id: str) -> int:
 
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
-    """Bury the open requests of a session; an answer that arrives later is dropped. Their texts are kept."""
+    """Mark the open requests of a session as failed, but keep their texts; an answer that arrives later is dropped."""
     rows = await tx.execute_fetchall(
         "SELECT id, reason FROM llm_requests WHERE session_id = ? AND state IN ('waiting', 'sent')", (session_id,)
     )
@@ -179,7 +179,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> No
 
 
 async def restore_withdrawn(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
-    """Return the requests that were withdrawn for this reason to the queue."""
+    """Put the requests of a session that were withdrawn for ``reason`` back into the queue."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM llm_requests WHERE session_id = ? AND state = 'buried' AND reason = ? AND text <> ''",
         (session_id, reason),
@@ -197,7 +197,7 @@ async def _record_event(tx: aiosqlite.Connection, action: str, request_id: int, 
 async def create_batch(tx: aiosqlite.Connection, provider: str, model: str, ids: Sequence[int], now: float) -> int:
     """Create a batch of these requests before it is sent; return its id.
 
-    A crash in between then leaves a record of a batch that may exist at the provider.
+    After a crash before the provider's reply, this record shows that the batch may exist at the provider.
     """
     cursor = await tx.execute(
         "INSERT INTO llm_batches (provider, model, created_at) VALUES (?, ?, ?)", (provider, model, now)
@@ -211,7 +211,7 @@ async def create_batch(tx: aiosqlite.Connection, provider: str, model: str, ids:
 
 
 async def batch_accepted(tx: aiosqlite.Connection, batch_id: int, name: str, poll_after: float) -> None:
-    """Record the name under which the provider accepted a batch."""
+    """Record the name that the provider gave to an accepted batch."""
     await tx.execute(
         "UPDATE llm_batches SET state = 'running', name = ?, poll_after = ? WHERE id = ?", (name, poll_after, batch_id)
     )
@@ -230,7 +230,7 @@ async def finish_batch(tx: aiosqlite.Connection, batch_id: int, state: str, reas
 
 
 async def due_batches(database: Database, state: str, now: float) -> list[Batch]:
-    """Return the batches in a state that are due to be polled."""
+    """Return the batches with a state that are due to be polled."""
     rows = await database.rows(
         "SELECT id, provider, model, name, polls, created_at FROM llm_batches"
         " WHERE state = ? AND poll_after NOT BETWEEN ? AND ? ORDER BY id",
@@ -240,7 +240,7 @@ async def due_batches(database: Database, state: str, now: float) -> list[Batch]
 
 
 async def next_due(database: Database) -> float | None:
-    """Return when the next request or batch is due; None if there is none."""
+    """Return the time at which the next request or batch is due; None if there is none."""
     rows = await database.rows(
         "SELECT min(due) FROM (SELECT min(run_after) AS due FROM llm_requests WHERE state = 'waiting'"
         " UNION ALL SELECT min(poll_after) FROM llm_batches WHERE state = 'running')"

@@ -25,7 +25,7 @@ SELECT id, action, reason FROM events
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A reported problem: the event's action and reason."""
+    """A problem to report: the action and the reason of its event."""
 
     id: int
     action: str
@@ -33,32 +33,32 @@ class Loss:
 
     @property
     def message(self) -> str:
-        """A message of one line for the user."""
+        """The message for the user, in one line."""
         if self.action == FULL:
             return f"the disk was full for a while ({self.reason}); entries from that time were kept"
         return f"the spool reached its cap, and unread entries were dropped: {self.reason}"
 
 
 async def unreported(database: Database) -> list[Loss]:
-    """Return the losses that no session has reported yet, oldest first."""
+    """Return the problems that no session has reported yet, oldest first."""
     return [Loss(*row) for row in await database.rows(_UNREPORTED)]
 
 
 def unreported_in(connection: sqlite3.Connection) -> list[Loss]:
-    """Return the same through a plain connection, for `doctor`."""
+    """Return the unreported problems through a connection without the daemon, for `doctor`."""
     return [Loss(*row) for row in connection.execute(_UNREPORTED)]
 
 
 async def record_full_disk(tx: aiosqlite.Connection, reason: str) -> None:
-    """Record that the disk was full, and can be written again."""
+    """Record that the disk was full for a time, and can be written again."""
     await events.record(tx, FULL, "store", "disk", reason=reason)
 
 
 async def record_dropped(tx: aiosqlite.Connection, subject_id: str, reason: str) -> None:
-    """Record that entries were dropped unread."""
+    """Record that spool entries were dropped unread."""
     await events.record(tx, DROPPED, "spool", subject_id, reason=reason)
 
 
 async def record_reported(tx: aiosqlite.Connection, count: int) -> None:
-    """Record that all losses so far were reported to the user."""
+    """Record that all problems so far were reported to the user."""
     await events.record(tx, _REPORTED, "store", "loss", reason=f"{count} told")

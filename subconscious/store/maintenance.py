@@ -1,4 +1,7 @@
-"""Runs of maintenance jobs with their progress and results; upkeep postponed because it would change unusually much."""
+"""Runs of maintenance jobs with their progress and results, and upkeep that was postponed.
+
+Upkeep is postponed if it would change an unusual number of rows, which a wrong clock can cause.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import aiosqlite
 from subconscious.store.connect import Database
 
 KEPT = 400
-"""The number of latest runs that are kept: about a year of them."""
+"""The number of runs that are kept: about those of a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,9 @@ async def unfinished(database: Database) -> list[str]:
 
 
 async def last_begun(database: Database, job: str) -> float:
-    """Return when a job last started; if never, when the store was created: a new store needs no maintenance.
+    """Return the time when a job last started, or the time when the store was created if the job never ran.
 
-    Times ahead of now were written by a wrong clock and are ignored: they would postpone the job until then.
+    Times in the future come from a wrong clock and are ignored: they would postpone the job.
     """
     rows = await database.rows(
         "SELECT coalesce((SELECT max(started_at) FROM maintenance_runs WHERE job = ?1 AND started_at <= ?2),"
@@ -89,7 +92,7 @@ async def listing(database: Database, limit: int) -> list[Run]:
 
 
 async def slack(database: Database) -> float:
-    """Return the share of empty pages in the file, 0..1."""
+    """Return the share of empty pages in the database file, 0 to 1."""
     free = (await database.rows("PRAGMA freelist_count"))[0][0]
     pages = (await database.rows("PRAGMA page_count"))[0][0]
     return float(free / pages) if pages else 0.0
@@ -102,7 +105,7 @@ async def optimize(tx: aiosqlite.Connection) -> None:
 
 
 async def ids_after(database: Database, after: int, limit: int) -> list[int]:
-    """Return ids of active memories above ``after``, in order."""
+    """Return the next ids of active memories above ``after``, in order."""
     rows = await database.rows(
         "SELECT id FROM memories WHERE id > ? AND archived_at IS NULL ORDER BY id LIMIT ?", (after, limit)
     )
@@ -114,7 +117,10 @@ _COLUMNS = "name, since, affected, total, waits, allowed"
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """One piece of upkeep: ``affected`` of ``total`` rows would change; sessions since ``since`` confirm the clock."""
+    """Upkeep that was postponed, because ``affected`` of ``total`` rows would change.
+
+    Sessions after ``since`` show that the clock is right.
+    """
 
     name: str
     since: float
@@ -125,13 +131,13 @@ class Postponed:
 
 
 async def get_postponed(database: Database, name: str) -> Postponed | None:
-    """Return the record of one piece of upkeep; None if it would change no unusual number of rows."""
+    """Return the record of upkeep that was postponed; None if it was not postponed."""
     rows = await database.rows(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE name = ?", (name,))  # noqa: S608
     return _from(rows[0]) if rows else None
 
 
 async def save_postponed(tx: aiosqlite.Connection, new: Postponed) -> None:
-    """Insert or replace the record of one piece of upkeep."""
+    """Insert or replace the record of postponed upkeep."""
     await tx.execute(
         f"INSERT OR REPLACE INTO postponed_upkeep ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - constant
         astuple(new),
@@ -139,17 +145,17 @@ async def save_postponed(tx: aiosqlite.Connection, new: Postponed) -> None:
 
 
 async def delete_postponed(tx: aiosqlite.Connection, name: str) -> None:
-    """Delete the record, because the number of rows to change is usual again."""
+    """Delete the record of postponed upkeep, because the number of rows to change is usual again."""
     await tx.execute("DELETE FROM postponed_upkeep WHERE name = ?", (name,))
 
 
 async def allow_postponed(tx: aiosqlite.Connection) -> None:
-    """Record a person's permission to run everything that waits."""
+    """Record a person's permission to run all postponed upkeep."""
     await tx.execute("UPDATE postponed_upkeep SET allowed = 1 WHERE waits")
 
 
 def waiting_postponed(connection: sqlite3.Connection) -> list[Postponed]:
-    """Return the upkeep that waits; nothing for a database with an earlier schema."""
+    """Return the upkeep that waits for permission; an empty list for a database with an earlier schema."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'postponed_upkeep'").fetchone():
         return []
     rows = connection.execute(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE waits ORDER BY name")  # noqa: S608
