@@ -25,7 +25,7 @@ from subconscious.store.shared_ids import free_id
 from subconscious.wire.daemon import MemoryCounts
 
 NEIGHBOURS = 2000
-"""The most memories that are read around one query's hits."""
+"""The most memories that are read as neighbours of a query's results."""
 
 CAPTURE_STATE = f"SELECT {SHOWN_STATUS} AS status, memory_id FROM implicit_captures WHERE id = ?"  # noqa: S608
 
@@ -35,7 +35,7 @@ async def insert(
 ) -> Memory:
     """Store a memory, its full text and its event; return it with its id (``memory.id`` is ignored).
 
-    ``number`` is the id of its capture, if it has one; the memory gets the same.
+    ``number`` is the id of the memory's capture, if there is one; the memory gets the same id.
     """
     agent = await _agent_of(tx, memory)
     kept = replace(memory, id=await free_id(tx, "memories", number), agent=agent)
@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the agent in which a memory was said: that of its session, if it is another one than Claude Code."""
+    """Return the coding agent in which a memory was stated; its session records other agents than Claude Code."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -61,13 +61,13 @@ REVIVED_COLUMNS = (
     *("kind", "category", "summary", "content", "content_hash", "rationale", "confidence", "origin", "verified"),
     *("tags", "files", "project_id", "scope"),
 )
-"""Columns that a revived memory takes from the new version."""
+"""Columns that ``revive`` sets to the values of the new version."""
 
 
 async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
     """Restore an archived memory with the wording of ``memory``; None unless both come from the same statement.
 
-    An approval that was undone and repeated so gives the same memory, under the same number.
+    So an approval that was undone and then repeated restores the same memory, with the same id.
     """
     known = await find(tx, number)
     place = (memory.turn_id, memory.evidence)
@@ -83,7 +83,7 @@ async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: s
 
 
 async def get(database: Database, memory_id: int) -> Memory:
-    """Return one memory, archived or not. Raises NotFoundError."""
+    """Return one memory, archived or not. Raises NotFoundError if there is none with this id."""
     rows = await database.rows("SELECT * FROM memories WHERE id = ?", (memory_id,))
     if not rows:
         raise _not_found(memory_id, await database.rows(CAPTURE_STATE, (memory_id,)))
@@ -91,7 +91,7 @@ async def get(database: Database, memory_id: int) -> Memory:
 
 
 async def require(tx: aiosqlite.Connection, memory_id: int) -> Memory:
-    """Return one memory as the running transaction sees it. Raises NotFoundError."""
+    """Return one memory as the running transaction sees it. Raises NotFoundError if there is none with this id."""
     memory = await find(tx, memory_id)
     if memory is None:
         raise _not_found(memory_id, await tx.execute_fetchall(CAPTURE_STATE, (memory_id,)))
@@ -99,7 +99,7 @@ async def require(tx: aiosqlite.Connection, memory_id: int) -> Memory:
 
 
 def _not_found(memory_id: int, captures: Iterable[Any]) -> NotFoundError:
-    """Return the error for an id without a memory; memories and captures share their numbers."""
+    """Return the error for an id that no memory has. A capture may have it: both share one sequence of ids."""
     for row in captures:
         return OnlyCaptureError(memory_id, row["status"], row["memory_id"])
     return NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
@@ -112,7 +112,7 @@ async def find(tx: aiosqlite.Connection, memory_id: int) -> Memory | None:
 
 
 async def get_many(database: Database, ids: Sequence[int], which: Filter | None = None) -> dict[int, Memory]:
-    """Return by id those of ``ids`` that exist and match ``which``."""
+    """Return the memories with these ids that match ``which``, by id; other ids are left out."""
     condition, values = where(which) if which is not None else ("TRUE", ())
     rows = await database.rows(
         # Look up by id: the planner would prefer the index of the whole project.
@@ -124,19 +124,19 @@ async def get_many(database: Database, ids: Sequence[int], which: Filter | None 
 
 
 async def ids_of(database: Database, which: Filter) -> list[int]:
-    """Return the ids of all memories that match."""
+    """Return the ids of all memories that match ``which``."""
     condition, values = where(which)
     rows = await database.rows(f"SELECT id FROM memories WHERE {condition}", values, long=True)  # noqa: S608
     return [row[0] for row in rows]
 
 
 async def listing(database: Database, which: Filter, limit: int, offset: int = 0) -> tuple[list[Memory], int]:
-    """Return a page of memories, latest first, and the total number."""
+    """Return a page of the memories that match ``which``, latest first, and the total number of matches."""
     return await latest(database, which, limit, offset), await count(database, which)
 
 
 async def count(database: Database, which: Filter) -> int:
-    """Return how many memories match."""
+    """Return how many memories match ``which``."""
     total = 0
     for condition, values in each_scope(which):
         rows = await database.rows(f"SELECT count(*) FROM memories WHERE {condition}", values)  # noqa: S608
@@ -147,7 +147,7 @@ async def count(database: Database, which: Filter) -> int:
 async def latest(database: Database, which: Filter, limit: int, offset: int = 0) -> list[Memory]:
     """Return a page of memories, latest first.
 
-    Each scope is read in the order of an index, so nothing is sorted.
+    Project memories and user-wide ones are each read in the order of an index, so nothing is sorted.
     """
     scopes = each_scope(which)
     one = " UNION ALL ".join(f"SELECT * FROM memories WHERE {condition}" for condition, _ in scopes)  # noqa: S608
@@ -160,7 +160,7 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
 
 
 async def containing(database: Database, which: Filter, words: Sequence[str], limit: int) -> list[Memory]:
-    """Return memories whose text contains all of ``words``, by plain comparison."""
+    """Return memories with a text that contains all of ``words``, found without the full-text index."""
     condition, values = where(which)
     text = "instr(lower(summary || ' ' || content || ' ' || tags || ' ' || files), lower(?)) > 0"
     all_words = "".join(f" AND {text}" for _ in words)
@@ -172,9 +172,9 @@ async def containing(database: Database, which: Filter, words: Sequence[str], li
 
 
 async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | None:
-    """Return the active memory with the same project, kind and content hash.
+    """Return the active memory with the same project, kind and content hash as ``memory``; None if there is none.
 
-    Copies of Claude's notes don't count, because they go with their files.
+    Copies of Claude's notes don't count, because they are deleted with their files.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -190,10 +190,10 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
 async def restate(
     tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
 ) -> bool:
-    """Record that a memory was stated again: it becomes surer, and as recent as the repetition.
+    """Record that a memory was stated again: its confidence rises, and its date becomes that of the repetition.
 
-    A session counts once. A repetition by a less trusted ``origin`` doesn't count: a file that repeats a person's words
-    doesn't confirm them. Returns whether it was counted.
+    Return whether the repetition was counted. Each session counts once. A repetition by a less trusted ``origin``
+    doesn't count: a file that repeats a person's words doesn't confirm them.
     """
     if origin is not None and origin.distrust > memory.origin.distrust:
         reason = f"said again by a less trusted origin ({origin})"
@@ -225,7 +225,7 @@ async def relabel(
 
 
 async def sessions_of(tx: aiosqlite.Connection, memory_id: int) -> set[str]:
-    """Return the sessions that stated a memory, or one that was merged into it."""
+    """Return the sessions that stated a memory, or stated another memory that was merged into it."""
     rows = await tx.execute_fetchall(
         "WITH same (id) AS (SELECT ?1 UNION"
         " SELECT memory_id FROM memory_merges WHERE into_id = ?1 AND undone_at IS NULL)"
@@ -237,7 +237,7 @@ async def sessions_of(tx: aiosqlite.Connection, memory_id: int) -> set[str]:
 
 
 async def record_violation(tx: aiosqlite.Connection, memory_id: int, session_id: str) -> None:
-    """Record that the user had to repeat a memory that their session had received; once per session."""
+    """Record that the user had to repeat a memory that the session had received; a session counts once."""
     known = await tx.execute_fetchall(
         "SELECT 1 FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'violated' AND session_id = ?",
         (str(memory_id), session_id),
@@ -248,16 +248,16 @@ async def record_violation(tx: aiosqlite.Connection, memory_id: int, session_id:
 
 
 async def add_repetitions(tx: aiosqlite.Connection, memory: Memory, reason: str, times: int) -> None:
-    """Add repetitions to a memory."""
+    """Add ``times`` to the number of times that a memory was stated."""
     await remove_repetitions(tx, memory, reason, -times)
 
 
 async def remove_repetitions(
     tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
 ) -> int:
-    """Remove repetitions from a memory, or add them if ``times`` is negative.
+    """Subtract ``times`` from the number of times that a memory was stated; a negative number adds to it.
 
-    Returns how many were removed: an active memory keeps at least one.
+    Return the number that was subtracted: an active memory keeps at least one repetition.
     """
     fewer = max(1, memory.recurrence - times)
     if fewer == memory.recurrence:
@@ -300,8 +300,8 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
 async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Restore an archived memory, and confirm it if it was unconfirmed; return False if it was active.
 
-    The memory of a failure that only one session met then counts like one that several met: only those lead a session's
-    start and are bound to tool calls.
+    A memory of a failure in one session then counts as a memory of a failure in several: only such memories are given
+    first at a session's start, and with tool calls.
     """
     often = {"extractor": OBSERVED_OFTEN} if memory.extractor == OBSERVED_ONCE else {}
     back = {"archived_at": None, "unconfirmed": 0} | often
@@ -324,7 +324,7 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
 
 
 async def vouch(tx: aiosqlite.Connection, memory_id: int, confidence: float) -> None:
-    """Record that a person vouches for a memory: it is verified, with their confidence."""
+    """Record that a person confirmed a memory: it becomes verified, with ``confidence``."""
     before, after = await update_row(tx, "memories", memory_id, {"verified": 1, "confidence": confidence})
     await events.record(tx, "vouched", "memory", memory_id, actor="user", before=before, after=after)
 
@@ -340,9 +340,9 @@ async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None
 
 
 async def by_session(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
-    """Return the active memories of the sessions that stated ``ids``, per session in the order of the statements.
+    """Return the ids of active memories of each session that stated one of ``ids``, in the order of the statements.
 
-    Only those of one project and user-wide ones; of every project if it is None.
+    Memories of one project and user-wide memories are returned; of every project if ``project_id`` is None.
     """
     rows = await database.rows(
         "SELECT session_id, id FROM memories WHERE archived_at IS NULL AND session_id IN"  # noqa: S608
@@ -354,7 +354,7 @@ async def by_session(database: Database, ids: Sequence[int], project_id: str | N
 
 
 async def active_within(database: Database, ids: Sequence[int], projects: Sequence[str]) -> set[int]:
-    """Return those of ``ids`` that are active, and either user-wide or of ``projects`` (empty: all)."""
+    """Return the ids among ``ids`` of active memories that are user-wide or belong to ``projects`` (empty: all)."""
     scope = f" AND (project_id IS NULL OR project_id IN ({qmarks(projects)}))" if projects else ""
     rows = await database.rows(
         f"SELECT id FROM memories NOT INDEXED WHERE id IN ({qmarks(ids)}) AND archived_at IS NULL{scope}",  # noqa: S608
@@ -364,7 +364,7 @@ async def active_within(database: Database, ids: Sequence[int], projects: Sequen
 
 
 async def counts(database: Database, project_id: str | None) -> MemoryCounts:
-    """Return the numbers of active, archived and unconfirmed memories, and of active ones in one project."""
+    """Return the numbers of active, archived and unconfirmed memories, and of active memories in one project."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE archived_at IS NULL) AS active,"  # noqa: S608
         " count(*) FILTER (WHERE archived_at IS NOT NULL AND NOT unconfirmed) AS archived,"
@@ -376,7 +376,7 @@ async def counts(database: Database, project_id: str | None) -> MemoryCounts:
 
 
 async def pinned_and_lessons(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return pinned memories and lessons of a project and of the user, which a session's start lists first."""
+    """Return pinned memories and lessons of a project and user-wide ones, which a session's start lists first."""
     one = (
         "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"  # noqa: S608
         f" AND {NO_NOTE}"
@@ -391,11 +391,11 @@ START_CANDIDATES = (
     "archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')"
     " OR extractor = 'observed-1')"
 )
-"""SQL: memories that may lead a session's start. The wording matches that of their partial index."""
+"""SQL condition: the memory may come first at a session's start. Equal to the condition of a partial index."""
 
 
 async def start_candidates(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return memories that may lead a session's start: pinned, rules, ways out, or stated more than once."""
+    """Return memories that may come first at a session's start: pinned, rules, ways out, stated more than once."""
     one = f"SELECT * FROM memories WHERE {START_CANDIDATES} AND {NO_NOTE} AND project_id IS ?"  # noqa: S608
     rows = await database.rows(
         f"{one} UNION ALL {one} ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
@@ -405,7 +405,7 @@ async def start_candidates(database: Database, project_id: str, limit: int) -> l
 
 
 async def from_tool_calls(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return memories derived from tool calls of a project: ways out, habits and repairs, most often seen first."""
+    """Return memories from tool calls in a project (ways out, habits, repairs), the most often seen first."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE {START_CANDIDATES} AND project_id = ?"  # noqa: S608
         " AND (extractor IN ('observed-1', 'practised-1') OR content LIKE '% failed%due to formatting%')"
@@ -416,12 +416,12 @@ async def from_tool_calls(database: Database, project_id: str, limit: int) -> li
 
 
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return the latest active memories of a project and of the user, without copies of Claude's own notes."""
+    """Return the latest active memories of a project and user-wide ones, without copies of Claude's own notes."""
     return await latest(database, Filter(project_id, notes=False), limit)
 
 
 async def in_session(database: Database, session_id: str) -> list[Memory]:
-    """Return the active memories that a session added or repeated."""
+    """Return the active memories that a session stated first or repeated."""
     rows = await database.rows(
         "SELECT * FROM memories WHERE archived_at IS NULL AND id IN"
         " (SELECT memory_id FROM implicit_captures WHERE session_id = ? AND memory_id IS NOT NULL) ORDER BY id",

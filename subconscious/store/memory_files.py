@@ -1,4 +1,4 @@
-"""Files that memories are bound to or mention; digests of the files as they were when the memories were stated."""
+"""Files that memories are bound to or mention, and digests of those files at the time of the statement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def with_files(database: Database, project_id: str, limit: int) -> list[Me
 
 
 async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str], str]:
-    """Return the stored digests by memory and file."""
+    """Return the stored digests of the files of memories, by memory and file."""
     rows = await database.rows(
         f"SELECT memory_id, file, digest FROM memory_files WHERE memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
@@ -34,7 +34,7 @@ async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str
 
 
 async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return those of ``ids`` that don't belong to an open session, whose work may still change the files."""
+    """Return the ids among ``ids`` of memories that belong to no open session: its work may still change the files."""
     rows = await database.rows(
         "SELECT memories.id FROM memories LEFT JOIN sessions ON sessions.id = session_id"  # noqa: S608
         f" WHERE memories.id IN ({qmarks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",
@@ -44,7 +44,7 @@ async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[i
 
 
 async def save_digests(tx: aiosqlite.Connection, found: Mapping[tuple[int, str], str]) -> None:
-    """Store the digests of files, unless they are stored already."""
+    """Store digests of files by memory and file; digests that are stored already stay."""
     now = time()
     await tx.executemany(
         "INSERT OR IGNORE INTO memory_files (memory_id, file, digest, seen_at)"
@@ -61,7 +61,7 @@ class Mention(NamedTuple):
 
 
 async def mentions(database: Database) -> list[Mention]:
-    """Return the mentions of all memories that sessions may receive, unconfirmed ones included, of every project."""
+    """Return the text and files of all memories that sessions may receive, unconfirmed ones included."""
     rows = await database.rows(
         "SELECT content, files FROM memories WHERE archived_at IS NULL OR unconfirmed", long=True
     )

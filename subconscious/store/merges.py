@@ -1,4 +1,4 @@
-"""Merges: of two memories with the same statement, one is archived and its links and counts go to the other."""
+"""Merges: of two memories with the same statement, one is archived; the other receives its links and counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MERGED = (
     "(SELECT g.memory_id, g.into_id FROM memory_merges AS g JOIN memories AS gone ON gone.id = g.memory_id"
     " WHERE g.undone_at IS NULL AND gone.archived_at IS NOT NULL)"
 )
-"""SQL: merged memories that are still archived, with the memories that they were merged into."""
+"""SQL: pairs of a merged memory that is still archived, and the memory that it was merged into."""
 
 MOST_FILES = 20
 ADDED_COLUMNS = ("recurrence", "confidence", "said_at", "files")
@@ -57,7 +57,7 @@ _MERGED_LATER = """
 
 
 async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
-    """Return memories with a vector of this model whose present text was not compared with the others, by id.
+    """Return memories with a vector of ``model`` and a text that was not compared with the others yet, by id.
 
     ``after`` is the last id of the previous batch.
     """
@@ -73,7 +73,7 @@ async def unsearched(database: Database, model: str, limit: int, after: int = 0)
 
 
 async def record_search(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
-    """Record that a memory was compared with the others; no event, because its results have their own."""
+    """Record that a memory was compared with the others. There is no event, because a resulting merge has one."""
     await tx.execute(
         "INSERT INTO merge_searches (memory_id, content_hash, model) SELECT id, ?, ? FROM memories WHERE id = ?"
         " ON CONFLICT (memory_id) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model",
@@ -82,7 +82,7 @@ async def record_search(tx: aiosqlite.Connection, memory: Memory, model: str) ->
 
 
 async def mergeable(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
-    """Return those of these memories that may be merged, as the running transaction sees them."""
+    """Return, by id, the memories among ``ids`` that may be merged, as the running transaction sees them."""
     rows = await tx.execute_fetchall(
         # Look up by id: for ten or more the planner would scan all active memories.
         f"SELECT m.* FROM memories AS m NOT INDEXED WHERE {_MERGEABLE} AND m.id IN ({qmarks(ids)})",  # noqa: S608
@@ -92,7 +92,7 @@ async def mergeable(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, M
 
 
 async def rated(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
-    """Return those of these memories whose importance a person has set."""
+    """Return the ids among ``ids`` of memories with an importance that a person has set."""
     rows = await tx.execute_fetchall(
         f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
@@ -101,16 +101,16 @@ async def rated(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
 
 
 async def are_conflicting(tx: aiosqlite.Connection, one: int, other: int) -> bool:
-    """Whether one of two memories contradicts or supersedes the other, or may do so."""
+    """Whether a link, active or proposed, says that one of two memories contradicts or supersedes the other."""
     found = await links.between(tx, one, other)
     return any(link.type in links.AFFECTS_VALIDITY and link.status in links.SHOWN for link in found)
 
 
 async def merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosine: float) -> None:
-    """Archive a memory that repeats another one, and add its counts and links to that one.
+    """Archive ``duplicate``, which repeats ``kept``, and add its counts and links to ``kept``.
 
-    A memory of a less trusted origin adds no recurrence, confidence, freshness or use. Its links are copied, so that it
-    still has its own when it is restored. The caller updates the vectors.
+    A duplicate of a less trusted origin adds no repetition, confidence, date or use. Links are copied and not moved, so
+    that the duplicate still has them when it is restored. The caller updates the vectors.
 
     The actor is always the daemon, even if a person repeated the statement: archiving the other text is a consequence,
     not a judgement of its extraction.
@@ -127,7 +127,10 @@ async def merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosin
 
 
 async def _record_merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosine: float) -> None:
-    """Record the merge; memories that were merged into the archived one now belong to the remaining one."""
+    """Record the merge.
+
+    Memories that were merged into ``duplicate`` earlier count as merged into ``kept`` from now on.
+    """
     before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (duplicate.id,))  # noqa: S608
     for row in list(before):
         diff = await update_row(tx, TABLE, row[0], {"into_id": kept.id})
@@ -138,7 +141,7 @@ async def _record_merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memor
 
 
 def merged(duplicate: Memory, kept: Memory, shared: int = 0) -> Memory:
-    """Return the remaining memory with what the archived one adds; ``shared`` sessions stated both and count once."""
+    """Return ``kept`` with the counts of ``duplicate`` added; ``shared`` is the number of sessions that stated both."""
     if not _may_add_counts(duplicate.origin, kept.origin):
         return kept
     return replace(
@@ -173,10 +176,10 @@ async def _add_counts(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
 
 
 async def _copy_links(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, *, adds: bool) -> None:
-    """Copy the links of the archived memory to the remaining one, as proposals if the origin is less trusted.
+    """Copy the links of ``duplicate`` to ``kept``; the copies are only proposed links unless ``adds``.
 
-    A copy belongs to the session that created the link, and is withdrawn with it. An existing link between the two,
-    even a rejected one, is not changed.
+    A copy belongs to the session that created the original, and is withdrawn with that session. An existing link of
+    ``kept``, even a rejected one, is not changed.
     """
     all_links = await links.open_links(tx, [duplicate.id])
     found = [link for link in all_links if kept.id not in (link.source_id, link.target_id)]
@@ -192,21 +195,21 @@ async def _copy_links(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
 
 
 async def target(database: Database, memory_id: int) -> int | None:
-    """Return the memory into which this one was merged; None if it was not."""
+    """Return the id of the memory that this memory was merged into; None if it was not merged."""
     rows = await database.rows(f"SELECT into_id FROM {MERGED} WHERE memory_id = ?", (memory_id,))  # noqa: S608
     return int(rows[0][0]) if rows else None
 
 
 async def sources(database: Database, memory_id: int) -> list[int]:
-    """Return the archived memories that were merged into this one."""
+    """Return the ids of the archived memories that were merged into a memory."""
     rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id = ? ORDER BY 1", (memory_id,))  # noqa: S608
     return [row[0] for row in rows]
 
 
 async def merged_into(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
-    """Return memories that are archived only because they were merged into these: not undone, not in quarantine.
+    """Return memories that are archived only because they were merged into a memory in ``ids``.
 
-    ``since`` is an event: earlier merges are left out.
+    Undone merges and memories in quarantine are left out, and merges before the event ``since``.
     """
     rows = await tx.execute_fetchall(
         f"SELECT m.* FROM memories AS m WHERE {_IS_VALID} AND m.id IN"  # noqa: S608
@@ -219,9 +222,10 @@ async def merged_into(tx: aiosqlite.Connection, ids: Sequence[int], since: int =
 async def restore_merged(
     tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0
 ) -> list[int]:
-    """Restore and return the memories that were merged into these, which should never have been stored.
+    """Restore the memories that were merged into invalid memories (``ids``); return the ids of the restored memories.
 
-    Not called when a person archives a memory, or when it fades: both concern the statement in any wording.
+    Not called when a person archives a memory or when it fades: then the merged memories, which say the same, must stay
+    archived.
     """
     restored = await merged_into(tx, ids, since)
     await restore(tx, restored, actor, reason)
@@ -240,9 +244,9 @@ async def restore(tx: aiosqlite.Connection, restored: Sequence[Memory], actor: s
 
 
 async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
-    """Archive restored memories again when their merge target returns; return the archived ones.
+    """Archive restored memories again when the memory that they were merged into returns; return the archived ones.
 
-    Memories that a person pinned or rated since are left, as in the nightly merge.
+    Memories that a person has pinned or rated since then stay active, as in the nightly merge.
     """
     from subconscious.store import vectors  # loads numpy
 
@@ -265,7 +269,7 @@ async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, 
 
 
 async def end_merges(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """End the merges of restored memories, so that they count separately even if archived again for another reason."""
+    """End the merges of restored memories: a restored memory counts separately, even if it is archived again later."""
     rows = await tx.execute_fetchall(
         f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
@@ -276,7 +280,7 @@ async def end_merges(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, a
 
 
 async def counted_merges(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Return pairs of merged memories, archived and remaining, in which the archived one added its counts."""
+    """Return the merges that added counts, as pairs of ids: (archived memory, remaining memory)."""
     rows = await tx.execute_fetchall(
         "SELECT g.memory_id, g.into_id, m.origin, s.origin AS stays FROM"  # noqa: S608
         f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"
@@ -291,5 +295,5 @@ async def counted_merges(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[t
 
 
 def _may_add_counts(duplicate: Origin, kept: Origin) -> bool:
-    """Whether the archived memory adds to the other one: not if it is less trusted."""
+    """Whether a duplicate adds its counts to the kept memory: not if the duplicate's origin is less trusted."""
     return duplicate.distrust <= kept.distrust

@@ -1,7 +1,6 @@
 """Applies numbered SQL migrations, each in one transaction with its record.
 
-A verified copy is made before a database with content is changed. A database that a newer program has written is
-rejected.
+A verified copy is made before a database with content is changed. A database of a newer version is rejected.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Migration:
 def migrations() -> list[Migration]:
     """Return all migrations, ordered by number.
 
-    They are inside the package when installed, and at the top of a checkout.
+    The files are inside the package when it is installed, and at the top of a checkout.
     """
     installed = resources.files("subconscious") / "migrations"
     place: Traversable = installed if installed.is_dir() else Path(__file__).parents[2] / "migrations"
@@ -49,10 +48,10 @@ def _read(file: Traversable) -> Migration:
 
 
 async def migrate(database: Database, known: list[Migration] | None = None) -> list[int]:
-    """Apply missing migrations; return their numbers.
+    """Apply the migrations that the database lacks; return their numbers.
 
-    Raises NewerStoreError if the database has a migration that this program does not know, StoreError if a migration
-    fails (which leaves the database unchanged).
+    Raises NewerStoreError if the database has a migration that this program does not know, and StoreError if a
+    migration fails. A failed migration changes nothing.
     """
     known = migrations() if known is None else known
     applied = await _applied(database)
@@ -99,7 +98,7 @@ async def _apply(database: Database, migration: Migration) -> None:
 
 
 def statements(sql: str) -> list[str]:
-    """Split a script into statements, because executescript would commit between them."""
+    """Return the statements of a script, to be run one by one: executescript would commit before them."""
     found: list[str] = []
     pending = ""
     for line in sql.splitlines(keepends=True):

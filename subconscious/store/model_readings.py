@@ -1,6 +1,7 @@
-"""How far a model has read each transcript, and which parts are still unread.
+"""How far a language model has read each transcript, and which parts are still unread.
 
-The positions are stored, so that no crash loses one.
+A *span* is a part of one transcript file that a model is to read. Positions are byte offsets in the file; they are
+stored, so that a crash loses none.
 """
 
 from __future__ import annotations
@@ -19,15 +20,19 @@ from subconscious.store.rows import insertion
 from subconscious.wire.daemon import ReadingCounts
 
 FAR = 40 * 86_400.0
-"""Seconds ahead of now within which every real pause lies, a monthly cap included.
+"""The most seconds until a retry, after a monthly cap included.
 
-Later times come from a wrong clock.
+A later time comes from a wrong clock.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingPosition:
-    """The position to continue a file from: ``anchor``, the reader's ``state``, and the turns ``seen`` from there."""
+    """The position from which to continue reading a file.
+
+    ``anchor`` is the byte offset, ``state`` the state of the reader there (JSON), ``seen`` the number of turns after
+    the offset that were read already.
+    """
 
     anchor: int
     state: str
@@ -36,7 +41,7 @@ class ReadingPosition:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of one transcript that a model is to read, and its progress."""
+    """A part of one transcript that a model is to read, and how far it has been read."""
 
     id: int
     path: str
@@ -52,7 +57,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """The part that one reading of a transcript added: start, state of the reader there, end, and tokens."""
+    """The part by which a transcript grew: start and end in bytes, the reader's state at the start, and its tokens."""
 
     path: str
     session_id: str
@@ -64,9 +69,9 @@ class NewText:
 
 
 async def record_new_text(tx: aiosqlite.Connection, new: NewText, enough: int) -> None:
-    """Record that a transcript has grown; from ``enough`` tokens on it is due at once.
+    """Record that a transcript has grown; a span of at least ``enough`` tokens is due at once.
 
-    A span grows only without a gap: turns from a time without a model stay unread.
+    New text extends a span only if it follows without a gap: turns from a time without a model stay unread.
     """
     grown = await tx.execute(
         "UPDATE model_readings SET until = :until, tokens = tokens + :tokens, session_id = :session,"
@@ -98,7 +103,7 @@ def _values(new: NewText, enough: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a file that a model has read or is to read; ``open`` while it is unread."""
+    """A part of a file that a model has read or is to read; ``open`` means that it is still unread."""
 
     begin: int
     until: int
@@ -116,9 +121,9 @@ async def parts(database: Database) -> dict[str, list[Part]]:
 
 
 async def insert_imported(tx: aiosqlite.Connection, span: Span, last: ReadingPosition) -> bool:
-    """Record a span that an import queued for reading; False if another import has done so.
+    """Record a span that an import queued for reading; return False if another import has queued it already.
 
-    It extends the previous span, if that ends there, and ends at ``last``.
+    The new span extends a span that ends at its start, and ends at ``last``.
     """
     values = {
         "path": span.path,
@@ -147,12 +152,12 @@ async def insert_imported(tx: aiosqlite.Connection, span: Span, last: ReadingPos
 
 
 async def make_due(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Make a session's unread span due, because the session pauses or is over."""
+    """Make a session's unread spans due, because the session pauses or has ended."""
     await tx.execute("UPDATE model_readings SET due = 1 WHERE session_id = ? AND tokens > 0", (session_id,))
 
 
 async def next_due(database: Database, now: float) -> Span | None:
-    """Return the span to read now, the one that has waited longest; None if none is due."""
+    """Return the due span that has waited longest; None if none is due."""
     rows = await database.rows(
         "SELECT * FROM model_readings WHERE due AND (retry_at <= ? OR retry_at > ?) ORDER BY retry_at, id LIMIT 1",
         (now, now + FAR),
@@ -161,7 +166,7 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return when the next span that waits for a retry is due; None if none waits."""
+    """Return the time of the next retry of a span; None if none waits."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
@@ -179,9 +184,10 @@ def _span(row: sqlite3.Row) -> Span:
 
 
 async def advance(tx: aiosqlite.Connection, span: Span, place: ReadingPosition, left: int, *, more: bool) -> bool:
-    """Move a span's position, in the transaction of the results; return False if another reader moved it meanwhile.
+    """Move a span's position, in the transaction that stores the results; return False if it was moved meanwhile.
 
-    ``left`` tokens are still unread. The span stays due while there is ``more``, or if it has grown meanwhile.
+    ``left`` is the number of tokens still unread. The span stays due if there is ``more`` to read now, or if it has
+    grown meanwhile.
     """
     changed = await tx.execute(
         "UPDATE model_readings SET anchor = :anchor, state = :state, seen = :seen, attempts = 0, retry_at = 0,"
@@ -206,7 +212,10 @@ async def advance(tx: aiosqlite.Connection, span: Span, place: ReadingPosition, 
 
 
 async def retry_later(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *, failed: bool) -> None:
-    """Retry a span at ``at``; only errors of the span itself count as an attempt."""
+    """Retry a span at the time ``at``.
+
+    It counts as an attempt if ``failed``: the error was caused by the span itself.
+    """
     await tx.execute(
         "UPDATE model_readings SET retry_at = ?, reason = ?, attempts = attempts + ? WHERE id = ?",
         (at, reason, int(failed), span_id),
@@ -214,7 +223,7 @@ async def retry_later(tx: aiosqlite.Connection, span_id: int, at: float, reason:
 
 
 async def close(tx: aiosqlite.Connection, span_id: int, reason: str) -> None:
-    """Close a span that can no longer be read, with the reason."""
+    """Record that a span can't be read any more, with the reason."""
     await tx.execute("UPDATE model_readings SET due = 0, tokens = 0, reason = ? WHERE id = ?", (reason, span_id))
 
 
@@ -230,12 +239,12 @@ async def unread_sessions(database: Database) -> list[str]:
 
 
 async def delete_unread(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Withdraw a session's unread spans, because no model is wanted; they stay unread."""
+    """Delete a session's unread spans, because no model is configured: a model will not read these parts later."""
     await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
 
 
 async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """Return the rows of a session's unread spans, for ``put_back``."""
+    """Return the rows of a session's unread spans, for ``restore_withdrawn``."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM model_readings WHERE session_id = ? AND (due OR tokens > 0) ORDER BY id", (session_id,)
     )
@@ -243,7 +252,7 @@ async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, An
 
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """Delete a session's unread spans by a person's request; return their rows for ``put_back``."""
+    """Delete a session's unread spans because a person asked for it; return their rows for ``restore_withdrawn``."""
     rows = await unread(tx, session_id)
     await delete_unread(tx, session_id)
     for row in rows:
@@ -252,7 +261,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, 
 
 
 async def restore_withdrawn(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Restore withdrawn spans, except those that were recorded again."""
+    """Restore withdrawn spans, except spans that were recorded again meanwhile."""
     for row in rows:
         done = await tx.execute(*insertion("model_readings", row, "ON CONFLICT DO NOTHING"))
         if done.rowcount:
@@ -261,7 +270,7 @@ async def restore_withdrawn(tx: aiosqlite.Connection, rows: Sequence[Mapping[str
 
 
 async def counts(database: Database) -> ReadingCounts:
-    """Return the numbers of growing and due spans, their tokens, and the reason and time of the next retry."""
+    """Return the numbers of growing and of due spans, their tokens, and the reason and time of the next retry."""
     rows = await database.rows(
         "SELECT count(*) FILTER (WHERE tokens > 0 AND NOT due) AS gathering, count(*) FILTER (WHERE due) AS due,"
         " coalesce(sum(tokens), 0) AS tokens, min(retry_at) FILTER (WHERE due) AS retry_at FROM model_readings"

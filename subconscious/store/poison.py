@@ -1,4 +1,4 @@
-"""Data of the poisoning check: results per memory, and lessons from rejected captures."""
+"""Data of the poisoning check: its result per memory, and lessons (features of captures that a person rejected)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from subconscious.wire import captures as wire
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Features of one rejected text: hashes of adjacent words, and the text while it is stored."""
+    """Features of one rejected text: hashes of adjacent words, and the text as long as its capture exists."""
 
     id: int
     prints: frozenset[int]
@@ -29,7 +29,7 @@ class Lesson:
 
 
 async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
-    """Return active memories not checked with these rules, latest first, without those that a person released.
+    """Return active memories not checked with ``rules`` yet, latest first, except memories that a person released.
 
     Copies of Claude's own notes are left out: their files are checked again when the rules change.
     """
@@ -49,7 +49,7 @@ async def _level(tx: aiosqlite.Connection, memory_id: int) -> str:
 
 
 async def record_check(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> bool:
-    """Record that a memory was checked; return whether the level changed."""
+    """Record the result of a check of a memory; return whether its threat level changed."""
     before = await _level(tx, memory_id)
     await tx.execute(
         "INSERT INTO memory_checks (memory_id, rules, level, checked_at) VALUES (?, ?, ?, ?)"
@@ -72,7 +72,7 @@ async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
 
 
 async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
-    """Return the levels of flagged memories, without those that a person released."""
+    """Return the threat levels of flagged memories, by id, except memories that a person released."""
     rows = await database.rows(
         f"SELECT memory_id, level FROM memory_checks WHERE level <> 'none' AND memory_id IN ({qmarks(ids)})"  # noqa: S608
         " AND NOT EXISTS (SELECT 1 FROM implicit_captures AS capture"
@@ -83,7 +83,7 @@ async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
 
 
 async def record_opinion(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> bool:
-    """Record a model's assessment of a memory; return whether the level changed."""
+    """Record a model's assessment of a memory; return whether its threat level changed."""
     before = await _level(tx, memory_id)
     await tx.execute(
         "UPDATE memory_checks SET level = ?, seconded_with = ? WHERE memory_id = ?", (level, prompt, memory_id)
@@ -104,7 +104,7 @@ async def add_lesson(tx: aiosqlite.Connection, capture_id: int, prints: Sequence
 
 
 async def remove_lesson(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> None:
-    """Remove a lesson from use, if it is in use."""
+    """Stop using a lesson, if it is in use."""
     rows = await tx.execute_fetchall("SELECT 1 FROM poison_lessons WHERE id = ? AND removed_at IS NULL", (lesson_id,))
     if not list(rows):
         return
@@ -122,7 +122,7 @@ async def lessons(database: Database) -> list[Lesson]:
 
 
 async def listing(database: Database) -> list[wire.Lesson]:
-    """Return all lessons in use for display: the rejected capture, its session, and when."""
+    """Return all lessons in use for display: the rejected capture, its session, and the time."""
     rows = await database.rows(
         "SELECT l.id, l.capture_id, l.threat, l.created_at, c.summary, c.session_id FROM poison_lessons l"
         " JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"

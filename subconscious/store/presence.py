@@ -21,7 +21,7 @@ FRAME_HEADER = 24
 
 
 def require_usable(database: Path) -> None:
-    """Raise LostStoreError unless ``database`` is ours and readable, or nothing was ever stored here."""
+    """Raise LostStoreError unless the file is a readable database of ours, or memories were never stored here."""
     try:
         flaw = flaw_of(database)
         traces = traces_of(database, flaw) if flaw in EMPTY else []
@@ -37,11 +37,11 @@ def require_usable(database: Path) -> None:
 
 MISSING, ZERO, BARE = "is missing", "is empty", "holds no table"
 EMPTY = frozenset({MISSING, ZERO, BARE})
-"""Flaws that a first start has too."""
+"""Problems that are normal on a first start."""
 
 
 def flaw_of(database: Path) -> str:
-    """Return the problem of the file, or "". Raises OSError or sqlite3.Error if it can't be read."""
+    """Return what is wrong with the file, or "". Raises OSError or sqlite3.Error if it can't be read."""
     try:
         beginning = read_beginning(database, len(MAGIC))
     except FileNotFoundError:
@@ -70,8 +70,8 @@ def _flaw_of_tables(database: Path) -> str:
 def _truncation(database: Path, connection: sqlite3.Connection) -> str:
     """Return "is truncated" if pages are missing, else "".
 
-    SQLite compares the file's size with its header, but not while a WAL exists. Pages may then be in the WAL only, so
-    the file counts as truncated only when both together have too few.
+    SQLite compares the file's size with its header, but not while a WAL exists. Some pages may be in the WAL only, so
+    the file counts as truncated only if the file and the WAL together have too few pages.
     """
     pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
     size = int(connection.execute("PRAGMA page_size").fetchone()[0])
@@ -80,7 +80,7 @@ def _truncation(database: Path, connection: sqlite3.Connection) -> str:
 
 
 def traces_of(database: Path, flaw: str) -> list[str]:
-    """Return descriptions of other files in the state folder that show that memories were stored before."""
+    """Return a description of each other file in the state folder that shows that memories were stored before."""
     copies = backups.all_copies(database)
     traces = [f"{len(copies)} {'copies exist' if len(copies) > 1 else 'copy exists'}"] if copies else []
     # SQLite deletes a WAL whose database is empty. Beside a database without tables it belongs to a first start.
@@ -94,25 +94,25 @@ def traces_of(database: Path, flaw: str) -> list[str]:
 
 
 def remedy(database: Path) -> str:
-    """Return the command that makes the store usable again."""
+    """Return the advice that makes a lost or damaged store usable again: a command."""
     if backups.all_copies(database):
         return f"{RESTORE} # `subconscious restore` lists the copies"
     return f"{FRESH} # no copy; damaged files are moved to broken/, `subconscious import` reads past sessions"
 
 
 def repair(database: Path) -> str:
-    """Return the command for a database that is readable but has problems."""
+    """Return the command to run for a database that is readable but has problems."""
     if backups.all_copies(database):
         return f"{RESTORE} # or, if it is right as it is: subconscious backup --as-is"
     return "subconscious backup --as-is # no copy was kept; it is taken as it is"
 
 
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
-"""SQLite's primary result codes for a file that can't be read, unlike those for a wrong statement or a lock."""
+"""SQLite's primary result codes for a file that is damaged or can't be read."""
 
 
 def as_damage(error: BaseException, database: Path) -> StoreError | None:
-    """Return the error to show for a damaged or unreadable database; None if ``error`` has another cause."""
+    """Return a StoreError if ``error`` comes from a damaged or unreadable database; None if it has another cause."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (NewerStoreError, LostStoreError)):

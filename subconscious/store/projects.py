@@ -16,7 +16,7 @@ from subconscious.system.projects import Identity, has_commit
 from subconscious.wire import daemon as wire
 
 MOST_LOST = 20
-"""The most projects whose folders are checked, when a folder may be one of them under another name."""
+"""The most projects with a missing folder that are considered for a folder that may have been renamed."""
 
 LOOK_SECONDS = 1.0
 """The most seconds that checking a project's old folder may take."""
@@ -34,12 +34,12 @@ class Project:
 
 
 def fields(project: Project) -> wire.Project:
-    """Return a project as a result has it."""
+    """Return a project in the form of a response."""
     return cast("wire.Project", asdict(project))
 
 
 async def project_at(database: Database, path: str) -> Project | None:
-    """Return the project that was at ``path`` before."""
+    """Return the project that is recorded for ``path``; None if there is none."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM project_paths JOIN projects ON id = project_id"
         " WHERE path = ?",
@@ -58,17 +58,17 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A project whose folder is gone, and the number of its memories."""
+    """A project with a missing folder, and the number of its memories."""
 
     project: Project
     memories: int
 
 
 async def lost(database: Database, beside: Project) -> list[Lost]:
-    """Return projects that ``beside`` may be the renamed folder of: they have memories, and their folder is missing.
+    """Return projects with memories and a missing folder: the folder of ``beside`` may be one of them, renamed.
 
-    A repository is recognised by its first commit, wherever it is; only a folder without Git is lost when it is
-    renamed.
+    A repository is recognised by its first commit, wherever it is; only a folder without Git can't be recognised after
+    it was renamed.
     """
     if beside.first_commit:
         return []
@@ -84,7 +84,7 @@ async def lost(database: Database, beside: Project) -> list[Lost]:
 
 
 async def listing(database: Database, limit: int) -> list[Counted]:
-    """Return the projects that have active memories, those with the most first."""
+    """Return the projects that have active memories, the project with the most memories first."""
     rows = await database.rows(
         # A count for each project is answered by an index alone, a join reads every memory.
         "SELECT p.id, p.name, p.root, p.remote, p.first_commit,"
@@ -96,7 +96,7 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Make the folder of ``to``, with all paths to it, that of ``project``."""
+    """Record that ``project`` is now in the folder of ``to``, with all paths to that folder."""
     async with database.write() as tx:
         await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
         await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
@@ -105,7 +105,7 @@ async def move(database: Database, project: Project, to: Project) -> None:
 
 
 async def named(database: Database, name: str) -> list[Project]:
-    """Return the projects that a person may mean by ``name``: an id, a folder, or the name, in any case."""
+    """Return the projects with this id, folder or name; upper and lower case are equal."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?1 OR lower(name) = lower(?1)"
         " OR id IN (SELECT project_id FROM project_paths WHERE path = ?1) ORDER BY created_at",
@@ -121,7 +121,7 @@ async def root(database: Database, project_id: str) -> str:
 
 
 async def find_or_create(database: Database, identity: Identity, alias: str = "") -> Project:
-    """Find or create the project of ``identity``; store its path, and ``alias`` as another path to it."""
+    """Return the project of ``identity``, created if new. Its path is stored, and ``alias`` as another path to it."""
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
@@ -132,7 +132,7 @@ async def find_or_create(database: Database, identity: Identity, alias: str = ""
 
 
 async def _exists(path: str) -> bool:
-    """Whether a folder exists; True for a mount that does not answer, since that can't be known.
+    """Whether a folder exists; True if its mount does not answer, because nobody knows then.
 
     This runs within a transaction: without a limit, one dead mount would block all writes.
     """
@@ -178,9 +178,10 @@ async def _create(tx: aiosqlite.Connection, identity: Identity) -> Project:
 
 
 async def confirm(database: Database, identity: Identity, alias: str) -> Project:
-    """Check an identity again without time limit: add details that a quick check missed, and detect another repository.
+    """Identify a project again, without a time limit; return the project, which may be another one.
 
-    ``alias`` is the folder that the session is in; it leads to this project from now on.
+    This adds details that a quick check missed. ``alias`` is the session's folder; it is recorded as a path to the
+    project.
     """
     known = await project_at(database, identity.root)
     if known is not None and await asyncio.to_thread(_is_other_repository, known, identity):
@@ -197,7 +198,7 @@ async def confirm(database: Database, identity: Identity, alias: str) -> Project
 
 
 def _is_other_repository(known: Project, identity: Identity) -> bool:
-    """Whether another repository was here before: a rewritten history still contains its old first commit."""
+    """Whether the known project at this path is another repository than the one that is there now."""
     if not known.first_commit or identity.first_commit in ("", known.first_commit):
         return False
     return known.remote != identity.remote or not has_commit(identity.root, known.first_commit)

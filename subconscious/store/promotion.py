@@ -1,4 +1,4 @@
-"""The input of promotion: the sessions that stated a memory, and the objections to it."""
+"""The input of promotion (whether a memory counts as project knowledge): the sessions that stated a memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from subconscious.store.rows import qmarks
 from subconscious.wire.captures import Capture
 
 COUNTED_STATUSES = frozenset({"captured", "approved"})
-"""Statuses of captures that count."""
+"""The statuses of captures that count as a statement."""
 
 
 @dataclass(slots=True)
 class Statements:
-    """Sessions that stated a memory; ``level`` is the worst of its captures that were not released."""
+    """The sessions that stated a memory; ``level`` is the highest threat level of its unreleased captures."""
 
     sessions: set[str] = field(default_factory=set)
     withdrawn: set[str] = field(default_factory=set)
@@ -29,7 +29,7 @@ class Statements:
 
 
 async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
-    """Return the sessions that stated these memories with the same trust, without sessions that were rolled back."""
+    """Return the sessions that stated each memory with an equally trusted origin, except rolled back sessions."""
     known: defaultdict[int, Statements] = defaultdict(Statements)
     origins = {memory.id: memory.origin for memory in found}
     for row in await _captures(database, list(origins)):
@@ -44,7 +44,7 @@ async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int
 
 
 def _count(statement: Statements, row: Any, origin: Origin) -> None:
-    """Count one capture; one of a less trusted origin does not count."""
+    """Add one capture to ``statement``, unless the capture's origin is less trusted than the memory's."""
     statement.quarantined |= bool(row["quarantined"])
     if row["released_at"] is None and Level(row["level"]).rank > statement.level.rank:
         statement.level = Level(row["level"])
@@ -75,7 +75,7 @@ async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
 async def troubles(database: Database, project_id: str, limit: int) -> list[Capture]:
     """Return the latest captures about obstacles, failures and corrections that are stored or waiting.
 
-    Without those that are in quarantine, flagged, or archived since.
+    Captures that are in quarantine or flagged, or with a memory archived since, are left out.
     """
     rows = await database.rows(
         "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Purging, the only irreversible operation: deletes rows, and all other data that contains their text."""
+"""Purging, the only operation that can't be undone: deletes rows, and all other data that contains their text."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from subconscious.store.sessions import READ_BEFORE_PURGE, path_digest
 from subconscious.store.subjects import SUBJECTS
 
 STORY_COLUMNS = ("title", "summary", "left_open", "handover", "sketch", "first_prompt", "last_prompt")
-"""Columns of a session that repeat statements of it."""
+"""Columns of a session that can repeat statements made in it."""
 
 DELETED_WITH_MEMORY = frozenset({"implicit_captures", "surfaces", "embeddings", "failures"})
-"""Tables whose rows are deleted with their memory, although their reference may be null."""
+"""Tables with rows that are deleted with the memory they refer to, although that reference may be null."""
 
 RELATIONS = (
     *(("correction", "memory_id"), ("correction", "replacement_id"), ("feedback", "memory_id")),
     *(("link", "source_id"), ("link", "target_id"), ("merge", "memory_id"), ("merge", "into_id")),
 )
-"""Subjects of events that are about memories, and the columns with the memories' ids."""
+"""Subjects of events about relations of memories, each with a column that contains a memory's id."""
 
 
 async def purge(tx: aiosqlite.Connection, database: Database, selection: Selection, what: str) -> None:
-    """Delete the rows and every trace of them, in the caller's transaction; record the purge without content."""
+    """Delete the selected rows and all copies of their texts, in the caller's transaction; record the purge."""
     await _restore_merged(tx, selection)
     await _keep_tombstones(tx, selection.captures)
     await _delete(tx, "implicit_captures", selection.captures)
@@ -46,7 +46,7 @@ async def purge(tx: aiosqlite.Connection, database: Database, selection: Selecti
 
 
 async def _restore_merged(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Restore memories that were merged into active ones to be purged: others stated them too."""
+    """Restore memories that are not purged but were merged into an active memory that is."""
     gone = set(selection.memories)
     for portion in portions(selection.memories):
         rows = await tx.execute_fetchall(
@@ -88,7 +88,7 @@ async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> 
 
 
 async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str, str, bool]]:
-    """Return the columns of other tables that refer to this one: table, column, id column, whether it is required."""
+    """Return the columns of other tables that refer to ``table``: (table, column, id column, required or not)."""
     rows = await tx.execute_fetchall(
         'SELECT child.name, reference."from", coalesce((SELECT name FROM pragma_table_info(child.name)'
         " WHERE pk = 1 AND name = 'id'), ''), (SELECT \"notnull\" OR pk FROM pragma_table_info(child.name)"
@@ -100,7 +100,7 @@ async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str
 
 
 async def _delete_unreferenced(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Delete rows that refer to purged ones without a foreign key: history, unread spans, findings."""
+    """Delete rows that refer to purged rows without a foreign key: history, unread spans, redaction findings."""
     subjects = (
         *(("memory", selection.memories), ("decay", selection.memories)),
         *(("capture", selection.captures), ("session", selection.whole)),
@@ -138,7 +138,7 @@ async def _delete_relation_events(tx: aiosqlite.Connection, ids: Sequence[int]) 
 
 
 async def _cancel_requests(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
-    """Cancel requests to a model about these sessions: it would find the purged text again.
+    """Cancel requests to a model about these sessions: the model would capture the purged text again.
 
     The rows stay without their text, so that a late answer finds no open request.
     """
@@ -167,7 +167,7 @@ async def _cancel_link_requests(tx: aiosqlite.Connection, gone: set[int]) -> Non
 
 
 async def _clear_sessions(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Clear session summaries that repeat purged text; for whole sessions, all of them.
+    """Clear the summaries of purged sessions, and summaries of other sessions that repeat purged text.
 
     The reading positions stay, so that the transcripts are not read again.
     """
@@ -201,7 +201,7 @@ async def _delete_story_events(tx: aiosqlite.Connection, session: str) -> None:
 
 
 async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Wordings) -> None:
-    """Replace the exact texts by a mark wherever else they occur."""
+    """Replace the purged texts by a mark in all other texts where they occur word for word."""
     for table in await text_columns.tables(database) if wordings.texts else ():
         after: tuple[Any, ...] = ()
         while batch := await text_columns.page(tx, table, after, PORTION):
@@ -219,7 +219,7 @@ KEPT_TABLES = frozenset(
     {"schema_migrations", "events", "purged_captures", "embedding_models", "llm_calls", "llm_batches", "llm_requests"}
     | {"jobs", "maintenance_runs", "redaction_state", "redactions_allowed", "postponed_upkeep"}
 )
-"""Tables that contain no texts, names or paths, or are cleared separately below."""
+"""Tables that ``empty`` does not clear: they contain no texts, names or paths, or are handled separately below."""
 
 
 async def empty(tx: aiosqlite.Connection) -> None:
@@ -252,7 +252,7 @@ async def empty(tx: aiosqlite.Connection) -> None:
 
 
 async def _tables(tx: aiosqlite.Connection) -> list[str]:
-    """Return the tables that a purge of everything empties; full-text rows went with their memories."""
+    """Return the tables that a purge of everything empties. Full-text rows were deleted with their memories."""
     rows = await tx.execute_fetchall(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
     )

@@ -1,4 +1,4 @@
-"""Selects the rows to purge, with all the texts that other data must not contain afterwards."""
+"""Selects the rows to purge, and the texts that no other data may contain afterwards."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from subconscious.store.rows import qmarks
 PORTION = 500
 
 SHORTEST = 12
-"""The shortest wording that is searched for, in characters; shorter ones would match single words."""
+"""The shortest text that is searched for, in characters; shorter texts would match single words."""
 
 PIECE = 20
-"""The length in characters from which a common substring counts as a copy of a part."""
+"""The length in characters from which a common substring counts as a partial copy of a purged text."""
 
 PURGED = "[purged]"
 
@@ -32,7 +32,7 @@ class Wordings:
 
     @cached_property
     def _beginnings(self) -> dict[str, list[str]]:
-        """The texts by their first characters, longest first."""
+        """The purged texts by their first characters, longest text first."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for text in reversed(self.texts):
             found[text[:SHORTEST]].append(text)
@@ -43,7 +43,7 @@ class Wordings:
         return frozenset(text[at : at + PIECE] for text in self.texts for at in range(len(text) - PIECE + 1))
 
     def erase(self, text: str) -> str:
-        """Replace each wording that occurs whole by a mark."""
+        """Return ``text`` with each complete purged text in it replaced by a mark."""
         kept: list[str] = []
         at = begin = 0
         while at <= len(text) - SHORTEST:
@@ -55,18 +55,18 @@ class Wordings:
         return "".join(kept) + text[begin:]
 
     def _at(self, text: str, at: int) -> str:
-        """Return the longest wording that starts here; "" if there is none."""
+        """Return the longest purged text that starts at position ``at``; "" if there is none."""
         near = self._beginnings.get(text[at : at + SHORTEST], ())
         return next((wording for wording in near if text.startswith(wording, at)), "")
 
     def shares(self, text: str) -> bool:
-        """Whether a text contains a part of a wording."""
+        """Whether ``text`` contains a part of a purged text."""
         return any(text[at : at + PIECE] in self._pieces for at in range(len(text) - PIECE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows to purge. ``wordings`` are their texts."""
+    """The rows to purge, with their texts (``wordings``)."""
 
     memories: tuple[int, ...]
     captures: tuple[int, ...]
@@ -76,20 +76,20 @@ class Selection:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Selection:
-    """Return these memories with those merged into them, and the captures that became or repeat them."""
+    """Select memories, the memories merged into them, and the captures that became or repeat any of these."""
     ids = (*ids, *await _merged(database, ids))
     found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})", ids)  # noqa: S608
     return await _completed(database, tuple(ids), tuple(row[0] for row in found), ())
 
 
 async def _merged(database: Database, ids: Sequence[int]) -> list[int]:
-    """Return the memories that were merged into these."""
+    """Return ``ids`` and the ids of memories that were merged into them."""
     rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)})", ids)  # noqa: S608
     return [row[0] for row in rows if row[0] not in ids]
 
 
 async def of_sessions(database: Database, sessions: Sequence[str]) -> Selection:
-    """Return everything that these sessions stored, with their stories."""
+    """Select everything that was stored from sessions, and the sessions' summaries."""
     within = f"session_id IN ({qmarks(sessions)})"
     found = await database.rows(f"SELECT id FROM memories WHERE {within}", sessions)  # noqa: S608
     ids = tuple(row[0] for row in found)
@@ -101,7 +101,7 @@ async def of_sessions(database: Database, sessions: Sequence[str]) -> Selection:
 
 
 async def of_project(database: Database, project_id: str | None) -> Selection:
-    """Return everything of one project, or of all projects for None."""
+    """Select everything of one project, or of all projects for None."""
     where, values = ("project_id = ?", (project_id,)) if project_id else ("TRUE", ())
     chosen = []
     for table in ("memories", "implicit_captures", "sessions"):
@@ -114,7 +114,7 @@ async def of_project(database: Database, project_id: str | None) -> Selection:
 async def _completed(
     database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...], whole: tuple[str, ...]
 ) -> Selection:
-    """Add summaries of these rows, all their wordings, former ones included, and the sessions that stated them."""
+    """Return a selection with the summaries of these rows, all present and former texts, and the sessions of origin."""
     ids, capture_ids = await _with_summaries(database, ids, capture_ids)
     wordings: set[str] = set()
     sessions: set[str] = set(whole)
@@ -135,7 +135,7 @@ async def _completed(
 async def _with_summaries(
     database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Add summaries of these memories: they may repeat a memory in other words, which no comparison finds."""
+    """Add the summaries of memories: a summary may repeat a memory in other words, which no comparison finds."""
     found: dict[int, int | None] = {}
     for portion in portions(ids):
         rows = await database.rows(
@@ -149,7 +149,7 @@ async def _with_summaries(
 
 
 async def _former_texts(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
-    """Return wordings that only the history still contains."""
+    """Return former texts of rows, which only the history still contains."""
     found: set[str] = set()
     for portion in portions([str(number) for number in (*numbers, *await _old_numbers(database, subject, numbers))]):
         rows = await database.rows(
@@ -162,7 +162,7 @@ async def _former_texts(database: Database, subject: str, numbers: Sequence[int]
 
 
 async def _old_numbers(database: Database, subject: str, numbers: Sequence[int]) -> list[int]:
-    """Return the ids that these had before they were renumbered: older events still use them."""
+    """Return the ids that rows had before they were renumbered: older events still use the old ids."""
     found: list[int] = []
     for portion in portions([str(number) for number in numbers]):
         rows = await database.rows(
@@ -175,5 +175,5 @@ async def _old_numbers(database: Database, subject: str, numbers: Sequence[int])
 
 
 def portions(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """Divide a list into portions that one statement can take as its parameters."""
+    """Yield parts of a list that are short enough to be the parameters of one SQL statement."""
     return [items[start : start + PORTION] for start in range(0, len(items), PORTION)]

@@ -1,4 +1,4 @@
-"""Findings of the redaction (without the redacted text), exceptions set by a person, and the state of the scan."""
+"""Findings of the redaction (without the redacted text), a person's exceptions, and the progress of the scan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.wire.privacy import Redaction
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding that was removed from a text, or warned about."""
+    """A secret or personal detail that was redacted in a text, or only warned about."""
 
     at: float
     place: str
@@ -31,7 +31,7 @@ class Finding:
 
 
 async def record(tx: aiosqlite.Connection, findings: Sequence[Finding], most: int) -> None:
-    """Store findings; the same one in the same place is counted. Only the latest ``most`` are kept."""
+    """Store findings; a known finding in the same place is only counted. The latest ``most`` findings are kept."""
     again = "ON CONFLICT (place, rule, hash) DO UPDATE SET times = times + 1, at = excluded.at"
     for finding in findings:
         await tx.execute(*insertion("redactions", column_values(finding), again))
@@ -42,7 +42,7 @@ async def record(tx: aiosqlite.Connection, findings: Sequence[Finding], most: in
 
 
 async def listing(database: Database, limit: int) -> list[Redaction]:
-    """Return the latest findings, and whether each is allowed now."""
+    """Return the latest findings, each with whether a person allowed it."""
     rows = await database.rows(
         "SELECT redactions.*, allowed.hash IS NOT NULL AS allowed FROM redactions"
         " LEFT JOIN redactions_allowed AS allowed USING (hash) ORDER BY redactions.at DESC, id DESC LIMIT ?",
@@ -52,7 +52,7 @@ async def listing(database: Database, limit: int) -> list[Redaction]:
 
 
 async def hashes(database: Database) -> list[tuple[int, str]]:
-    """Return the length and hash of each secret that was found."""
+    """Return the length (in characters) and the hash of each secret that was found."""
     rows = await database.rows("SELECT DISTINCT length, hash FROM redactions WHERE sort = 'secrets'")
     return [(row[0], row[1]) for row in rows]
 
@@ -63,7 +63,7 @@ async def allowed(database: Database) -> frozenset[str]:
 
 
 async def allow(tx: aiosqlite.Connection, digest: str, reason: str) -> None:
-    """Allow a finding from now on. Raises NotFoundError if no finding has that hash."""
+    """Stop redacting texts with this hash. Raises NotFoundError if no finding has it."""
     if not list(await tx.execute_fetchall("SELECT 1 FROM redactions WHERE hash = ? LIMIT 1", (digest,))):
         raise NotFoundError(
             f"there is no finding with the hash {digest}", "`subconscious redactions` lists the findings"
@@ -75,7 +75,7 @@ async def allow(tx: aiosqlite.Connection, digest: str, reason: str) -> None:
 
 
 async def disallow(tx: aiosqlite.Connection, digest: str) -> None:
-    """Remove the exception for a finding. Raises NotFoundError if there is none."""
+    """Redact texts with this hash again. Raises NotFoundError if they were not allowed."""
     rows = list(await tx.execute_fetchall("SELECT * FROM redactions_allowed WHERE hash = ?", (digest,)))
     if not rows:
         raise NotFoundError(f"{digest} is not allowed", "`subconscious redactions` lists the allowed findings")
@@ -84,7 +84,7 @@ async def disallow(tx: aiosqlite.Connection, digest: str) -> None:
 
 
 async def state(database: Database) -> dict[str, Any]:
-    """Return the rules with which stored texts were scanned, and the progress of a new scan; {} at first."""
+    """Return the version of the rules of the last scan, and the progress of a new scan; {} before the first scan."""
     rows = await database.rows("SELECT value FROM redaction_state WHERE name = 'scan'")
     return dict(json.loads(rows[0][0])) if rows else {}
 

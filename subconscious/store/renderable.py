@@ -1,4 +1,4 @@
-"""The input of the rendered files, and which projects changed since they were written."""
+"""The input of memories as files, and the projects that changed since their files were written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.store.rows import memory_from, session_from
 
 
 async def changed_projects(database: Database, after: int) -> set[str | None]:
-    """Return the projects of events after one event; None stands for any project (of a link, for example)."""
+    """Return the projects of all events after the event ``after``; None stands for an event of no certain project."""
     rows = await database.rows(
         "SELECT DISTINCT m.project_id FROM events AS e JOIN memories AS m ON m.id = CAST(e.subject_id AS INTEGER)"
         " WHERE e.id > ?1 AND e.subject IN ('memory', 'decay')"
@@ -25,7 +25,7 @@ async def changed_projects(database: Database, after: int) -> set[str | None]:
 
 
 async def active_projects(database: Database, since: float) -> set[str | None]:
-    """Return the projects in which a session began or ended since then: sessions have no events for that."""
+    """Return the projects in which a session began or ended since a time; no event records that."""
     rows = await database.rows(
         "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
     )
@@ -58,7 +58,7 @@ async def memories(database: Database, project_id: str, limit: int) -> list[Memo
 
 
 async def sessions_since(database: Database, project_id: str, since: float) -> list[Session]:
-    """Return a project's sessions with activity since then, latest first."""
+    """Return a project's sessions with activity since a time, latest first."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND last_event_at >= ? ORDER BY last_event_at DESC LIMIT 500",
         (project_id, since),

@@ -1,8 +1,9 @@
-"""How sessions responded to memories: used by an answer or a tool call, repeated by the user, or violated.
+"""How sessions responded to memories that they received: used, repeated or violated.
 
-Derived from the surfaces, their judged uses, and each memory's history. A memory is violated if the user had to repeat
-it in a session that had received it. Receiving a memory is no response; only these three count for decay, rank and
-promotion.
+A memory is used if an assistant's reply or a tool call draws on it, repeated if the user states it again, and violated
+if the user had to repeat it in a session that had received it. Only these three responses count for decay, rank and
+promotion; receiving a memory does not. They are derived from the surfaces (which session received which memory), from
+the judged uses, and from each memory's history.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from subconscious.store.merges import MERGED
 from subconscious.store.rows import qmarks
 
 ASKED_FOR = ("fork", "recall", "why", "mcp")
-"""Events of surfaces that were not chosen proactively: requested, or inherited from the parent of a fork."""
+"""Events on which a memory was not given proactively: somebody asked for it, or a forked session inherited it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
     """How often a memory was used, repeated and violated.
 
-    ``given`` is the number of ended sessions that received it; ``unheeded`` counts those of them that received it after
-    its latest response and did not respond.
+    ``given`` is the number of ended sessions that received the memory; ``unheeded`` is the number of sessions among
+    them that received it after its latest response and did not respond.
     """
 
     used: int = 0
@@ -42,7 +43,8 @@ NONE = Responses()
 class _History:
     """The responses to one memory, by session.
 
-    ``given``: when, whether it was used, whether the session has ended. ``repeated`` and ``violated``: the latest time.
+    ``given`` is, by session, when the memory was received, whether it was used, and whether the session has ended.
+    ``repeated`` and ``violated`` are the latest times of such a response.
     """
 
     given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class _History:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
-    """Return the responses to those of these memories that have any, including memories merged into them."""
+    """Return the responses to each memory that has any, including responses to memories merged into it."""
     if not ids:
         return {}
     found: defaultdict[int, _History] = defaultdict(_History)
@@ -79,7 +81,7 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
 
 
 async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
-    """Return the result of each surface as text; "" if it is not known yet."""
+    """Return the response to each given memory as text ("used: ...", "not used"); "" if it is not known yet."""
     ids = list({surface.memory_id for surface in given})
     judged = await database.rows(
         "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608
@@ -107,7 +109,7 @@ def _became(
 
 
 def _given(ids: Iterable[int]) -> str:
-    """SQL: the sessions that received each memory; a session without a record has ended."""
+    """Return SQL that selects the sessions that received each memory; a session without a record counts as ended."""
     return (
         "WITH meant (id, into_id) AS (SELECT id, id FROM memories WHERE id IN"  # noqa: S608
         f" ({qmarks(ids)}) UNION SELECT memory_id, into_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)}))"
@@ -120,7 +122,7 @@ def _given(ids: Iterable[int]) -> str:
 
 
 def _said(ids: Iterable[int]) -> str:
-    """SQL: repetitions of each memory, including those merged into it, and whether each was a violation."""
+    """Return SQL that selects all repetitions of each memory, and whether each repetition was a violation."""
     return (
         "SELECT m.id AS memory_id, m.session_id, m.said_at AS at, 0 AS violated FROM memories AS m"  # noqa: S608
         f" WHERE m.id IN ({qmarks(ids)}) AND m.session_id IS NOT NULL AND EXISTS"

@@ -21,12 +21,12 @@ REPLACED = re.compile(r"memory\.db-(\d{8}-\d{6})")
 
 
 def replaced_folder(database: Path) -> Path:
-    """Return the folder for replaced files."""
+    """Return the folder for database files that were replaced."""
     return database.parent / "broken"
 
 
 def restorable(database: Path) -> list[Copy]:
-    """Return the files that can be restored: copies, latest first, then databases that were replaced."""
+    """Return the files that can be restored: backup copies, latest first, then databases that were replaced."""
     older = [Copy(path, path.stat().st_mtime, int(path.stem[-15:-11])) for path in older_copies(database)]
     found = [(path, REPLACED.fullmatch(path.name)) for path in replaced_folder(database).glob(f"{database.name}-*")]
     replaced = [Copy(path, path.stat().st_mtime, 0) for path, match in found if match]
@@ -34,7 +34,7 @@ def restorable(database: Path) -> list[Copy]:
 
 
 def accepted_settings(database: Path) -> dict[str, Any] | None:
-    """Return the guarded settings that a person accepted last, from the database or else from its latest copy."""
+    """Return the guarded settings that a person accepted last, read from the database or else from its latest copy."""
     sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
     for path in (database, *(copy.path for copy in listing(database))):
         with suppress(sqlite3.Error, OSError, ValueError, TypeError), open_readonly(path) as connection:
@@ -44,7 +44,7 @@ def accepted_settings(database: Path) -> dict[str, Any] | None:
 
 
 def start_fresh(database: Path) -> list[Path]:
-    """Move the database and its derived files aside; return their new paths. Copies stay."""
+    """Move the database and the files derived from it to another folder; return the new paths. Backup copies stay."""
     moved = [kept] if (kept := _keep_replaced(database)) else []
     database.unlink(missing_ok=True)
     stamp = f"{datetime.fromtimestamp(time(), UTC):{STAMP}}"
@@ -58,9 +58,9 @@ def start_fresh(database: Path) -> list[Path]:
 
 
 def restore(database: Path, copy: Path) -> tuple[Health, Path | None]:
-    """Replace the database by a copy; return the copy's health, and the path of the replaced file.
+    """Replace the database by a copy; return the copy's statistics, and the new path of the replaced file.
 
-    Raises NewerStoreError or StoreError, before any change, if the copy is not usable.
+    Raises NewerStoreError or StoreError if the copy is not usable; nothing is changed then.
     """
     health = check(copy)
     draft = database.with_name(f".{database.name}.restoring")
@@ -75,7 +75,7 @@ def restore(database: Path, copy: Path) -> tuple[Health, Path | None]:
 
 
 def _record_restore(draft: Path, name: str) -> None:
-    """Record in the copy that it was restored."""
+    """Record in a restored copy that it was restored, and from which file."""
     event = "INSERT INTO events (at, actor, action, subject, subject_id) VALUES (?, 'user', 'restore', 'store', ?)"
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute(event, (time(), name))
@@ -83,7 +83,7 @@ def _record_restore(draft: Path, name: str) -> None:
 
 
 def _keep_replaced(database: Path) -> Path | None:
-    """Keep the current file under another name, with its WAL; return the path, None if there was no file."""
+    """Move the current database and its WAL to another name; return the new path, None if there was no file."""
     kept = replaced_folder(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
     # Not for an empty file: SQLite would delete the WAL beside it.

@@ -1,4 +1,6 @@
-"""Undo: reverts every event of an act, latest first, unless a later change depends on it.
+"""Undo of acts. An act is all changes (events) of one action by a user, the assistant or the daemon.
+
+Each event of the act is reverted, latest first, unless a later change depends on it.
 
 An undo deletes no history: it is another change with its own events, and can be undone too.
 """
@@ -36,12 +38,12 @@ PAGE = 200
 """Events per page in the search for the latest acts."""
 
 ACTORS = ("user", "assistant")
-"""Actors whose acts are listed; the daemon's only on request."""
+"""Actors with acts that are listed for undo; acts of the daemon are listed only on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One reverted event: the columns changed from ``before`` to ``after`` (None: no row)."""
+    """One reverted event: the columns that the undo changed from ``before`` to ``after`` (None: no row)."""
 
     event: Event
     before: dict[str, Any] | None
@@ -56,14 +58,15 @@ def is_change(event: Event) -> bool:
 
 
 def act_id(event: Event) -> str:
-    """Return the id of an event's act. Events of old versions without acts are an act each."""
+    """Return the id of an event's act. An event of an old version, without an act, is an act of its own."""
     return event["act"] or f"event {event['id']}"
 
 
 async def latest(database: Database, number: int, *, daemon: bool = False, project_id: str | None = None) -> list[int]:
-    """Return the newest event of each of the latest ``number`` acts, latest first; the daemon's only on request.
+    """Return the id of the newest event of each of the latest acts, latest first; with ``daemon``, of its acts too.
 
-    With ``project_id``, acts on other projects are skipped. Raises RequestError if a purge is among them.
+    At most ``number`` acts are returned. With ``project_id``, acts on other projects are skipped. Raises RequestError
+    if one of the acts is a purge.
     """
     found: dict[str, int] = {}
     before = 2**62
@@ -87,7 +90,7 @@ def _refuse_final(event: Event) -> None:
 
 
 async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[Event]]:
-    """Return the changes of the acts that these events belong to, latest act and latest change first."""
+    """Return the events of the acts that these events belong to, latest act and latest event first."""
     found: dict[str, list[Event]] = {}
     for event_id in event_ids:
         event = await events.require(tx, event_id)
@@ -100,7 +103,10 @@ async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[
 
 
 async def undo(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reason: str) -> list[Step]:
-    """Revert these acts completely, as one new act of the user. Raises RequestError if that is not possible."""
+    """Revert all events of ``chosen`` acts, as one new act of the user.
+
+    Raises RequestError if one can't be reverted.
+    """
     done = [step for act in chosen for event in act for step in await _undo_event(tx, event, reason)]
     done += await _archive_summaries(tx, done) + await _restore_merged(tx, done)
     await _update_derived(tx, done)
@@ -147,7 +153,7 @@ def _refuse_legacy(event: Event) -> None:
 
 
 def _read(subject: Subject, side: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return values as the table stores them."""
+    """Return the values of an event in the form in which the table stores them."""
     if side is None or not subject.table:
         return side
     return {name: _column(name, value) for name, value in side.items()}
@@ -160,7 +166,7 @@ def _column(name: str, value: Any) -> Any:
 
 
 async def _row(tx: aiosqlite.Connection, subject: Subject, event: Event) -> dict[str, Any] | None:
-    """Return the present values; for a subject without a table, those of its latest event."""
+    """Return the present values of a subject; if it has no table, the values of its latest event."""
     if not subject.table:
         known = await events.latest(tx, event["subject"], event["subject_id"])
         return known["after"] if known else None
@@ -176,14 +182,14 @@ async def _row(tx: aiosqlite.Connection, subject: Subject, event: Event) -> dict
 async def _compare(
     tx: aiosqlite.Connection, subject: Subject, event: Event, row: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    """Raise RequestError if a value has changed since the event."""
+    """Raise RequestError if a value of ``after`` has changed since the event."""
     differ = {name for name in after if name in row and name not in subject.free and row[name] != after[name]}
     if differ:
         raise await _dependent_change(tx, event, differ, f"{', '.join(sorted(differ))} changed since")
 
 
 async def _dependent_change(tx: aiosqlite.Connection, event: Event, names: set[str], otherwise: str) -> RequestError:
-    """Return the error that names the later change which prevents undoing an event."""
+    """Return an error that names the later change because of which an event can't be undone."""
     what = f"{event['subject']} {event['subject_id']}"
     for later in await events.after(tx, event):
         if is_change(later) and names & {*(later["before"] or {}), *(later["after"] or {}), *_missing(later)}:
@@ -234,9 +240,9 @@ async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row
 
 
 async def _archive_summaries(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Archive the summaries of memories that the undo archived, as when a person archives one.
+    """Archive the summaries of memories that the undo archived, as when a person archives a memory.
 
-    Not for memories that had faded before they were restored: they were true, and the summary is what remains of them.
+    Summaries of memories that had faded before they were restored stay: those memories were true.
     """
     gone = [
         int(step.event["subject_id"])
@@ -250,7 +256,7 @@ async def _archive_summaries(tx: aiosqlite.Connection, done: Sequence[Step]) -> 
 
 
 async def _restore_merged(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Restore memories that were merged into the removed ones after the reverted change."""
+    """Restore memories that, after the reverted change, were merged into memories that the undo removed."""
     back: list[int] = []
     for step in done:
         if step.event["subject"] == "memory" and (step.after or {}).get("archived_at") is not None:
@@ -261,7 +267,7 @@ async def _restore_merged(tx: aiosqlite.Connection, done: Sequence[Step]) -> lis
 
 
 async def _follow(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Step]:
-    """Return events of these memories in this transaction that are not part of the undo."""
+    """Return, as steps, the changes of memories in this transaction that followed from the undo."""
     found = [await events.latest(tx, "memory", number) for number in ids]
     return [Step(event, event["before"], event["after"]) for event in found if event is not None]
 
@@ -281,7 +287,7 @@ async def _update_derived(tx: aiosqlite.Connection, done: Sequence[Step]) -> Non
 
 
 async def _refuse_quarantined(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """Raise QuarantinedError for an active memory in quarantine: only a release may restore it."""
+    """Raise QuarantinedError if an active memory is in quarantine: only a release may restore it."""
     held = await captures.in_quarantine(tx, ids)
     rows = await tx.execute_fetchall(
         f"SELECT id FROM memories WHERE archived_at IS NULL AND id IN ({qmarks(held)})",  # noqa: S608
@@ -292,7 +298,7 @@ async def _refuse_quarantined(tx: aiosqlite.Connection, ids: Sequence[int]) -> N
 
 
 def changed_memories(done: Sequence[Step]) -> dict[int, set[str]]:
-    """Return the changed memories with the names of the changed columns."""
+    """Return the names of the changed columns by the id of each changed memory."""
     found: dict[int, set[str]] = {}
     for step in done:
         if step.event["subject"] == "memory":

@@ -1,7 +1,8 @@
-"""The review queue: waiting captures as they are offered to a person, and compared with later statements.
+"""The review queue: captures that wait for a person's decision.
 
-A few items are offered at a time, the most useful first. The user's own words don't expire before they were shown;
-statements of the assistant or a tool may.
+A few captures are shown at a time, the most useful first. A capture in the user's own words expires only after it was
+shown; a statement of the assistant or a tool may expire unseen. Later statements are compared with waiting captures, so
+that a repetition is counted and not captured again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _UNFLAGGED = "status = 'review' AND level = 'none'"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The columns of a capture that are compared."""
+    """The columns of a waiting capture that are compared with later statements."""
 
     id: int
     kind: str
@@ -49,15 +50,15 @@ async def latest_waiting(database: Database, project_id: str, limit: int) -> lis
 
 
 async def find_waiting(tx: aiosqlite.Connection, capture_id: int) -> Capture | None:
-    """Return one capture as the running transaction sees it; None if it no longer waits."""
+    """Return one capture as the running transaction sees it; None if it does not wait any more."""
     rows = await tx.execute_fetchall(f"SELECT * FROM implicit_captures WHERE id = ? AND {_UNFLAGGED}", (capture_id,))  # noqa: S608
     return next((capture_rows.capture_from(row) for row in rows), None)
 
 
 async def restate(tx: aiosqlite.Connection, capture: Capture, expiry_days: float) -> None:
-    """Record that a waiting capture was stated again: it becomes surer and gets a new expiry.
+    """Record that a waiting capture was stated again: its confidence rises and its expiry time is renewed.
 
-    A person still decides.
+    It still waits for a person's decision.
     """
     values = {
         "confidence": adjusted_confidence(capture["confidence"]),
@@ -68,19 +69,19 @@ async def restate(tx: aiosqlite.Connection, capture: Capture, expiry_days: float
 
 
 OFFERED = 3
-"""The number of items offered at a time."""
+"""The number of captures that are shown at a time."""
 
 LEFT_SECONDS = DAY
-"""Seconds after which an item that was shown but not decided ranks behind those not shown yet."""
+"""Seconds after which a capture that was shown but not decided ranks behind captures that were not shown yet."""
 
 MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS NOT NULL)"
-"""SQL: whether a waiting item may expire. Summaries (`meta`) are not in the user's own words."""
+"""SQL condition: a waiting capture may expire. Summaries (`meta`) don't count as the user's own words."""
 
 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
-    """Return the most useful waiting items: unconfirmed ones first, then the user's own words, then by confidence.
+    """Return the most useful waiting captures: unconfirmed ones first, then the user's own words, then by confidence.
 
-    Sessions may be given what is unconfirmed, so a mistake in it costs most.
+    Sessions may receive unconfirmed memories, so a mistake in one does most harm.
     """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"
@@ -92,9 +93,9 @@ async def offered(database: Database, project_id: str | None, now: float, limit:
 
 
 async def record_shown(tx: aiosqlite.Connection, ids: Sequence[int], now: float, expiry_days: float) -> None:
-    """Record that items were shown; the first time, their expiry is restarted.
+    """Record that captures were shown in the review; the first time, their expiry time is renewed.
 
-    No event: nothing was decided.
+    No event is recorded, because nothing was decided.
     """
     await tx.execute(
         "UPDATE implicit_captures SET shown_at = ?, expires_at = max(coalesce(expires_at, 0), ?)"  # noqa: S608

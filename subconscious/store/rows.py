@@ -23,11 +23,11 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "origin": Origin,
     "scope": Scope,
 }
-"""Converters of a memory's columns that are not stored as their value."""
+"""Functions that convert stored columns to a memory's fields; other columns are stored unchanged."""
 
 
 def memory_from(row: sqlite3.Row) -> Memory:
-    """Read a row of ``memories``."""
+    """Return a memory from its row."""
     # By position: looking up each name in a sqlite3.Row takes longer than reading the value.
     known = dict(zip(row.keys(), row, strict=True))
     return Memory(
@@ -36,20 +36,20 @@ def memory_from(row: sqlite3.Row) -> Memory:
 
 
 def session_from(row: sqlite3.Row) -> Session:
-    """Read a row of ``sessions``."""
+    """Return a session from its row."""
     values = {field.name: row[field.name] for field in fields(Session)}
     return Session(**values | {"tags": tuple(json.loads(values["tags"]))})
 
 
 def surface_from(row: sqlite3.Row) -> Surface:
-    """Read a row of ``surfaces``."""
+    """Return a surface from its row."""
     values = {field.name: row[field.name] for field in fields(Surface)}
     engines = tuple(EngineHit(**hit) for hit in json.loads(values.pop("engines")))
     return Surface(**values, engines=engines)
 
 
 def json_values(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row as JSON-ready values: lists parsed, everything else as stored."""
+    """Return a row as values that JSON can represent: lists are parsed, other values are as stored."""
     return {name: json.loads(row[name]) if name in LIST_COLUMNS else row[name] for name in row.keys()}  # noqa: SIM118
 
 
@@ -77,7 +77,7 @@ def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tupl
 
 
 Diff = tuple[dict[str, Any], dict[str, Any]]
-"""The changed columns before and after, as an event stores them."""
+"""The changed columns with their values before and after, as an event stores them."""
 
 
 async def update_row(
@@ -99,5 +99,5 @@ def qmarks(items: Iterable[Any]) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the identity of a wording, ignoring case and white space: 32 hex digits of SHA-256."""
+    """Return a hash of a text that ignores case and white space: 32 hex digits of SHA-256."""
     return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:32]

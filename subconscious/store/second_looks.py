@@ -19,13 +19,13 @@ from subconscious.wire.captures import Capture
 from subconscious.wire.daemon import SecondLookCounts
 
 WAITS = "a second look is still to come"
-"""The reservation of captures that wait for it: no session receives them, and they count against no limit."""
+"""The reservation of captures that wait for a second look: no session receives them, and no limit counts them."""
 
 _WAITING = (
     "SELECT session_id FROM second_looks WHERE looked_at IS NULL UNION SELECT id AS session_id FROM sessions"
     " WHERE story_due"
 )
-"""SQL: the sessions with captures that wait for a second look, or with a requested story, each once."""
+"""SQL: the sessions with captures that wait for a second look, or with a requested summary, each once."""
 
 _READY = (
     "(SELECT status FROM sessions WHERE id = w.session_id) IS NOT 'open'"
@@ -33,12 +33,12 @@ _READY = (
     " AND NOT EXISTS (SELECT 1 FROM llm_requests AS q WHERE q.session_id = w.session_id"
     " AND q.purpose IN ('capture', 'import') AND q.state IN ('waiting', 'sent'))"
 )
-"""SQL: the session has ended, and a model has read all of it."""
+"""SQL condition: the session has ended, and a model has read all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCapture:
-    """A capture that waits for its second look, with the gate's result."""
+    """A capture that waits for its second look, with the result of the admission gate."""
 
     capture: Capture
     decision: Decision
@@ -60,7 +60,7 @@ async def enqueue(
 
 
 async def next_due(database: Database, now: float) -> tuple[str, int] | None:
-    """Return the session to look at now, and the number of failed attempts; None if none is due."""
+    """Return the session due for a second look, and the number of failed attempts; None if none is due."""
     rows = await database.rows(
         f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -71,7 +71,7 @@ async def next_due(database: Database, now: float) -> tuple[str, int] | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return when the next ended session may be looked at; None if none waits."""
+    """Return the time from which the next ended session is due for a second look; None if none waits."""
     rows = await database.rows(
         f"SELECT min(coalesce(s.retry_at, 0)) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -106,7 +106,7 @@ async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, 
 
 
 async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
-    """Retry at ``at``; only errors in the answer count as an attempt."""
+    """Retry a second look at the time ``at``; it counts as an attempt if ``failed``: the model's answer was wrong."""
     await tx.execute(
         "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
         " ON CONFLICT (session_id) DO UPDATE SET attempts = attempts + :failed, retry_at = :at, reason = :reason",
@@ -120,12 +120,12 @@ async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
 
 
 async def waiting_sessions(database: Database) -> list[str]:
-    """Return the sessions that wait for their second look or their story."""
+    """Return the sessions that wait for a second look or for a summary."""
     return [row[0] for row in await database.rows(_WAITING)]
 
 
 async def counts(database: Database) -> SecondLookCounts:
-    """Return the numbers of waiting sessions and rejected captures, and the reason of the next retry."""
+    """Return the numbers of waiting sessions and of rejected captures, and the reason for the next retry."""
     rows = await database.rows(
         f"SELECT (SELECT count(*) FROM ({_WAITING})) AS looks,"  # noqa: S608 - constants
         " (SELECT count(*) FROM second_looks WHERE verdict <> '') AS refused"

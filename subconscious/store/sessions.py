@@ -1,4 +1,7 @@
-"""Sessions of the client, and the reading positions of their transcripts."""
+"""Sessions of Claude Code and other agents, and the reading positions of their transcripts.
+
+The *story* of a session is its summary: title, text, tags, open ends and hand-over.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,21 @@ from subconscious.store.rows import column_values, insertion, session_from, upda
 from subconscious.wire.daemon import SessionCounts
 
 CLEARING_SECONDS = 5.0
-"""The most seconds between a session that is cleared and the start of its successor."""
+"""The most seconds between the end of a session by /clear and the start of the session that follows it."""
 
 CLOCK_TOLERANCE = 3600.0
-"""Seconds ahead of now from which a time counts as written by a wrong clock."""
+"""Seconds in the future from which a time counts as written by a wrong clock."""
 
 LATEST_FIRST = "last_event_at > ?, last_event_at DESC"
-"""SQL: order by last event. Sessions with a time ahead of now must not rank as latest for years."""
+"""SQL: order by last event, latest first. Sessions with a time in the future rank last."""
 
 IMPORTED = "imported"
-"""The end_reason of a session that was imported from its transcript."""
+"""The ``end_reason`` of a session that was imported from its transcript."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a transcript file has been read, and the state of the reader (JSON)."""
+    """How far a transcript file has been read, in bytes, and the state of the reader (JSON)."""
 
     path: str
     session_id: str
@@ -58,8 +61,8 @@ async def record_activity(
 ) -> None:
     """Record activity of a session: create it if it is new, reopen it if it was closed.
 
-    A session closed for inactivity that continues was never over. An event older than the end, which was swept late,
-    does not reopen it. Times ahead of now come from a wrong clock and are ignored.
+    A session that was closed for inactivity and then continues is reopened. An event from before the end, which was
+    processed late, does not reopen it. Times in the future come from a wrong clock and are ignored.
     """
     await tx.execute(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
@@ -86,7 +89,7 @@ async def record_activity(
 async def insert_imported(tx: aiosqlite.Connection, past: Session) -> None:
     """Store an imported session that ended long ago, with its own dates.
 
-    For a session that was observed, only the start may become earlier.
+    If the session was observed live, its stored values stay, but its start may become earlier.
     """
     await tx.execute(
         "INSERT INTO sessions"
@@ -111,29 +114,29 @@ async def insert_imported(tx: aiosqlite.Connection, past: Session) -> None:
 
 
 async def greeted_at(database: Database, session_id: str) -> float | None:
-    """Return when a session got its start context; None if it did not."""
+    """Return when a session received its start context (the memories at its start); None if it did not."""
     rows = await database.rows("SELECT greeted_at FROM sessions WHERE id = ?", (session_id,))
     return rows[0]["greeted_at"] if rows else None
 
 
 async def greeted_since(tx: aiosqlite.Connection, session_id: str, at: float) -> bool:
-    """Whether a session got its start context at or after a time, as the running transaction sees it."""
+    """Whether a session received its start context at or after ``at``, as the running transaction sees it."""
     query = "SELECT 1 FROM sessions WHERE id = ? AND greeted_at >= ?"
     return bool(list(await tx.execute_fetchall(query, (session_id, at))))
 
 
 async def set_greeted(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
-    """Record when a session got its start context; None once its context no longer contains it."""
+    """Record when a session received its start context; None means that it is no longer in the session's context."""
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
 
 
 async def clear_greeted(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
-    """Clear the time of the start context if it changed from ``before``, because the context was not delivered."""
+    """Clear the time of the start context if it differs from ``before``, because the context was not delivered."""
     await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at IS NOT ?", (session_id, before))
 
 
 async def update_from_transcript(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
-    """Update a session from what was read: its branch, the first and the latest prompt, the number of turns."""
+    """Update a session after its transcript was read: branch, first and latest prompt, number of turns."""
     if prompts or branch:
         await tx.execute(
             "UPDATE sessions SET branch = coalesce(nullif(:branch, ''), branch), turns = turns + :count,"
@@ -150,25 +153,25 @@ async def update_from_transcript(tx: aiosqlite.Connection, session_id: str, *, b
 
 
 async def sketch(database: Database, session_id: str) -> str:
-    """Return the sketch that a session's story is made from, as JSON; "" for an unknown session."""
+    """Return the collected facts that a session's story is made from, as JSON; "" for an unknown session."""
     rows = await database.rows("SELECT sketch FROM sessions WHERE id = ?", (session_id,))
     return str(rows[0]["sketch"]) if rows else ""
 
 
 async def request_story(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Request a model's story for a session that is over; only if it has an offline one."""
+    """Request a story by a model for an ended session that has a story by the rules."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 
 async def sketch_for_story(database: Database, session_id: str) -> str:
-    """Return the sketch for a story that a model still has to write, as JSON; "" where none is wanted."""
+    """Return the facts for a story that a model still has to write, as JSON; "" if no story was requested."""
     rows = await database.rows("SELECT sketch FROM sessions WHERE id = ? AND story_due", (session_id,))
     return str(rows[0]["sketch"]) if rows else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStory:
-    """A session's story by a model; an empty ``title`` and empty ``tags`` keep the present ones."""
+    """A session's story by a model. An empty ``title`` or empty ``tags`` keep the stored value."""
 
     title: str
     tags: tuple[str, ...]
@@ -177,9 +180,9 @@ class ModelStory:
 
 
 async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: ModelStory, sketch: str, by: str) -> None:
-    """Store a model's summary unless the session was purged, rolled back or continued since the request.
+    """Store a model's story, unless the session was purged, rolled back or continued since the request.
 
-    Each of these changes the sketch or the request; the story was made from the earlier sketch.
+    Each of these would change the facts (``sketch``) that the story was made from, or delete the request.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -201,7 +204,7 @@ async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: Mod
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A session's story (title, summary, tags, open ends and hand-over), and the sketch it was made from (JSON)."""
+    """A session's story: title, summary, tags, open ends and hand-over, and the facts (JSON) that it was made from."""
 
     title: str
     summary: str
@@ -214,7 +217,7 @@ class Story:
 async def save_story(tx: aiosqlite.Connection, session_id: str, story: Story) -> None:
     """Replace a session's story.
 
-    There is no event: the story is derived from the transcript, and made again when the session continues.
+    No event is recorded: the story is derived from the transcript, and made again when the session continues.
     """
     await tx.execute(
         "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
@@ -233,7 +236,7 @@ async def has_handover(tx: aiosqlite.Connection, session_id: str) -> bool:
 
 
 async def clear_story(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
-    """Clear a session's story; return it, so that it can be restored."""
+    """Clear a session's story; return the old values, so that they can be restored."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
     story = {name: str(rows[0][name]) for name in STORY_COLUMNS} if rows else {}
     await tx.execute("UPDATE sessions SET story_due = 0 WHERE id = ?", (session_id,))
@@ -242,7 +245,7 @@ async def clear_story(tx: aiosqlite.Connection, session_id: str) -> dict[str, st
 
 
 async def restore_story(tx: aiosqlite.Connection, session_id: str, story: Mapping[str, str]) -> None:
-    """Restore a session's summary from before a model wrote one."""
+    """Restore a session's earlier story."""
     before, after = await update_row(tx, "sessions", session_id, story) if story else ({}, {})
     if after:
         await events.record(
@@ -271,12 +274,12 @@ class Prompt:
 
 
 async def insert_prompt(tx: aiosqlite.Connection, prompt: Prompt) -> None:
-    """Store a prompt until its transcript line is read, unless that was read already."""
+    """Store a prompt until its line in the transcript is read, unless the line was read already."""
     await tx.execute(*insertion("prompts", column_values(prompt), "ON CONFLICT DO NOTHING"))
 
 
 async def mark_written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
-    """Delete the text of prompts that are in the transcript."""
+    """Delete the stored text of prompts that were read in the transcript."""
     await tx.executemany(
         "INSERT INTO prompts (session_id, prompt_id, written) VALUES (?, ?, 1)"
         " ON CONFLICT DO UPDATE SET written = 1, text = ''",
@@ -285,7 +288,7 @@ async def mark_written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Se
 
 
 async def mark_written_texts(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
-    """Delete the text of prompts that the transcript has without an id: they were queued while the model worked."""
+    """Delete the stored text of prompts without an id in the transcript: they were typed while the model worked."""
     await tx.executemany(
         "UPDATE prompts SET written = 1, text = '' WHERE session_id = ? AND text = ?",
         [(session_id, text) for text in texts],
@@ -302,12 +305,12 @@ async def unwritten_prompts(database: Database, session_id: str) -> list[Prompt]
 
 
 async def delete_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Delete a session's prompts, because it has ended and they were processed."""
+    """Delete the stored prompts of a session that has ended, because they were processed."""
     await tx.execute("DELETE FROM prompts WHERE session_id = ?", (session_id,))
 
 
 async def with_prefix(database: Database, prefix: str) -> list[Session]:
-    """Return up to ten sessions whose id starts with ``prefix``, latest first; people type a part of it."""
+    """Return up to ten sessions with an id that starts with ``prefix``, latest first."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE substr(id, 1, length(?)) = ? ORDER BY last_event_at DESC LIMIT 10",
         (prefix, prefix),
@@ -326,7 +329,7 @@ async def listing(database: Database, project_id: str | None, limit: int) -> lis
 
 
 async def inactive_since(database: Database, at: float) -> list[Session]:
-    """Return open sessions without an event since ``at``, or with one that a wrong clock put ahead of now."""
+    """Return open sessions without an event since ``at``, or with an event in the future, by a wrong clock."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE status = 'open' AND (last_event_at < ? OR last_event_at > ?)",
         (at, time() + CLOCK_TOLERANCE),
@@ -335,7 +338,7 @@ async def inactive_since(database: Database, at: float) -> list[Session]:
 
 
 async def count_started(database: Database, begin: float, end: float) -> int:
-    """Return how many sessions began in a time span, without imported ones, whose dates are old."""
+    """Return how many sessions began in a period, without imported sessions."""
     rows = await database.rows(
         "SELECT count(*) FROM sessions WHERE started_at BETWEEN ? AND ? AND end_reason IS NOT ?", (begin, end, IMPORTED)
     )
@@ -358,7 +361,7 @@ async def counts(database: Database) -> SessionCounts:
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
-    """Return the position to continue a transcript from: its start if it is new, or behind a purged part."""
+    """Return the position from which to read a transcript on: its start if it is new, or the end of a purged part."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     if rows:
         return Position(**dict(rows[0]))
@@ -382,7 +385,7 @@ async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
 
 
 async def successor(database: Database, session_id: str) -> str:
-    """Return the session that continues this one in the same client: /clear gives it a new id."""
+    """Return the id of the session that /clear started after a session in the same client; "" if there is none."""
     rows = await database.rows(
         "WITH RECURSIVE chain (id, project_id, ended_at, end_reason) AS ("
         " SELECT id, project_id, ended_at, end_reason FROM sessions WHERE id = ?"
@@ -397,13 +400,13 @@ async def successor(database: Database, session_id: str) -> str:
 
 
 READ_BEFORE_PURGE = "read before a purge"
-"""The action of the event that stores a position."""
+"""The action of the event that stores how far a transcript was read before a purge."""
 
 
 def path_digest(path: str) -> str:
     """Return the digest of a path.
 
-    The path contains a random session id, so it can't be guessed from the digest.
+    The path contains a random session id, so nobody can guess it from the digest.
     """
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -1,7 +1,7 @@
 """The sequence of ids that captures and memories share.
 
-A waiting capture is shown by its id, and the memory that it becomes has the same one. No id is reused, even after a
-purge: both tables are AUTOINCREMENT, so SQLite keeps the highest id of each in `sqlite_sequence`.
+A memory has the same id as the capture that it was made from. No id is reused, even after a purge: both tables are
+AUTOINCREMENT, so SQLite keeps the highest id of each in `sqlite_sequence`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SELECT c.id FROM implicit_captures AS c JOIN memories AS m ON m.id = c.id
  WHERE c.memory_id IS NULL AND (c.status = 'review' OR c.quarantined)
    AND (m.turn_id, m.evidence) <> (c.turn_id, c.evidence) ORDER BY c.id
 """
-"""Waiting captures whose id another memory has, from versions that numbered the two separately."""
+"""SQL: waiting captures with the id of an unrelated memory, from versions that numbered both separately."""
 
 _REFERRING = ("consolidations", "poison_lessons")
 """Tables that refer to a capture in the column `capture_id`."""
@@ -38,9 +38,9 @@ async def free_id(tx: aiosqlite.Connection, table: str, wanted: int | None) -> i
 
 
 async def renumber_duplicates(tx: aiosqlite.Connection) -> int:
-    """Give new ids to waiting captures whose id another memory has; return how many.
+    """Give new ids to waiting captures that have the id of an unrelated memory; return how many.
 
-    Their older events keep the old id; one more event records the change. Later starts find none.
+    Events before the change keep the old id; one more event records the change.
     """
     found = [row[0] for row in await tx.execute_fetchall(_CLASHING)]
     if found:

@@ -16,12 +16,12 @@ from subconscious.store.merges import MERGED
 from subconscious.store.rows import qmarks
 
 EXTRACTOR = "shared-1"
-"""The extractor of captures that a teammate shared."""
+"""The extractor name of captures of memories that a teammate shared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One memory that a person chose. ``uid`` is its name in Git, ``base`` the versions that its text follows."""
+    """A memory that a person shares. ``uid`` is its name in Git, ``base`` the versions that its text is based on."""
 
     memory_id: int
     uid: str
@@ -32,7 +32,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The capture of one version that a teammate shared."""
+    """The capture of one version of a memory that a teammate shared."""
 
     id: int
     uid: str
@@ -43,12 +43,12 @@ class Received:
 
 
 def source_of(uid: str, digest: str) -> str:
-    """Return how a capture names the version that it was made of, in place of a turn."""
+    """Return the turn id of a capture of a shared version, which names the version."""
     return f"shared {uid} {digest}"
 
 
 async def of_project(database: Database, project_id: str) -> list[Share]:
-    """Return the choices of a project, those that were withdrawn among them."""
+    """Return the memories of a project that were ever shared, withdrawn ones included."""
     rows = await database.rows(
         "SELECT memory_id, uid, withdrawn_at, statement, base FROM shares WHERE project_id = ? ORDER BY memory_id",
         (project_id,),
@@ -57,7 +57,7 @@ async def of_project(database: Database, project_id: str) -> list[Share]:
 
 
 async def choose(tx: aiosqlite.Connection, memory_id: int, uid: str, project_id: str, rule: str = "") -> None:
-    """Share a memory. A withdrawn memory is shared again only if a person names it, not by a rule."""
+    """Mark a memory as shared. A withdrawn memory is shared again only if a person names it, not by a rule."""
     named = "DO UPDATE SET withdrawn_at = NULL, rule = '' WHERE excluded.rule = ''"
     await tx.execute(
         "INSERT INTO shares (memory_id, uid, project_id, rule, chosen_at) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
@@ -67,7 +67,7 @@ async def choose(tx: aiosqlite.Connection, memory_id: int, uid: str, project_id:
 
 
 async def withdraw(tx: aiosqlite.Connection, memory_ids: Iterable[int]) -> None:
-    """Stop sharing these memories, also if a rule chose them."""
+    """Stop sharing memories, also memories that a rule chose."""
     ids = list(memory_ids)
     await tx.execute(
         f"UPDATE shares SET withdrawn_at = ?, rule = '' WHERE withdrawn_at IS NULL AND memory_id IN ({qmarks(ids)})",  # noqa: S608
@@ -84,13 +84,13 @@ async def written(tx: aiosqlite.Connection, share: Share, statement: str, base: 
 
 
 async def rules(database: Database, project_id: str) -> list[str]:
-    """Return the rules by which a project shares."""
+    """Return the rules that choose which memories of a project are shared."""
     rows = await database.rows("SELECT rule FROM share_rules WHERE project_id = ? ORDER BY rule", (project_id,))
     return [row["rule"] for row in rows]
 
 
 async def set_rule(tx: aiosqlite.Connection, project_id: str, rule: str, *, on: bool) -> None:
-    """Switch a rule on or off; off withdraws the memories that it chose."""
+    """Switch a rule on or off; switching it off withdraws the memories that it chose."""
     if on:
         await tx.execute("INSERT OR IGNORE INTO share_rules VALUES (?, ?, ?)", (project_id, rule, time()))
         await tx.execute("UPDATE shares SET withdrawn_at = NULL WHERE project_id = ? AND rule = ?", (project_id, rule))
@@ -103,7 +103,7 @@ async def set_rule(tx: aiosqlite.Connection, project_id: str, rule: str, *, on: 
 
 
 async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
-    """Return the memories of a kind that the user stated or approved, without those shared or withdrawn before."""
+    """Return the ids of memories of a kind that the user stated or approved and that were never shared."""
     rows = await database.rows(
         "SELECT id FROM memories WHERE project_id = ? AND kind = ? AND archived_at IS NULL"  # noqa: S608 - constants
         f" AND {NO_NOTE} AND {UNQUARANTINED}"
@@ -115,7 +115,7 @@ async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
 
 
 async def replacements(database: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return the memories that replaced these by a person's corrections or a merge; chains are followed."""
+    """Return the id of the memory that replaced each memory, by a correction or a merge; chains are followed."""
     found: dict[int, int] = {}
     todo = set(ids)
     while todo:
@@ -140,7 +140,7 @@ def _last(one: int, found: dict[int, int]) -> int:
 
 
 async def received(tx: aiosqlite.Connection, project_id: str) -> dict[str, list[Received]]:
-    """Return what teammates shared with a project, by uid."""
+    """Return the versions that teammates shared with a project, by the memory's uid."""
     rows = await tx.execute_fetchall(
         "SELECT id, turn_id, status, memory_id, decided_at FROM implicit_captures"
         " WHERE project_id = ? AND extractor = ? ORDER BY id",
@@ -159,7 +159,7 @@ async def trusted(database: Database) -> list[str]:
 
 
 async def trust(tx: aiosqlite.Connection, author: str, *, on: bool) -> None:
-    """Trust an author, or no longer."""
+    """Record that the user trusts an author, or no longer does."""
     if on:
         await tx.execute("INSERT OR IGNORE INTO trusted_authors VALUES (?, ?)", (author, time()))
     else:
