@@ -99,7 +99,9 @@ def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
     if found := verify(draft):
         draft.unlink()
         raise UnsoundStoreError(
-            f"no copy of {database} was made, and older ones are kept: {'; '.join(found)}", found, "subconscious doctor"
+            f"no copy of {database} was made, and older copies were kept: {'; '.join(found)}",
+            found,
+            "subconscious doctor",
         )
 
 

@@ -35,7 +35,7 @@ class Loss:
     def message(self) -> str:
         """The message for the user, in one line."""
         if self.action == FULL:
-            return f"the disk was full for a while ({self.reason}); entries from that time were kept"
+            return f"the disk was full for a while ({self.reason}); the events of that time were kept"
         return f"the spool reached its cap, and unread entries were dropped: {self.reason}"
 
 

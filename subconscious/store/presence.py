@@ -35,7 +35,7 @@ def require_usable(database: Path) -> None:
         raise LostStoreError(f"{database} {flaw}", remedy(database))
 
 
-MISSING, ZERO, BARE = "is missing", "is empty", "holds no table"
+MISSING, ZERO, BARE = "is missing", "is empty", "contains no table"
 EMPTY = frozenset({MISSING, ZERO, BARE})
 """Problems that are normal on a first start."""
 
@@ -103,8 +103,8 @@ def remedy(database: Path) -> str:
 def repair(database: Path) -> str:
     """Return the command to run for a database that is readable but has problems."""
     if backups.all_copies(database):
-        return f"{RESTORE} # or, if it is right as it is: subconscious backup --as-is"
-    return "subconscious backup --as-is # no copy was kept; it is taken as it is"
+        return f"{RESTORE} # or, if the database is right as it is: subconscious backup --as-is"
+    return "subconscious backup --as-is # there is no copy; this accepts the database as it is"
 
 
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})

@@ -97,7 +97,9 @@ async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[
         _refuse_final(event)
         changes = [one for one in await events.of_act(tx, event) if is_change(one)]
         if not changes:
-            raise RequestError(f"event {event_id} changed nothing that can be undone", "see subconscious history")
+            raise RequestError(
+                f"event {event_id} changed nothing that can be undone", "`subconscious history` lists the changes"
+            )
         found[act_id(event)] = changes[::-1]
     return sorted(found.values(), key=lambda act: -act[0]["id"])
 
@@ -223,7 +225,7 @@ async def _insert_again(
 async def _withdraw(tx: aiosqlite.Connection, subject: Subject, event: Event, row: dict[str, Any]) -> Step:
     """Revert the creation of a row."""
     if not subject.table:
-        raise RequestError(f"event {event['id']} does not contain the earlier values", "")
+        raise RequestError(f"event {event['id']} can't be undone: it does not contain the earlier values", "")
     key = row[subject.key]
     if subject.withdrawn is None:
         await tx.execute(f'DELETE FROM {subject.table} WHERE "{subject.key}" = ?', (key,))  # noqa: S608

@@ -1,7 +1,7 @@
-"""Calls of models and their costs: a row before each call, completed after it.
+"""Calls of language models and their costs: a row is stored before each call, and completed after it.
 
-The row is both the reservation and the record. A process that dies in between leaves one without an outcome, which
-counts against the caps with its highest possible cost: a cost is never forgotten, and never assumed to be zero.
+The row first reserves the highest possible cost of the call and then records the real one. If the process dies in
+between, the reservation counts against the caps: a cost is never forgotten or assumed to be zero.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from subconscious.store.rows import insertion
 from subconscious.wire.stats import NamedCalls, SpendTables, TotalCalls
 
 COUNTED = "sum(coalesce(cost, reserved))"
-"""The amount of calls that counts against a cap: their cost, or the reservation where it is unknown."""
+"""SQL: the dollars of calls that count against a cap: their cost, or the reservation where the cost is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call before it is made: its highest possible cost in dollars (``reserved``) and in tokens."""
+    """A call before it is made, with its highest possible cost in dollars (``reserved``) and in tokens."""
 
     at: float
     provider: str
@@ -39,7 +39,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a call. ``cost`` is None if it is unknown; then ``reserved`` counts."""
+    """The result of a call. ``cost`` is in dollars, or None if it is unknown: then ``reserved`` counts."""
 
     outcome: str
     model: str
@@ -68,7 +68,7 @@ async def complete(tx: aiosqlite.Connection, call_id: int, outcome: Outcome) -> 
 
 
 async def close(tx: aiosqlite.Connection, call_id: int, outcome: str) -> None:
-    """Mark the cost of a call as unknown for good: the reservation keeps counting."""
+    """Mark the cost of a call as unknown for good: its reservation keeps counting."""
     await tx.execute("UPDATE llm_calls SET outcome = ? WHERE id = ? AND outcome = 'asked'", (outcome, call_id))
 
 
@@ -78,7 +78,7 @@ async def withdraw(tx: aiosqlite.Connection, call_id: int) -> None:
 
 
 async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
-    """Return the open call of a request within a batch; None if there is none."""
+    """Return the id of the open call of a request in a batch; None if there is none."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM llm_calls WHERE request_id = ? AND outcome = 'asked' ORDER BY id DESC LIMIT 1", (request_id,)
     )
@@ -88,8 +88,8 @@ async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
 async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -> float:
     """Return the dollars spent or reserved from ``begin`` until before ``end``.
 
-    Later calls were made under a clock that was ahead: counted as today's, they would use up the cap of every day until
-    that time.
+    Calls with a later time come from a wrong clock. If they counted as today's, they would use up the cap of every day
+    until that time.
     """
     rows = await tx.execute_fetchall(
         f"SELECT {COUNTED} FROM llm_calls WHERE at >= ? AND at < ?",  # noqa: S608 - constant
@@ -99,7 +99,7 @@ async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -
 
 
 async def tokens_since(tx: aiosqlite.Connection, provider: str, begin: float, end: float) -> int:
-    """Return the tokens of a provider's calls in a period; calls without a report count with their maximum."""
+    """Return the tokens of a provider's calls in a period; a call with unknown usage counts with its maximum."""
     rows = await tx.execute_fetchall(
         "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM llm_calls"
         " WHERE provider = ? AND at >= ? AND at < ?",

@@ -1,4 +1,4 @@
-"""The subjects of events: where each kind is stored, its title and project, and how its creation is undone.
+"""The subjects of events (memories, captures, links and so on): their tables, and how their creation is undone.
 
 To make changes of another table undoable, record their events and add a row here.
 """
@@ -19,12 +19,12 @@ Withdrawn = Callable[[float], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kind of subject: its table ("" if only the history stores it), and its id column.
+    """A kind of subject: its table ("" if only events store it), and the table's id column.
 
-    ``title`` is the column that identifies a row for people. ``withdrawn`` returns the columns that undo a creation at
-    a time; None: the row is deleted, which is only right if nothing refers to it. ``free`` are columns that change
-    without an event, because they count or are derived. ``notes`` are actions whose events change nothing. ``lenient``:
-    a row that can't be inserted again, because it was recorded again, is skipped.
+    ``title`` is the column that identifies a row for people. ``withdrawn`` is a function that returns, for a time, the
+    columns to set to undo a row's creation; if it is None, the row is deleted, which is right only if nothing refers to
+    the row. ``free`` are columns that change without an event, because they are counters or derived. ``notes`` are
+    actions of events that change nothing. ``lenient`` means that undo skips a deleted row that was recorded again.
     """
 
     table: str
@@ -67,14 +67,14 @@ FINAL = frozenset({"purge", "redact"})
 """Actions that can't be undone."""
 
 STORED_STATUS = {"quarantined": "discarded", "unconfirmed": "review"}
-"""Statuses of events that the table stores as another status plus a flag."""
+"""Statuses in events that the table stores as another status plus a flag."""
 
 
 PORTION = 500
 
 
 async def titles(database: Database, of_events: Iterable[Event]) -> dict[tuple[str, str], str]:
-    """Return the titles of the subjects of these events, by subject and id, where there is one."""
+    """Return the titles of the subjects of events, by subject and id; subjects without a title are left out."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for event in of_events:
         wanted[event["subject"]].add(event["subject_id"])
@@ -112,13 +112,13 @@ OWNERS = {
     "reading": ("model_readings", "id", "project_id"),
     "question": ("llm_requests", "id", "project_id"),
 }
-"""For each subject: its table, its id column, and the column of its project."""
+"""The table, the id column and the project column of each kind of subject."""
 
 Key = tuple[str, str]
 
 
 async def events_of_project(database: Database, found: Iterable[Event], project_id: str) -> list[Event]:
-    """Return the events that are not about another project.
+    """Return the events that concern a project.
 
     Settings and user-wide memories count as part of every project.
     """
@@ -128,7 +128,7 @@ async def events_of_project(database: Database, found: Iterable[Event], project_
 
 
 def _key(event: Mapping[str, Any]) -> Key:
-    """Return the subject that decides the project: for a correction, mark or merge it is the memory concerned."""
+    """Return the subject that decides an event's project: for a correction, mark or merge, the memory concerned."""
     values = event["after"] or event["before"] or {}
     if event["subject"] not in OWNERS and values.get("memory_id") is not None:
         return "memory", str(values["memory_id"])

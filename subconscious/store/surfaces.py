@@ -1,6 +1,6 @@
-"""Surfaces: which memory was given to which session, and why.
+"""Surfaces: a surface records that a memory was given to a session, when, and on which event.
 
-The flag ``ledger`` marks those that are in the session's context now.
+The flag ``ledger`` marks surfaces of memories that are in the session's context now.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import column_values, insertion, qmarks, surface_from
 
 PROACTIVE_EVENTS = ("prompt", "file", "error")
-"""Events of proactive surfaces, to which the limits of a session apply."""
+"""Events on which a memory is given proactively; the limits of a session apply to them."""
 
 
 async def hashes_in_context(database: Database, session_id: str) -> set[str]:
@@ -36,7 +36,7 @@ async def in_context(database: Database, session_id: str) -> list[int]:
 
 
 async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
-    """Store surfaces before the response is sent."""
+    """Store surfaces; call it before the hook response is sent."""
     rows = [
         column_values(surface)
         | {"engines": json.dumps([asdict(hit) for hit in surface.engines]), "project_id": project_id}
@@ -47,13 +47,13 @@ async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surf
 
 
 async def was_recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: float) -> bool:
-    """Whether a session was given something on this event at this time, as the running transaction sees it."""
+    """Whether a session was given a memory on ``event`` at the time ``at``, as the running transaction sees it."""
     query = "SELECT 1 FROM surfaces WHERE session_id = ? AND event = ? AND at = ? LIMIT 1"
     return bool(list(await tx.execute_fetchall(query, (session_id, event, at))))
 
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Clear the ledger, because the session's context is gone (compact, clear): everything may be given again."""
+    """Clear the ledger of a session after its context was compacted or cleared: every memory may be given again."""
     for table in ("surfaces", "handovers"):
         await tx.execute(f"UPDATE {table} SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))  # noqa: S608
 
@@ -64,12 +64,12 @@ async def latest_id(database: Database) -> int:
 
 
 async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
-    """Delete the surfaces after that id, because the session did not receive them."""
+    """Delete a session's surfaces with an id above ``after``, because the session did not receive those memories."""
     await tx.execute("DELETE FROM surfaces WHERE session_id = ? AND id > ?", (session_id, after))
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
-    """Copy the ledger of a session to its fork, which continues with the same context."""
+    """Copy the ledger of a session to a fork of the session, which continues with the same context."""
     await tx.execute(
         "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
         " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"
@@ -84,13 +84,13 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
-    """Return the content hashes of all memories that a session was given; repeating one of them is no new statement."""
+    """Return the content hashes of all memories that a session was given: text that repeats one is no new statement."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
 
 
 async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collection[str], until: float) -> bool:
-    """Whether a session had been given one of these wordings by then."""
+    """Whether a session was given a memory with one of ``hashes`` before the time ``until``."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM surfaces WHERE session_id = ? AND at <= ?"  # noqa: S608
         f" AND content_hash IN ({qmarks(list(hashes))}) LIMIT 1",
@@ -100,7 +100,7 @@ async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collectio
 
 
 async def proactive(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
-    """Return a session's proactive surfaces: memory, time, file, number of characters."""
+    """Return a session's proactive surfaces as (memory id, time, file, number of characters)."""
     rows = await database.rows(
         "SELECT memory_id, at, about, characters FROM surfaces"  # noqa: S608
         f" WHERE session_id = ? AND event IN ({qmarks(PROACTIVE_EVENTS)})",
@@ -110,7 +110,7 @@ async def proactive(database: Database, session_id: str) -> list[tuple[int, floa
 
 
 async def start_usage(database: Database, session_id: str) -> tuple[int, int]:
-    """Return how many memories from the session's start are in its context now, and their characters."""
+    """Return how many memories that were given at the session's start are in its context now, and their characters."""
     rows = await database.rows(
         "SELECT count(*), coalesce(sum(characters), 0) FROM surfaces"
         " WHERE session_id = ? AND ledger = 1 AND event LIKE 'start/%'",
@@ -138,14 +138,14 @@ async def listing(
 
 @dataclass(frozen=True, slots=True)
 class NumberedSurface:
-    """A surface with the id of its row."""
+    """A surface, with the id of its row."""
 
     id: int
     surface: Surface
 
 
 async def page(database: Database, before: int, limit: int, project_id: str | None) -> list[NumberedSurface]:
-    """Return surfaces below an id, latest first, without those that a fork inherited."""
+    """Return surfaces with an id below ``before``, latest first, without surfaces that a fork inherited."""
     condition, values = ("project_id = ? AND ", (project_id,)) if project_id else ("", ())
     rows = await database.rows(
         f"SELECT * FROM surfaces WHERE {condition}id < ? AND event <> 'fork' ORDER BY id DESC LIMIT ?",  # noqa: S608
@@ -156,7 +156,7 @@ async def page(database: Database, before: int, limit: int, project_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A surface that was not judged yet."""
+    """A surface for which it was not judged yet whether the session used the memory."""
 
     id: int
     memory_id: int
@@ -165,7 +165,7 @@ class Unjudged:
 
 
 async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
-    """Return a session's surfaces that were not judged yet, without those inherited by a fork."""
+    """Return a session's surfaces that were not judged yet, without surfaces that a fork inherited."""
     rows = await database.rows(
         "SELECT id, memory_id, event, at FROM surfaces WHERE session_id = ? AND event <> 'fork'"
         " AND NOT EXISTS (SELECT 1 FROM surface_outcomes WHERE surface_id = surfaces.id) ORDER BY id",
@@ -177,7 +177,7 @@ async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
 async def judge(
     tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
 ) -> bool:
-    """Judge a surface once; return False if it was judged or removed meanwhile."""
+    """Record whether a session used a memory that it was given; return False if that was recorded before."""
     after = {
         "surface_id": surface.id,
         "memory_id": surface.memory_id,

@@ -1,7 +1,7 @@
 """Questions to the user whether a new statement replaces an older one (supersession/succession.py).
 
-Each belongs to a proposed SUPERSEDES link between two statements that the user typed. It is open while the link is
-proposed, both statements are active, and it was shown at fewer than two starts.
+Each question belongs to a proposed SUPERSEDES link between two statements that the user typed. A question is open while
+the link is proposed, both statements are active, and fewer than two session starts have shown the question.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from subconscious.store import poison
 from subconscious.store.connect import Database
 
 MOST_SHOWN = 2
-"""The number of session starts that show a question. After that it expires, and the link stays proposed."""
+"""The number of session starts that show a question. Then the question expires, and the link stays proposed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Does the statement ``new`` replace ``old``? Both are memories, with id and summary."""
+    """A question: does the memory ``new`` replace the memory ``old``? Each has its id and summary."""
 
     link_id: int
     new_id: int
@@ -42,7 +42,7 @@ async def record(tx: aiosqlite.Connection, link: Link, new: Memory, old: Memory,
 
 
 async def next_question(database: Database, project_id: str) -> Question | None:
-    """Return the question to ask in a project: one that was shown before, else the newest.
+    """Return the question to ask in a project: one that was shown before, or else the newest one.
 
     Statements that the poisoning check flagged are left out.
     """
@@ -59,7 +59,7 @@ async def by_link(database: Database, link_id: int) -> Question | None:
 
 
 async def of_memory(database: Database, memory_id: int) -> Question | None:
-    """Return the open question whether a memory replaces an older one."""
+    """Return the open question whether a memory replaces an older one; None if there is none."""
     found = await _open(database, "link.source_id = ?", memory_id)
     return found[0] if found else None
 
@@ -81,7 +81,7 @@ async def _open(database: Database, where: str, value: str | int, shown_below: i
 
 
 async def note_shown(tx: aiosqlite.Connection, link_id: int, times: int = 1) -> None:
-    """Count that a question was shown at a start; ``times`` is -1 if the start did not reach the user."""
+    """Count that a session start has shown a question; ``times`` is -1 if the start was not delivered after all."""
     await tx.execute(
         "UPDATE takeover_questions SET times_shown = max(0, times_shown + ?) WHERE link_id = ?", (times, link_id)
     )

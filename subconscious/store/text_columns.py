@@ -1,7 +1,7 @@
-"""Finds every column with people's words from the schema itself, so that no table can be forgotten.
+"""Finds every column that can contain people's words by reading the schema, so that no table is forgotten.
 
-These are the text columns that are no key, no reference and no fixed value. When a memory's text changes, its hash,
-full text and embedding are updated too.
+These are all text columns except keys, references and columns with fixed values. When a memory's text changes, its
+hash, full text and embedding are updated too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FIXED_COLUMNS = frozenset(
 """Columns with fixed values, names or paths."""
 
 INDEXED_COLUMNS = frozenset({"summary", "content", "rationale", "tags", "files"})
-"""Columns of a memory that its full text and its embedding are made of."""
+"""Columns of a memory from which its full text and its embedding are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Row:
 
     @property
     def place(self) -> str:
-        """The row's name for people: ``memory/12``."""
+        """The row's name as it is shown to people, such as ``memory/12``."""
         singular = {"memories": "memory", "implicit_captures": "capture", "sessions": "session", "events": "event"}
         return f"{singular.get(self.table.name, self.table.name)}/{'/'.join(map(str, self.key))}"
 
@@ -98,7 +98,7 @@ async def _table(database: Database, name: str) -> Table:
 async def page(
     connection: aiosqlite.Connection, table: Table, after: tuple[Any, ...] = (), limit: int = -1
 ) -> list[Row]:
-    """Return rows of a table with their texts, ordered by key, after a key."""
+    """Return the rows of a table after the key ``after``, ordered by key, with their texts."""
     keys = ", ".join(f'"{key}"' for key in table.keys)
     words = ", ".join(f'"{name}"' for name in table.words)
     behind = f"WHERE ({keys}) > ({', '.join('?' for _ in after)})" if after else ""
@@ -115,7 +115,7 @@ def _row(table: Table, values: tuple[Any, ...]) -> Row:
 
 
 async def reread(tx: aiosqlite.Connection, row: Row) -> Row | None:
-    """Return a row's texts as the running transaction sees them; None if it is gone."""
+    """Return a row's texts as the running transaction sees them; None if the row was deleted."""
     columns = ", ".join(f'"{name}"' for name in row.table.words)
     where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
     found = list(await tx.execute_fetchall(f"SELECT {columns} FROM {row.table.name} WHERE {where}", row.key))  # noqa: S608
@@ -126,16 +126,16 @@ async def reread(tx: aiosqlite.Connection, row: Row) -> Row | None:
 
 
 def changed_columns(row: Row, change: Change) -> dict[str, str]:
-    """Return the columns of a row that a change alters, with their new values."""
+    """Return the new values of the columns of a row that ``change`` alters."""
     new = {name: change_text(text, change) for name, text in row.words.items()}
     return {name: text for name, text in new.items() if text != row.words[name]}
 
 
 def change_text(text: str, change: Change) -> str:
-    """Return a text after a change.
+    """Return ``text`` with ``change`` applied to it.
 
-    JSON stays JSON: the change is applied to each string in it, and then to the whole, where a name may show what its
-    value is.
+    JSON stays valid JSON: the change is applied to each string in it, and then to the whole text, because a key such as
+    "password" can show that its value is a secret.
     """
     try:
         parsed = text[:1] in "{[" and not has_too_many_values(text.encode("utf-8", "replace"))
@@ -169,7 +169,7 @@ def _is_json(text: str) -> bool:
 
 
 async def rewrite(tx: aiosqlite.Connection, row: Row, new: dict[str, str]) -> None:
-    """Replace texts of a row, and update what is derived from them."""
+    """Replace texts of a row, and update the data derived from them."""
     where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
     sets = ", ".join(f'"{name}" = ?' for name in new)
     await tx.execute(f"UPDATE {row.table.name} SET {sets} WHERE {where}", (*new.values(), *row.key))  # noqa: S608
@@ -198,7 +198,7 @@ async def update_derived(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def record_change(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:
-    """Record that texts were changed, without the texts."""
+    """Record an event that texts of a row were changed; the event does not contain the texts."""
     singular, _, number = row.place.partition("/")
     if singular in ("memory", "capture", "session"):
         after = {"columns": sorted(new)}

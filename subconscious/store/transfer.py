@@ -29,15 +29,15 @@ _IDENTITY = "SELECT id, created_at, turn_id, coalesce(session_id, ''), byte_star
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The memories to export: one project's and the user-wide ones, or all if the project is None."""
+    """The memories to export: those of one project and user-wide ones, or all if the project is None."""
 
     project_id: str | None
     statuses: tuple[str, ...] = STATUSES
 
     def where(self) -> tuple[str, tuple[Any, ...]]:
-        """Return the SQL condition.
+        """Return the SQL condition that selects the memories, and its parameters.
 
-        Claude's own notes have their files; quarantined memories are only in the review.
+        Copies of Claude's own notes are left out, because the notes are files; so are quarantined memories.
         """
         status = " OR ".join(_STATUS[one] for one in self.statuses)
         project = "" if self.project_id is None else " AND (project_id = ? OR project_id IS NULL)"
@@ -52,12 +52,12 @@ async def keys(database: Database) -> dict[int, str]:
 
 
 async def keys_within(tx: aiosqlite.Connection) -> dict[int, str]:
-    """Return the same as the running transaction sees it."""
+    """Return the stable key of every memory, by id, as the running transaction sees them."""
     return _keys(await tx.execute_fetchall(f"{_IDENTITY} ORDER BY id"))
 
 
 def _keys(rows: Iterable[Any]) -> dict[int, str]:
-    """Derive the keys from columns that an import preserves; equal rows are numbered in the order of ids."""
+    """Return keys derived from columns that an import preserves; equal rows are numbered in the order of their ids."""
     seen: Counter[tuple[Any, ...]] = Counter()
     found = {}
     for number, *parts in map(tuple, rows):
@@ -91,7 +91,7 @@ async def in_quarantine(database: Database, project_id: str | None) -> int:
 
 
 async def waiting(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return those of ``ids`` that are unconfirmed and may still be confirmed."""
+    """Return the ids among ``ids`` of unconfirmed memories that may still be confirmed."""
     rows = await database.rows(
         f"SELECT id FROM memories WHERE id IN ({qmarks(ids)}) AND {UNCONFIRMED}",  # noqa: S608
         tuple(ids),
@@ -108,17 +108,17 @@ async def decay_rows(database: Database, ids: Sequence[int]) -> Rows:
 
 
 async def links_from(database: Database, ids: Sequence[int]) -> Rows:
-    """Return the links that start at memories, by id."""
+    """Return the links that start at memories, by the id of the memory."""
     return await _of(database, "memory_links", "source_id", ids)
 
 
 async def corrections(database: Database, ids: Sequence[int]) -> Rows:
-    """Return the corrections of memories, by id."""
+    """Return the corrections of memories, by the id of the memory."""
     return await _of(database, "memory_corrections", "memory_id", ids)
 
 
 async def merges(database: Database, ids: Sequence[int]) -> Rows:
-    """Return the merges of memories into others, by id."""
+    """Return the merges of memories into others, by the id of the merged memory."""
     return await _of(database, "memory_merges", "memory_id", ids)
 
 
@@ -142,17 +142,17 @@ async def restore_decay(tx: aiosqlite.Connection, memory_id: int, values: Mappin
 
 
 async def restore_link(tx: aiosqlite.Connection, link: Link) -> bool:
-    """Restore a link; return False if it exists, or would link a memory to itself."""
+    """Restore a link; return False if it exists already, or would link a memory to itself."""
     return link.source_id != link.target_id and await links.add(tx, link, "user") is not None
 
 
 async def restore_correction(tx: aiosqlite.Connection, values: Mapping[str, Any]) -> bool:
-    """Restore a correction; return False if it exists."""
+    """Restore a correction; return False if it exists already."""
     return await _restore(tx, "memory_corrections", "correction", values, ("memory_id", "way", "replacement_id"))
 
 
 async def restore_merge(tx: aiosqlite.Connection, values: Mapping[str, Any]) -> bool:
-    """Restore a merge; return False if it exists."""
+    """Restore a merge; return False if it exists already."""
     return await _restore(tx, "memory_merges", "merge", values, ("memory_id", "into_id"))
 
 

@@ -1,4 +1,7 @@
-"""Due dates and milestones in the texts of memories; ``surfaces`` records which were given."""
+"""Triggers: due dates ("until 2026-12-01") and milestones ("when we upgrade to 3.13") in the texts of memories.
+
+The table ``surfaces`` records which triggers were given to a session.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import memory_from
 
 OPEN_MILESTONES = 200
-"""The most milestones of a project that one prompt is compared with."""
+"""The most milestones of a project with which one prompt is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One trigger of a memory, stated at ``said_at``; ``due_at`` is None for a milestone."""
+    """One trigger of a memory that was stated at ``said_at``. ``due_at`` is None for a milestone."""
 
     id: int
     memory_id: int
@@ -29,7 +32,7 @@ class Due:
 
 
 async def unsearched(database: Database, version: int, limit: int) -> list[Memory]:
-    """Return memories whose present text was not searched with these rules."""
+    """Return memories with a present text that was not searched for triggers with this version of the rules."""
     # The inner query reads only an index: reading the rows of thousands of memories takes 0.1 s.
     rows = await database.rows(
         f"SELECT * FROM memories WHERE archived_at IS NULL AND {NO_NOTE} AND id IN ("  # noqa: S608
@@ -44,7 +47,7 @@ async def unsearched(database: Database, version: int, limit: int) -> list[Memor
 async def replace(
     tx: aiosqlite.Connection, memory: Memory, version: int, found: Sequence[tuple[str, float | None]]
 ) -> None:
-    """Replace a memory's triggers after its text changed; those that were given are kept."""
+    """Replace a memory's triggers after its text changed; triggers that were given to a session are kept."""
     await tx.execute(
         "DELETE FROM memory_triggers WHERE memory_id = ? AND id NOT IN"
         " (SELECT trigger_id FROM surfaces WHERE trigger_id IS NOT NULL)",
@@ -67,16 +70,17 @@ async def replace(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""Seconds by which a clock must have been ahead for its memories to be given again.
+"""A memory that was given by a clock this many seconds ahead of the real time is given again when it is due.
 
 Smaller corrections are common.
 """
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Return due dates of a project's and user-wide memories that no session was given yet, latest first.
+    """Return the due dates between ``since`` and ``until`` that no session was given yet, latest first.
 
-    A memory that a wrong clock made due too early is given again at its time.
+    Memories of one project and user-wide ones count. A memory that a wrong clock made due too early is given again at
+    its due date.
     """
     # CROSS JOIN fixes the order: there are few triggers and many memories, which SQLite doesn't know.
     rows = await database.rows(

@@ -1,7 +1,7 @@
-"""Unconfirmed memories: made of waiting captures, and confirmed or retired by the results of later sessions.
+"""Unconfirmed memories: made from captures that wait for review, and confirmed or retired by later sessions.
 
-Such a memory is archived with a flag, so that nothing treats it as active. It lasts as long as its capture waits: a
-decision by a person, expiry or rollback changes the capture and needs no knowledge of the memory.
+An unconfirmed memory is an archived row with a flag, so that no query treats it as active. It exists as long as its
+capture waits. A person's decision, expiry or a rollback changes only the capture.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from subconscious.store.rows import memory_from, qmarks, update_row
 from subconscious.wire.captures import Capture
 
 DAYS = 180.0
-"""Days until an unconfirmed memory expires that was neither confirmed nor retired."""
+"""Days after which an unconfirmed memory expires if it was neither confirmed nor retired."""
 
 REJUDGED = "rejudged"
-"""The subject of events that record the results for captures from before unconfirmed memories existed."""
+"""The subject of events about captures from before unconfirmed memories existed, which were judged again."""
 
 _ENDED = (
     "SELECT c.session_id FROM implicit_captures AS c JOIN sessions AS s ON s.id = c.session_id AND s.status <> 'open'"
@@ -33,7 +33,7 @@ _ENDED = (
 
 
 async def unexamined_sessions(database: Database, limit: int) -> list[str]:
-    """Return ended sessions with captures that were not examined yet, or may be given and have no memory yet."""
+    """Return ended sessions with waiting captures that were not examined yet, or that lack their unconfirmed memory."""
     rows = await database.rows(
         f"{_ENDED} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
         " GROUP BY 1 ORDER BY 1 LIMIT ?",
@@ -52,7 +52,7 @@ async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
 
 
 async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool = False) -> int:
-    """Return the number of unconfirmed memories of a session: of findings, or of the user's statements if ``typed``."""
+    """Return how many unconfirmed memories a session made from findings, or from the user's statements if ``typed``."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL"
         " AND (origin = 'user') = ?",
@@ -62,9 +62,9 @@ async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool =
 
 
 async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
-    """Return the unconfirmed capture of a session that may be displaced: found by the rules, and not given yet.
+    """Return the capture that is to make room for a better one: found by the rules, and not given to a session yet.
 
-    A failure that was observed with its way out stays: it is evidence of another sort, and serves sessions most often.
+    A failure with its way out is never returned: it was observed in tool calls, and helps sessions most often.
     """
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"
@@ -77,12 +77,12 @@ async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
 
 
 async def set_reservation(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
-    """Store why a capture may not be given unconfirmed; without an event, because it is derived from the transcript."""
+    """Store why the memory of a capture may not be given unconfirmed (its reservation)."""
     await tx.execute("UPDATE implicit_captures SET reservation = ? WHERE id = ?", (reservation, capture_id))
 
 
 async def insert(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> Memory:
-    """Store an unconfirmed memory of a waiting capture."""
+    """Store an unconfirmed memory made from a waiting capture."""
     now = time()
     made = await memories.insert(tx, replace(memory, archived_at=now, unconfirmed=True), number=capture_id)
     values = {"memory_id": made.id, "expires_at": now + DAYS * DAY}
@@ -101,7 +101,7 @@ async def capture_of(tx: aiosqlite.Connection, memory_id: int) -> Capture | None
 
 
 async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Memory:
-    """Confirm an unconfirmed memory, and return it as active; the caller updates the vector."""
+    """Confirm an unconfirmed memory; return it as an active memory. The caller updates its vector."""
     memory = await memories.require(tx, capture["memory_id"] or 0)
     values = {"status": "captured", "decision": Decision.AUTO.value, "expires_at": None, "reason": reason}
     await captures.change(tx, "confirmed", capture["id"], values, reason=reason)
@@ -142,7 +142,7 @@ async def observed(database: Database, project_id: str, limit: int) -> list[Memo
 
 
 async def among(database: Database, ids: Sequence[int]) -> list[Memory]:
-    """Return those of ``ids`` that are unconfirmed."""
+    """Return the memories with these ids that are unconfirmed."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE id IN ({qmarks(ids)}) AND {UNCONFIRMED} ORDER BY id",  # noqa: S608
         tuple(ids),
@@ -162,14 +162,14 @@ async def count_given(database: Database, session_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """How many sessions were given a memory and used it, or did not use it."""
+    """The numbers of sessions that were given a memory and used it, and that did not use it."""
 
     used: int
     missed: int
 
 
 async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
-    """Count the outcomes of an unconfirmed memory's surfaces, each session once."""
+    """Count the sessions that were given an unconfirmed memory by whether they used it; each session counts once."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT coalesce(sum(used), 0), coalesce(sum(1 - used), 0) FROM (SELECT max(o.used) AS used"
@@ -182,12 +182,12 @@ async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
 
 
 async def record_rejudged(tx: aiosqlite.Connection, project_id: str, counted: dict[str, int]) -> None:
-    """Record the results for captures that had waited before."""
+    """Record the results of judging old captures again, as numbers by result."""
     await events.record(tx, REJUDGED, REJUDGED, project_id, after=counted)
 
 
 async def rejudged_since(database: Database, project_id: str, since: float) -> dict[str, int]:
-    """Return the results for a project's captures that were judged again since then."""
+    """Return the results of judging a project's old captures again since a time."""
     rows = await database.rows(
         "SELECT key, sum(value) FROM events, json_each(events.after) WHERE subject = ? AND subject_id = ? AND at > ?"
         " GROUP BY key",

@@ -1,7 +1,8 @@
 """Verifies a database: its structure, its texts, and that it still contains its latest verified copy.
 
-`PRAGMA integrity_check` finds broken pages and indexes, but no changed byte within a text. The stored hash of each
-memory's content does; and data that is written once (events, wordings, evidence, vectors) must equal that of the copy.
+`PRAGMA integrity_check` finds broken pages and indexes, but not a changed byte within a text. The stored hash of each
+memory's content shows such a change. Data that is written once (events, wordings, evidence, vectors) must equal the
+data in the copy.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from subconscious.store.rows import content_hash
 log = logging.getLogger("subconscious.store")
 
 LONGEST = 600.0
-"""Seconds after which a verification gives up: on a slow disk it must not delay the night's other jobs."""
+"""Seconds after which a verification is aborted: on a slow disk it must not delay the other nightly jobs."""
 STEPS = 1_000_000
-"""Steps of SQLite's virtual machine between two checks of the time."""
+"""The number of steps of SQLite's virtual machine between two checks of the time limit."""
 MOST = 5
 """The most problems of one kind that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedTable:
-    """A table whose columns never change without an event about ``subject`` ("": never at all).
+    """A table with columns that never change without an event about ``subject`` (if "": that never change at all).
 
-    Rows are compared where ``same`` is true: m is the database's row, c the copy's.
+    ``same`` is an SQL condition that selects the rows to compare: m is the row in the database, c the row in the copy.
     """
 
     table: str
@@ -61,11 +62,11 @@ COMPARED = (
 )
 HEAD = "(SELECT coalesce(max(id), 0) FROM copy.events)"
 PERMANENT_TABLES = ("events", "memories")
-"""Tables whose rows are only deleted by a purge, which replaces the copies."""
+"""Tables from which only a purge deletes rows; it also replaces the copies."""
 
 
 def problems(database: Path, copy: Copy | None = None) -> list[str]:
-    """Return the problems of a database, compared with ``copy``; slow: run it in a thread."""
+    """Return the problems of a database, compared with ``copy`` if there is one. Slow, so run it in a thread."""
     try:
         with open_readonly(database) as connection:
             _limit(connection, LONGEST)
@@ -81,7 +82,7 @@ def problems(database: Path, copy: Copy | None = None) -> list[str]:
 
 
 def _limit(connection: sqlite3.Connection, seconds: float) -> None:
-    """Interrupt statements of the connection after some seconds."""
+    """Interrupt each statement on the connection after a number of seconds."""
     until = monotonic() + seconds
     connection.set_progress_handler(lambda: int(monotonic() > until), STEPS)
 
@@ -94,7 +95,7 @@ def _structure(connection: sqlite3.Connection) -> list[str]:
 
 
 def _contents(connection: sqlite3.Connection) -> list[str]:
-    """Compare each memory with the hash that was stored with it."""
+    """Return a message about memories with a content that does not match its stored hash."""
     if not _columns(connection, "main", "memories"):
         return []
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogatepass")
@@ -125,7 +126,7 @@ def _differences(connection: sqlite3.Connection, copy: Copy) -> list[str]:
 
 
 def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
-    """Yield a message if tables are defined differently than in a copy of the same schema version."""
+    """Yield a message if tables are defined differently in a copy of the same schema version."""
     versions = [
         connection.execute(f"SELECT max(version) FROM {schema}.schema_migrations").fetchone()  # noqa: S608
         for schema in ("main", "copy")
@@ -137,7 +138,7 @@ def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]
 
 
 def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy) -> Iterator[str]:
-    """Yield a message about rows that differ from the copy without an event that explains it."""
+    """Yield a message about rows that differ from the copy although no event records a change."""
     known = _columns(connection, "main", compared.table) & _columns(connection, "copy", compared.table)
     columns = [name for name in compared.columns if name in known]
     if not columns:
@@ -161,7 +162,7 @@ def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy)
 
 
 def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
-    """Yield a message for each table that lacks rows of the copy."""
+    """Yield a message for each table that lacks rows that the copy contains."""
     for table in PERMANENT_TABLES:
         missing = connection.execute(
             f"SELECT count(*) FROM copy.{table} WHERE id NOT IN (SELECT id FROM main.{table})"  # noqa: S608
@@ -171,7 +172,7 @@ def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
 
 
 def is_behind(database: Path, copy: Copy) -> list[str]:
-    """Return whether the database is older or smaller than its copy, by counts only: fast enough for a start."""
+    """Return messages if the database is older or smaller than its copy; only counts are compared, to be fast."""
     try:
         with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))
@@ -209,9 +210,9 @@ def _purged_since(connection: sqlite3.Connection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a restore would lose: events and memories newer than the copy.
+    """The numbers of events and memories that a restore would lose, because they are newer than the copy.
 
-    ``known`` is False if the number can't be computed.
+    ``known`` is False if the numbers can't be computed.
     """
 
     events: int = 0
@@ -220,7 +221,7 @@ class Loss:
 
 
 def loss(database: Path, copy: Path) -> Loss:
-    """Compare the history that survives in ``database`` with that of ``copy``."""
+    """Return what a restore of ``copy`` would lose, from the history that can be read in ``database``."""
     try:
         with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy))}?mode=ro&immutable=1",))
@@ -230,7 +231,7 @@ def loss(database: Path, copy: Path) -> Loss:
 
 
 def _loss(connection: sqlite3.Connection) -> Loss:
-    """Count from the end of the history that both share: with the same end, nothing is lost."""
+    """Return the numbers of events and memories after the last event that the database and the copy share."""
     shared = connection.execute(
         "SELECT coalesce(max(m.id), 0) FROM main.events AS m JOIN copy.events AS c"
         " ON m.id = c.id AND m.at = c.at AND m.subject = c.subject AND m.subject_id = c.subject_id"

@@ -209,7 +209,7 @@ async def test_an_answer_without_an_end_is_broken_off() -> None:
 
     async with Liar(endless) as liar:
         server = Server(parse(f"postgresql://ann@127.0.0.1:{liar.port}/team"), "")
-        with pytest.raises(TeamError, match="more than it was asked for"):
+        with pytest.raises(TeamError, match="more data than was requested"):
             await server.run(queries.newest_change, 1)
         await server.close()
     assert sent < 8 * connections.MOST_BYTES

@@ -1,4 +1,4 @@
-"""A team's store on PostgreSQL: its address, the connection, its migrations, and all SQL that is sent to it.
+"""A team's store on PostgreSQL: its address, connections, migrations, and all SQL that is sent to the server.
 
-Nothing of psycopg is imported before a store is configured and used.
+psycopg is imported only when a store is configured and used.
 """

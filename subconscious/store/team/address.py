@@ -1,7 +1,7 @@
-"""The address of a team's store: parsed strictly, without a password, and encrypted unless it stays on this machine.
+"""The address of a team's store: parsed strictly, without a password, and with TLS unless the server is local.
 
 libpq reads many settings from an address, from variables and from files (another host, a password file, a service). So
-only the few below are accepted, and everything that decides who is asked and how is set explicitly.
+only the few options below are accepted, and all settings that decide which server is contacted are set explicitly.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ CONNECT_SECONDS = 5
 STATEMENT_MS = 10_000
 
 PASSWORD_FILE = "store.password"  # noqa: S105 - the name of a file
-"""The file in the state folder that has the password, unless a setting or an option of the plugin does."""
+"""The name of the file in the state folder that contains the password, if no setting or plugin option does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a team's store is, and who logs in."""
+    """The address of a team's store: server, database, and the role that logs in."""
 
     host: str
-    """A name or address, or the folder of a Unix socket."""
+    """A host name, an IP address, or the folder of a Unix socket."""
     port: int
     database: str
     user: str
@@ -36,7 +36,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether the connection stays on this machine, so that nobody else can listen."""
+        """Whether the connection stays on this machine, so that it needs no TLS."""
         if self.host.startswith("/") or self.host == "localhost":
             return True
         try:
@@ -46,12 +46,12 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The address for people."""
+        """The address as it is shown to people."""
         return f"{self.user}@{self.host}:{self.port}/{self.database}"
 
     @property
     def place(self) -> str:
-        """The server and the database, without the person."""
+        """The server and the database, without the role that logs in."""
         return f"{self.host}:{self.port}/{self.database}"
 
     def parameters(self, password: str) -> dict[str, str]:
@@ -83,7 +83,10 @@ class Address:
 
 
 def parse(text: str) -> Address:
-    """Return the address that a setting names. Raises SettingsError with what to write instead."""
+    """Return the address that a setting contains.
+
+    Raises SettingsError if it is not valid; the message says what to write instead.
+    """
     try:
         parts = urlsplit(text)
         port = parts.port or 5432
@@ -109,7 +112,7 @@ def parse(text: str) -> Address:
         root_certificate=_certificate(options.get("sslrootcert", "")),
     )
     if not found.user:
-        raise _wrong("it names no person (the role that logs in)")
+        raise _wrong("it names no role that logs in")
     if not found.database:
         raise _wrong("it names no database")
     if any(not one.isprintable() for one in (found.host, found.database, found.user)):

@@ -1,7 +1,7 @@
-"""Connections to a team's store that can't hang, grow without limit or be hammered.
+"""Connections to a team's store, with limits on time, received bytes and attempts.
 
-Every call has a deadline. After a failure, the server is left alone for a while that doubles up to five minutes. What
-one statement may return is limited in bytes while it arrives, because a server that lies keeps to no LIMIT.
+Every call has a deadline. After a failure, no attempt is made for a pause that doubles from 5 seconds up to five
+minutes. The bytes of a statement's result are counted while they arrive, because a malicious server may ignore a LIMIT.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ P = ParamSpec("P")
 Connection = AsyncConnection[TupleRow]
 
 MOST_BYTES = 16 << 20
-"""Bytes that a server may send for one statement: 200 versions of 64 KB are 13 MB."""
+"""The most bytes that a server may send for one statement: 200 versions of 64 KB are 13 MB."""
 
 SECONDS = 20.0
-"""Seconds for one request, unless its caller says otherwise."""
+"""The most seconds for one request, unless the caller sets another limit."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
-"""Seconds without an attempt after a failure."""
+"""The shortest and the longest pause after a failure, in seconds."""
 
 REFUSALS = (
     errors.InsufficientPrivilege,
@@ -47,30 +47,30 @@ REFUSALS = (
     errors.ObjectNotInPrerequisiteState,
     errors.UndefinedObject,
 )
-"""Errors by which a server that works refuses one request."""
+"""Errors by which a working server refuses one request."""
 
 
-WAITS = "nothing is lost: it is sent and read when the server answers again"
+WAITS = "nothing is lost: memories are exchanged when the server answers again"
 CERTIFICATE = (
-    "the server needs TLS and a certificate for its name that has not expired; an authority of your own is named in the"
-    " address: ?sslrootcert=/etc/ssl/team-ca.crt"
+    "the server needs TLS and an unexpired certificate for its name; for a certificate authority of your own, add to"
+    " the address: ?sslrootcert=/etc/ssl/team-ca.crt"
 )
-"""What to do about a server that can't be used."""
+"""The advice for an error of the server's certificate."""
 
 
 class TooMuchError(psycopg.OperationalError):
-    """The server sent more than a statement may return."""
+    """The server sent more bytes than the result of a statement may have."""
 
 
 class BoundedConnection(AsyncConnection[TupleRow]):
-    """A connection that counts what arrives, and that is dropped when a caller gives up."""
+    """A connection that counts the bytes that arrive, and that is closed when a caller is cancelled."""
 
     failures: ClassVar[list[str]] = []
-    """The latest failure to connect. The pool keeps it to itself, and only says that it took too long."""
+    """The latest failure to connect. The pool does not report it: its own error is only a timeout."""
 
     @classmethod
     async def connect(cls, *args: Any, **named: Any) -> Self:
-        """Connect, and note why that failed."""
+        """Connect; if that fails, record the reason in ``failures``."""
         try:
             return await super().connect(*args, **named)
         except (psycopg.Error, OSError) as error:
@@ -83,7 +83,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - the signature is psycopg's
     ) -> Any:
-        """Run a statement's generator. A cancelled one is not waited for: the connection is closed."""
+        """Run a statement's generator. If it is cancelled, the connection is closed at once."""
         try:
             counted = _counted(gen, self.pgconn.socket)
             return await waiting.wait_async(counted, self.pgconn.socket, interval=interval, timeout=timeout)
@@ -93,7 +93,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
 
 
 def _counted(gen: PQGen[Any], descriptor: int) -> Generator[Any, Any, Any]:
-    """Pass a generator on, and count what waits in the socket each time before it is read."""
+    """Yield from a generator, and count the bytes in the socket each time before they are read."""
     received = 0
     try:
         wanted = next(gen)
@@ -102,7 +102,7 @@ def _counted(gen: PQGen[Any], descriptor: int) -> Generator[Any, Any, Any]:
             received += _waiting_bytes(descriptor)
             if received > MOST_BYTES:
                 gen.close()
-                raise TooMuchError("the server sent more than it was asked for")
+                raise TooMuchError("the server sent more data than was requested")
             wanted = gen.send(ready)
     except StopIteration as done:
         return done.value
@@ -116,14 +116,14 @@ def _waiting_bytes(descriptor: int) -> int:
 
 
 def _words(error: BaseException) -> str:
-    """Return an error in one line. The details that a server adds may quote rows, and are left out."""
+    """Return an error in one line. Details that the server adds are left out, because they may quote rows."""
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     text = " ".join((said or str(error)).split()) or type(error).__name__
     return "".join(sign for sign in text if sign.isprintable())[:300]
 
 
 class Breaker:
-    """Decides whether the server may be asked: not for a while after it failed."""
+    """A circuit breaker: decides whether to contact the server, which has to wait after each failure."""
 
     def __init__(self) -> None:
         self._pause = 0.0
@@ -132,17 +132,17 @@ class Breaker:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the next attempt; 0 if the server may be asked."""
+        """Seconds until the next attempt is allowed; 0 if it is allowed now."""
         return max(0.0, self._closed_until - monotonic())
 
     def failed(self, error: str) -> None:
-        """Note a failure."""
+        """Record a failure of the server."""
         self._pause = min(LONGEST_PAUSE, self._pause * 2 or FIRST_PAUSE)
         self._closed_until = monotonic() + self._pause
         self.error = error
 
     def succeeded(self) -> None:
-        """Note an answer."""
+        """Record that the server answered."""
         self._pause = self._closed_until = 0.0
         self.error = ""
 
@@ -152,7 +152,7 @@ class Breaker:
 
 
 class Server:
-    """A team's store as one person reaches it."""
+    """A team's store with one person's login: runs all requests to the server, with limits."""
 
     def __init__(self, address: Address, password: str) -> None:
         self.address = address
@@ -166,7 +166,7 @@ class Server:
     async def run(
         self, work: Callable[Concatenate[Connection, P], Awaitable[T]], *args: P.args, **named: P.kwargs
     ) -> T:
-        """Return the result of ``work`` on a connection, which commits each statement; see ``within``."""
+        """Run ``work`` on a connection with autocommit within ``SECONDS``, and return its result; see ``within``."""
         return await self.within(SECONDS, work, *args, **named)
 
     async def within(
@@ -176,12 +176,12 @@ class Server:
         *args: P.args,
         **named: P.kwargs,
     ) -> T:
-        """Return the result of ``work``, within so many seconds.
+        """Run ``work`` on a connection with autocommit within a number of seconds, and return its result.
 
-        Raises TeamError if the server can't be reached in time, TeamRefusedError if it refuses.
+        Raises TeamError if the server can't be reached in time, TeamRefusedError if it refuses the request.
         """
         if self.breaker.seconds_left:
-            raise TeamError(self.breaker.error, f"it is tried again in {self.breaker.seconds_left:.0f} seconds")
+            raise TeamError(self.breaker.error, f"the next attempt is in {self.breaker.seconds_left:.0f} seconds")
         try:
             async with asyncio.timeout(seconds):
                 pool = await self._opened()
@@ -195,7 +195,9 @@ class Server:
             raise TeamRefusedError(_words(error), "subconscious team shows your role") from error
         except errors.LockNotAvailable as error:
             self.breaker.succeeded()  # a server that works: searches go on
-            raise TeamError("others are writing into this project", "it is sent with the next exchange") from error
+            raise TeamError(
+                "other members are writing to this project", "your memories are sent with the next exchange"
+            ) from error
         except (TimeoutError, PoolTimeout) as error:
             why = next(iter(self._kind.failures), f"it does not answer within {seconds:g} seconds")
             raise self._unreachable(why) from error
@@ -242,5 +244,8 @@ class Server:
 
 
 async def _configure(connection: Connection) -> None:
-    """Send no statement by name: a pool between us and the server may hand the next one to another connection."""
+    """Switch off prepared statements.
+
+    A connection pooler before the server may send the next statement on another connection.
+    """
     connection.prepare_threshold = None

@@ -1,6 +1,6 @@
 """Applies the numbered SQL migrations of a team's store, at an administrator's request.
 
-They need roles, pgvector, and an administrator's privileges, who may be no superuser.
+They need the extension pgvector and the privileges of an administrator, who need not be a superuser.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from subconscious.store.migrate import Migration
 from subconscious.store.team.address import parse
 
 LOWEST_SERVER = 160_000
-"""PostgreSQL 16."""
+"""The lowest server version that is supported: PostgreSQL 16."""
 
 
 def _folder() -> Traversable:
@@ -46,9 +46,9 @@ def newest() -> int:
 
 
 async def migrate(store: str, password: str) -> list[int]:
-    """Apply missing migrations to the database at an address; return their numbers.
+    """Apply the migrations that the database at an address lacks; return their numbers.
 
-    Raises TeamError if the server is too old or refuses, NewerStoreError if a newer program has changed it.
+    Raises TeamError if the server is too old or refuses, NewerStoreError if a newer version has changed the database.
     """
     address = parse(store)
     parameters = address.parameters(password) | {"options": "-c statement_timeout=600000"}
@@ -60,8 +60,8 @@ async def migrate(store: str, password: str) -> list[int]:
         why = why.replace(password, "…") if password else why
         raise TeamError(
             f"the database can't be prepared: {why}",
-            "it takes PostgreSQL 16 with pgvector 0.8, and a role with CREATEROLE and with CREATE on the database:"
-            " docs/team.md",
+            "a team's store needs PostgreSQL 16 with pgvector 0.8, and a role with CREATEROLE and with CREATE on the"
+            " database: see docs/team.md",
         ) from error
 
 
@@ -103,7 +103,7 @@ async def _applied(connection: psycopg.AsyncConnection[psycopg.rows.TupleRow]) -
 Connection = psycopg.AsyncConnection[TupleRow]
 
 OWNERS = ["subconscious_owner", "subconscious_functions"]
-"""The roles that own everything in the schema."""
+"""The roles that own all objects in the schema."""
 
 LOWEST_PGVECTOR = (0, 8)
 
@@ -112,10 +112,10 @@ AGAIN = "then run this again: docs/team.md"
 
 @asynccontextmanager
 async def owning(connection: Connection, roles: str) -> AsyncIterator[None]:
-    """Run the SQL that creates the roles, and give the administrator what the owners may do until the block ends.
+    """Run the SQL that creates the roles, and make the administrator a member of the owners until the block ends.
 
-    A superuser has that already. Others who may create roles have the ADMIN OPTION on these, and no more. An exception
-    in the block rolls back the transaction, and with it the membership.
+    A superuser needs no membership. Another administrator who may create roles has only the ADMIN OPTION on the created
+    roles. An exception in the block rolls back the transaction, and so the membership.
     """
     await _created(connection, roles)
     lacked = await _lacked(connection)
@@ -127,7 +127,7 @@ async def owning(connection: Connection, roles: str) -> AsyncIterator[None]:
 
 
 async def require_pgvector(connection: Connection) -> None:
-    """Create pgvector where it is missing, and load it. Raises TeamError, with the remedy, if it can't be used."""
+    """Create the extension pgvector if it is missing, and load it. Raises TeamError if it can't be used."""
     if not await _pgvector(connection):
         await _create_pgvector(connection)
     ((schema, version),) = await _pgvector(connection)
@@ -152,7 +152,7 @@ async def _created(connection: Connection, roles: str) -> None:
 
 
 async def _lacked(connection: Connection) -> list[str]:
-    """Return the owners that the administrator can't act as."""
+    """Return the owner roles that the administrator can't act as."""
     found = await connection.execute(
         "SELECT name FROM unnest(%s::name[]) AS name"
         " WHERE NOT (pg_has_role(name, 'SET') AND pg_has_role(name, 'USAGE'))",
@@ -168,13 +168,13 @@ async def _granted(connection: Connection, owners: list[str]) -> None:
     except errors.InsufficientPrivilege as error:
         raise TeamError(
             f"{connection.info.user} may not administer the roles subconscious_*, which another administrator created",
-            f"run setup as that one, or let them run: GRANT {', '.join(OWNERS)}, subconscious_member"
+            f"run setup as that administrator, or let them run: GRANT {', '.join(OWNERS)}, subconscious_member"
             f" TO {_quoted(connection)} WITH ADMIN TRUE, SET FALSE, INHERIT FALSE",
         ) from error
 
 
 async def _pgvector(connection: Connection) -> list[tuple[str, str]]:
-    """Return the schema and the version of pgvector, if this database has it."""
+    """Return the schema and the version of pgvector; an empty list if this database does not have it."""
     found = await connection.execute(
         "SELECT nspname, extversion FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace"
         " WHERE extname = 'vector'"

@@ -1,4 +1,4 @@
-"""The statements that are sent to a team's store. Rows that come back are validated; others are dropped."""
+"""The SQL statements that are sent to a team's store. Returned rows are validated, and invalid rows are dropped."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from subconscious.store.team.connection import REFUSALS, Connection
 from subconscious.wire.files import Document
 
 PAGE = 100
-"""Memories of which versions are read at once."""
+"""The number of memories for which versions are read in one request."""
 
 MOST_PROJECTS = 1000
 MOST_MEMBERS = 10_000
 MOST_VERSIONS = 50
-"""Versions of one memory that are read: the same as of one in Git."""
+"""The most versions of one memory that are read; the same limit holds for versions in Git."""
 
 LARGEST_VERSION = 1 << 16
-"""Characters of a version that are read; the server takes no larger ones."""
+"""The most characters of a version that are read; the server accepts no larger version."""
 
 FIRST_DAY = date(1970, 1, 1)
 
@@ -43,7 +43,7 @@ RowT = TypeVar("RowT", bound=_Row)
 
 
 class RemoteProject(_Row):
-    """A project on the server, and this person's role in it."""
+    """A project on the server, and the logged-in person's role in it."""
 
     id: Number
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -58,7 +58,7 @@ class Member(_Row):
 
 
 class RemoteVersion(_Row):
-    """A version of a memory, as the server has it. ``version`` is None if it was replaced or purged."""
+    """A version of a memory on the server. ``version`` is None if it was replaced or purged."""
 
     uid: Digest
     digest: Digest
@@ -69,7 +69,7 @@ class RemoteVersion(_Row):
 
 
 class Found(_Row):
-    """A version that a search found."""
+    """A version of a memory that a search found."""
 
     uid: Digest
     digest: Digest
@@ -83,7 +83,7 @@ class Found(_Row):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What the server says of itself and of this person."""
+    """The server's schema version, the person who is logged in, and their projects."""
 
     schema: int
     person: str
@@ -92,7 +92,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A version to send, with its embedding if there is one."""
+    """A version of a memory to send, with its embedding if there is one."""
 
     uid: str
     digest: str
@@ -103,7 +103,7 @@ class NewVersion:
 
 @dataclass(slots=True)
 class Page:
-    """Versions of some memories, and how many rows were not valid."""
+    """Versions of some memories, and the number of invalid rows that were dropped."""
 
     versions: list[RemoteVersion] = field(default_factory=list)
     broken: int = 0
@@ -115,7 +115,7 @@ class Page:
 
 
 async def hello(connection: Connection) -> Hello:
-    """Return the schema, the person who has logged in, and their projects."""
+    """Return the server's schema version, the person who is logged in, and their projects."""
     rows = await _rows(connection, "SELECT coalesce(max(version), 0), session_user::text FROM subconscious.migrations")
     schema, person = rows[0]
     projects, _ = _parsed(
@@ -132,18 +132,18 @@ async def hello(connection: Connection) -> Hello:
 
 
 async def create_project(connection: Connection, name: str) -> int:
-    """Begin a project, as its maintainer, and return its number."""
+    """Create a project on the server, with the logged-in person as its maintainer; return its number."""
     rows = await _rows(connection, "SELECT subconscious.create_project(%s)", (name,))
     return int(rows[0][0])
 
 
 async def set_member(connection: Connection, project: int, person: str, role: str) -> None:
-    """Give a person a role in a project; "" for none."""
+    """Set a person's role in a project; "" removes the person."""
     await _rows(connection, "SELECT subconscious.set_member(%s, %s, %s)", (project, person, role))
 
 
 async def members(connection: Connection, project: int) -> list[Member]:
-    """Return the people of a project."""
+    """Return the members of a project, with their roles."""
     rows = await _rows(
         connection,
         "SELECT person, role FROM subconscious.members WHERE project_id = %s ORDER BY person LIMIT %s",
@@ -160,7 +160,7 @@ _VERSION_NAMES = ("uid", "digest", "change", "author", "version", "confirmed_by"
 
 
 async def versions(connection: Connection, project: int, uids: Sequence[str]) -> Page:
-    """Return all versions of some memories, those that were replaced without their text."""
+    """Return all versions of some memories; replaced versions come without their text."""
     page = Page()
     for start in range(0, len(uids), PAGE):
         portion = list(uids[start : start + PAGE])
@@ -186,7 +186,7 @@ async def newest_change(connection: Connection, project: int) -> int:
 
 
 async def key_of(connection: Connection, project: int, change: int) -> str:
-    """Return the name of the version with this number; "" if there is none: then it has changed again, or is lost."""
+    """Return a key of the version with the change number ``change``; "" if it was changed again or is lost."""
     rows = await _rows(
         connection,
         "SELECT v.uid || ' ' || v.digest FROM subconscious.versions AS v WHERE v.project_id = %s AND v.change = %s",
@@ -207,7 +207,7 @@ async def changed(connection: Connection, project: int, after: int) -> list[tupl
 
 
 async def best(connection: Connection, project: int, most: int) -> list[str]:
-    """Return the memories that the team uses most, then the newest."""
+    """Return the uids of up to ``most`` memories: those that the team uses most, then the newest."""
     used = await _rows(
         connection,
         "SELECT m.uid FROM subconscious.memories AS m WHERE m.project_id = %s AND m.people > 0"
@@ -226,7 +226,7 @@ async def best(connection: Connection, project: int, most: int) -> list[str]:
 async def publish(
     connection: Connection, project: int, new: Sequence[NewVersion], replaced: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Store versions and mark those that they replace. Return the reasons for those that the server refuses, by uid.
+    """Store versions and mark the versions that they replace. Return the reason of each refused version, by uid.
 
     Each memory is committed before the next one: a project's changes are numbered under a lock that lasts until then.
     """
@@ -241,12 +241,12 @@ async def publish(
 
 
 def _together(connection: Connection, *, wanted: bool) -> AbstractAsyncContextManager[Any]:
-    """Return a transaction, or a savepoint within one; without need of either, nothing."""
+    """Return a transaction, or a savepoint within a transaction, if ``wanted``; else a context that does nothing."""
     return connection.transaction() if wanted else nullcontext()
 
 
 async def insert(connection: Connection, project: int, new: Sequence[NewVersion]) -> dict[str, str]:
-    """Store versions; what is there already stays. Return the reasons for those that the server refuses, by uid."""
+    """Store versions; versions that exist stay unchanged. Return the reason of each refused version, by uid."""
     refused: dict[str, str] = {}
     for one in new:
         try:
@@ -263,24 +263,24 @@ async def insert(connection: Connection, project: int, new: Sequence[NewVersion]
 
 
 async def replace(connection: Connection, project: int, replaced: Mapping[str, Iterable[str]]) -> None:
-    """Mark versions as replaced: those of this person, and as a maintainer those of anybody."""
+    """Mark versions as replaced: the logged-in person's own versions, or anybody's for a maintainer."""
     for uid, digests in replaced.items():
         await _rows(connection, "SELECT subconscious.replace_versions(%s, %s, %s)", (project, uid, sorted(digests)))
 
 
 async def purge(connection: Connection, project: int, uids: Iterable[str]) -> None:
-    """Erase this person's versions of some memories; as a maintainer, all of them."""
+    """Erase the logged-in person's versions of some memories, or all versions for a maintainer."""
     for uid in uids:
         await _rows(connection, "SELECT subconscious.purge(%s, %s)", (project, uid))
 
 
 async def confirm(connection: Connection, project: int, uid: str, digest: str, *, wanted: bool) -> None:
-    """Confirm a version as a maintainer, or take that back."""
+    """Confirm a version as a maintainer, or withdraw the confirmation if not ``wanted``."""
     await _rows(connection, "SELECT subconscious.confirm(%s, %s, %s, %s)", (project, uid, digest, wanted))
 
 
 async def use(connection: Connection, project: int, used: Sequence[tuple[str, int]]) -> None:
-    """Count uses: (uid, day since 1970). A person's uses of a day count once."""
+    """Record uses as (uid, days since 1970). A person's uses of a memory on one day count once."""
     uids, days = [uid for uid, _ in used], [FIRST_DAY + timedelta(days=day) for _, day in used]
     await _rows(connection, "SELECT subconscious.use(%s, %s, %s::date[])", (project, uids, days))
 
@@ -288,7 +288,7 @@ async def use(connection: Connection, project: int, used: Sequence[tuple[str, in
 async def search(
     connection: Connection, project: int, words: str, vector: Sequence[float] | None, embedder: str, most: int
 ) -> tuple[list[Found], int]:
-    """Return what a search by words and by meaning finds, best first, and how many rows were not valid."""
+    """Search by words and by meaning; return the results, best first, and the number of invalid rows."""
     rows = await _rows(
         connection,
         "SELECT uid, digest, author, version::text, confirmed_by, people, cosine, score"
@@ -311,7 +311,7 @@ async def _rows(connection: Connection, query: LiteralString, values: Sequence[A
 
 
 def _parsed(model: type[RowT], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[RowT], int]:
-    """Return the valid rows, and the number of others."""
+    """Return the valid rows, parsed, and the number of invalid rows."""
     found, broken = [], 0
     for row in rows:
         try:
@@ -325,7 +325,7 @@ def _parsed(model: type[RowT], names: Sequence[str], rows: Iterable[Sequence[Any
 
 
 def _document(text: str) -> Any:
-    """Parse a version. Not by psycopg, which parses whatever it is sent."""
+    """Return the parsed JSON of a version. psycopg is not used for this, because it parses JSON of any size."""
     if len(text) > LARGEST_VERSION:
         raise ValueError("too large")
     return json.loads(text)

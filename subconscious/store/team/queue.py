@@ -1,4 +1,7 @@
-"""The local side of a team's store: joined projects, and the outbox. It holds names of memories and no text."""
+"""The local side of a team's store: joined projects, and the outbox.
+
+The outbox contains names of memories (uid and digest), and no texts.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from subconscious.store.purge_selection import portions
 from subconscious.store.rows import qmarks
 
 MOST_SENT = 500
-"""Rows of the outbox that are read at once."""
+"""The most rows of the outbox that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A project that is joined to one of a team's store."""
+    """A local project that is joined to a project in a team's store."""
 
     project_id: str
     place: str
@@ -37,7 +40,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One row of the outbox."""
+    """One row of the outbox: an action on a memory, to be sent to the server."""
 
     id: int
     act: str
@@ -49,7 +52,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a project has sent and received: rows that wait, rows that the server refused, memories from others."""
+    """A project's numbers of rows that wait to be sent, of rows that the server refused, of memories from others."""
 
     waiting: int
     refused: int
@@ -57,7 +60,7 @@ class Counts:
 
 
 async def joined(database: Database, place: str) -> list[Joined]:
-    """Return the projects that are joined on a server, those that were synced longest ago first."""
+    """Return the projects that are joined on the server ``place``, the least recently synced first."""
     rows = await database.rows(
         "SELECT * FROM team_projects WHERE place = ? ORDER BY coalesce(synced_at, 0), project_id", (place,)
     )
@@ -65,7 +68,7 @@ async def joined(database: Database, place: str) -> list[Joined]:
 
 
 async def joined_as(database: Database, project_id: str) -> Joined | None:
-    """Return how a project is joined; None if it is not."""
+    """Return the record of a joined project; None if it is not joined."""
     rows = await database.rows("SELECT * FROM team_projects WHERE project_id = ?", (project_id,))
     return Joined(**dict(rows[0])) if rows else None
 
@@ -77,7 +80,7 @@ async def project_of(database: Database, project_id: str) -> Project | None:
 
 
 async def join(tx: aiosqlite.Connection, project_id: str, made: Joined) -> None:
-    """Join a project, and queue what it shares already."""
+    """Record that a project is joined, and queue the memories that it shares already."""
     await tx.execute(
         "INSERT INTO team_projects (project_id, place, remote_id, name, person, member, joined_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_id) DO UPDATE SET place = excluded.place,"
@@ -94,19 +97,22 @@ async def join(tx: aiosqlite.Connection, project_id: str, made: Joined) -> None:
 
 
 async def leave(tx: aiosqlite.Connection, project_id: str) -> None:
-    """End the exchange of a project; what was shared and received stays where it is."""
+    """End the exchange of a project; memories that were shared or received stay."""
     await tx.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,))
     await tx.execute("DELETE FROM team_outbox WHERE project_id = ?", (project_id,))
     await events.record(tx, "leave", "team", project_id, actor="user")
 
 
 async def read_to(tx: aiosqlite.Connection, project_id: str, seen: int, key: str) -> None:
-    """Note the newest change that was read."""
+    """Record the newest change on the server that was read."""
     await tx.execute("UPDATE team_projects SET seen = ?, seen_key = ? WHERE project_id = ?", (seen, key, project_id))
 
 
 async def synced(tx: aiosqlite.Connection, project_id: str, member: str, checked: int | None) -> None:
-    """Note a completed exchange; ``checked`` is the event up to which the shared memories were compared."""
+    """Record a completed exchange.
+
+    ``checked`` is the id of the last event whose changes were compared with the shared memories.
+    """
     await tx.execute(
         "UPDATE team_projects SET synced_at = ?, member = ?, checked = coalesce(?, checked) WHERE project_id = ?",
         (time(), member, checked, project_id),
@@ -114,7 +120,7 @@ async def synced(tx: aiosqlite.Connection, project_id: str, member: str, checked
 
 
 async def queue(tx: aiosqlite.Connection, project_id: str, act: str, uid: str, digest: str = "") -> None:
-    """Put something into the outbox; what waits there already stays once."""
+    """Put an action on a memory into the outbox, unless the same action waits there already."""
     await tx.execute(
         "INSERT INTO team_outbox (project_id, act, uid, digest, created_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET trouble = ''",
@@ -123,7 +129,7 @@ async def queue(tx: aiosqlite.Connection, project_id: str, act: str, uid: str, d
 
 
 async def waiting(database: Database, project_id: str, act: str) -> list[Waiting]:
-    """Return what waits to be sent, oldest first, without what the server has refused."""
+    """Return the rows of the outbox that wait to be sent, oldest first, without rows that the server refused."""
     rows = await database.rows(
         "SELECT id, act, uid, digest, day, trouble FROM team_outbox"
         " WHERE project_id = ? AND act = ? AND trouble = '' ORDER BY id LIMIT ?",
@@ -133,12 +139,12 @@ async def waiting(database: Database, project_id: str, act: str) -> list[Waiting
 
 
 async def sent(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """Remove rows that the server has."""
+    """Delete rows of the outbox that the server has accepted."""
     await tx.execute(f"DELETE FROM team_outbox WHERE id IN ({qmarks(ids)})", tuple(ids))  # noqa: S608
 
 
 async def refused(tx: aiosqlite.Connection, project_id: str, act: str, uid: str, trouble: str) -> None:
-    """Keep a row that the server refuses, with the reason, and send it no more until a person says so."""
+    """Record why the server refused a row; the row is not sent again until a person asks for it."""
     await tx.execute(
         "UPDATE team_outbox SET trouble = ? WHERE project_id = ? AND act = ? AND uid = ?",
         (trouble or "refused", project_id, act, uid),
@@ -146,12 +152,12 @@ async def refused(tx: aiosqlite.Connection, project_id: str, act: str, uid: str,
 
 
 async def retry(tx: aiosqlite.Connection, project_id: str) -> None:
-    """Send again what the server has refused."""
+    """Mark the rows that the server refused to be sent again."""
     await tx.execute("UPDATE team_outbox SET trouble = '' WHERE project_id = ?", (project_id,))
 
 
 async def troubles(database: Database, project_id: str, limit: int) -> list[Waiting]:
-    """Return what the server has refused."""
+    """Return the rows of the outbox that the server refused, with the reasons."""
     rows = await database.rows(
         "SELECT id, act, uid, digest, day, trouble FROM team_outbox"
         " WHERE project_id = ? AND trouble <> '' ORDER BY id LIMIT ?",
@@ -161,7 +167,7 @@ async def troubles(database: Database, project_id: str, limit: int) -> list[Wait
 
 
 async def counts(database: Database, project_id: str) -> Counts:
-    """Return how much of a project waits, was refused, and came from others."""
+    """Return how many rows of a project wait, how many were refused, and how many memories came from others."""
     rows = await database.rows(
         "SELECT coalesce(sum(trouble = ''), 0), coalesce(sum(trouble <> ''), 0) FROM team_outbox WHERE project_id = ?",
         (project_id,),
@@ -171,7 +177,7 @@ async def counts(database: Database, project_id: str) -> Counts:
 
 
 async def number_received(database: Database, project_id: str) -> int:
-    """Return how many versions of others the local store holds for a project."""
+    """Return how many versions by other people the local store contains for a project."""
     rows = await database.rows(
         "SELECT count(*) FROM implicit_captures WHERE project_id = ? AND extractor = 'shared-1'"
         " AND status IN ('review', 'captured', 'approved')",
@@ -181,7 +187,7 @@ async def number_received(database: Database, project_id: str) -> int:
 
 
 async def number_on_server(database: Database, ids: Sequence[int]) -> int:
-    """Return how many of these memories are shared in a project that is joined to a team's store."""
+    """Return how many memories in ``ids`` are shared in a project that is joined to a team's store."""
     count = 0
     for portion in portions(ids):
         rows = await database.rows(
@@ -194,7 +200,10 @@ async def number_on_server(database: Database, ids: Sequence[int]) -> int:
 
 
 async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str] | None:
-    """Return the uid and the digest ("" for one's own) by which the team knows a memory; None if it does not."""
+    """Return the uid and the digest of a memory in the team's store; None if it is not there.
+
+    The digest is "" for the user's own memory.
+    """
     rows = list(
         await tx.execute_fetchall(
             "SELECT s.uid, '' FROM shares AS s WHERE s.memory_id = ?1 AND s.withdrawn_at IS NULL UNION ALL"
@@ -207,9 +216,9 @@ async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str
 
 
 async def known_uids(database: Database, project_id: str, uids: Iterable[str], *, settled: bool = False) -> set[str]:
-    """Return those of these memories that the local store has: shared from here, or received.
+    """Return the uids among ``uids`` of memories that the local store contains: shared from here, or received.
 
-    ``settled``: without those that are unconfirmed, which a local search rarely finds.
+    With ``settled``, unconfirmed memories are left out: a local search rarely finds them.
     """
     wanted = list(uids)
     which = " AND NOT (status = 'review' AND memory_id IS NOT NULL)" if settled else ""

@@ -47,7 +47,7 @@ class VectorIndex(Protocol):
     """Finds the nearest vectors of one model among active memories."""
 
     name: str
-    """The name in ``doctor`` and ``status``."""
+    """The name that ``doctor`` and ``status`` show."""
 
     def on(self, database: Database) -> VectorIndex:
         """Return the same index, which reads the table through another view of the database."""
@@ -56,19 +56,19 @@ class VectorIndex(Protocol):
     async def search(
         self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
     ) -> list[Scored]:
-        """Return the k nearest memories of these projects (empty: all) with their cosines, -1..1.
+        """Return the k nearest memories of ``projects`` (empty: all) with their cosines, -1 to 1.
 
-        Best first, ties ordered by id. ``vector`` is of unit length; k is at most 4,064. ``among`` restricts the
-        memories.
+        The best comes first; ties are ordered by id. ``vector`` must have unit length, and k is at most 4,064.
+        ``among`` are the ids of the only memories that may be returned.
         """
         ...
 
     async def vectors(self, ids: Sequence[int]) -> dict[int, Vector]:
-        """Return the vectors of those of these memories that are active and have one."""
+        """Return the vectors of active memories, by id; memories without a vector are left out."""
         ...
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Update these memories from the table. Call it after the change has committed."""
+        """Update the index for memories from the table. Call it after the change has committed."""
         ...
 
     async def shrink(self) -> None:

@@ -1,4 +1,4 @@
-"""An array of vectors, and the search for the nearest of them."""
+"""An array of vectors, and the search for the vectors nearest to another one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STORED = np.dtype("<f4")
 """The format of numbers in the database."""
 
 SPARE = 32
-"""Candidates beyond k that are scored exactly, so that rounding and ties don't decide which are returned."""
+"""The number of candidates beyond k that are scored exactly, so that rounding does not decide which are returned."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """The vector of one memory, of unit length. ``project`` is '' for user-wide memories.
 
-    ``digest`` is that of the text from which the vector was made, '' if unknown.
+    ``digest`` is the digest of the text from which the vector was made, '' if unknown.
     """
 
     memory_id: int
@@ -42,23 +42,23 @@ class VectorArray:
 
     @classmethod
     def of(cls, rows: Iterable[sqlite3.Row]) -> Self:
-        """Build it from rows of (memory_id, vector)."""
+        """Return an array from rows of (memory_id, vector)."""
         pairs = list(rows)
         numbers = np.frombuffer(b"".join(row[1] for row in pairs), STORED)
         return cls(np.array([row[0] for row in pairs], np.int64), numbers.reshape(len(pairs), -1 if pairs else 0))
 
     def without(self, ids: Sequence[int]) -> VectorArray:
-        """Return the array without these memories."""
+        """Return a copy of the array without some memories."""
         kept = ~np.isin(self.ids, ids)
         return self if kept.all() else VectorArray(self.ids[kept], self.vectors[kept])
 
     def within(self, ids: Sequence[int]) -> VectorArray:
-        """Return the array with only these memories."""
+        """Return a copy of the array with only some memories."""
         kept = np.isin(self.ids, np.array(ids, np.int64))
         return self if kept.all() else VectorArray(self.ids[kept], self.vectors[kept])
 
     def plus(self, rows: Sequence[Row]) -> VectorArray:
-        """Return the array with these memories added."""
+        """Return a copy of the array with memories added or replaced."""
         if not rows:
             return self
         added = VectorArray(np.array([row.memory_id for row in rows]), np.stack([row.vector for row in rows]))
@@ -67,7 +67,7 @@ class VectorArray:
         return VectorArray(np.concatenate((self.ids, added.ids)), np.concatenate((self.vectors, added.vectors)))
 
     def candidates(self, vector: Vector, k: int) -> VectorArray:
-        """Return the k nearest, unordered, by the fast product in single precision."""
+        """Return the k vectors nearest to ``vector``, unordered, computed fast in single precision."""
         if len(self.ids) <= k:
             return self
         # Not `@`: BLAS would share so small a product among threads, which costs more than it saves.
@@ -75,9 +75,9 @@ class VectorArray:
         return VectorArray(self.ids[nearest], self.vectors[nearest])
 
     def nearest(self, vector: Vector, k: int) -> list[Scored]:
-        """Return the k nearest, in order, in double precision.
+        """Return the k memories nearest to ``vector``, best first, computed in double precision.
 
-        They are summed row by row and not by a matrix product, whose last digits depend on the matrix's size: both
+        Products are summed row by row. The last digits of a matrix product depend on the matrix's size, but both
         indexes must return the same score.
         """
         if not len(self.ids):
@@ -87,5 +87,5 @@ class VectorArray:
 
 
 def best_of(found: Iterable[Scored], k: int) -> list[Scored]:
-    """Return the k best, best first, ties ordered by id."""
+    """Return the k highest scores, best first; ties are ordered by id."""
     return sorted(found, key=lambda scored: (-scored[1], scored[0]))[:k]

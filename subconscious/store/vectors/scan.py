@@ -13,11 +13,11 @@ from subconscious.store.vectors.array import SPARE, Scored, Vector, VectorArray,
 from subconscious.store.vectors.table import Table
 
 CACHED = 100_000
-"""The most vectors in memory: 150 MB at 384 dimensions."""
+"""The most vectors that are cached in memory: 150 MB at 384 dimensions."""
 
 
 class NumpyIndex:
-    """Compares with every vector of a project. Caches the vectors of recently used projects."""
+    """An index that compares a query with every vector of a project. The vectors of recent projects are cached."""
 
     name = "numpy"
 

@@ -20,7 +20,8 @@ FROM = "FROM embeddings WHERE active AND model = ?"
 async def save(tx: aiosqlite.Connection, model: str, rows: Sequence[Row]) -> None:
     """Store vectors, replacing older ones of that model.
 
-    Vectors of memories archived meanwhile stay out of the index, those of memories purged meanwhile are dropped.
+    Vectors of memories that were archived meanwhile are stored outside of the index; vectors of purged memories are
+    dropped.
     """
     await tx.executemany(
         "INSERT OR REPLACE INTO embeddings (memory_id, project, model, dim, vector, active, stamp, digest)"
@@ -34,7 +35,7 @@ def _stored(row: Row) -> bytes:
 
 
 async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -> None:
-    """Include the vectors of these memories in the index, or exclude them."""
+    """Include the vectors of memories in the index if ``active``, else exclude them."""
     await tx.execute(
         f"UPDATE embeddings SET active = ?, stamp = ? WHERE memory_id IN ({qmarks(ids)})",  # noqa: S608
         (active, time_ns(), *ids),
@@ -44,7 +45,7 @@ async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -
 async def requeue(tx: aiosqlite.Connection, model: str) -> int:
     """Queue memories whose embedding failed or that have no vector of ``model``; return how many.
 
-    If memories are queued because of another model, its record gets the time.
+    If memories are queued because ``model`` is new, the time is stored in the model's record.
     """
     again = await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
     other = await tx.execute(
@@ -67,13 +68,13 @@ async def digests(database: Database, model: str, ids: Sequence[int]) -> dict[in
 
 
 async def vector_of(database: Database, model: str, memory_id: int) -> Vector | None:
-    """Return a memory's vector of this model; None if it has none."""
+    """Return a memory's vector of ``model``; None if it has none."""
     rows = await database.rows("SELECT vector FROM embeddings WHERE model = ? AND memory_id = ?", (model, memory_id))
     return np.frombuffer(rows[0][0], STORED).astype(np.float32) if rows else None
 
 
 async def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
-    """Return the vectors of memories, whether an index has them or not."""
+    """Return the stored vectors of memories, by id, archived memories included."""
     rows = await database.rows(
         f"SELECT memory_id, vector FROM embeddings WHERE memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
@@ -82,7 +83,7 @@ async def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, Ve
 
 
 class Table:
-    """The vectors of one model's active memories."""
+    """The vectors of one model for active memories."""
 
     def __init__(self, database: Database, model: str) -> None:
         self._database = database
@@ -93,12 +94,12 @@ class Table:
         return Table(database, self._model)
 
     async def rows(self, ids: Sequence[int]) -> list[tuple[Row, int]]:
-        """Return those of ``ids`` that are active, each with its stamp."""
+        """Return the rows of active memories in ``ids``, each with its stamp: a number that rises with every write."""
         found = await self._select(f"memory_id, project, vector, stamp {FROM} AND memory_id IN ({qmarks(ids)})", *ids)
         return [(Row(row[0], row[1], np.frombuffer(row[2], STORED)), row[3]) for row in found]
 
     async def vectors(self, ids: Sequence[int]) -> list[sqlite3.Row]:
-        """Return (memory_id, vector) of those of ``ids`` that are active."""
+        """Return (memory_id, vector) of the active memories in ``ids``."""
         return await self._select(f"memory_id, vector {FROM} AND memory_id IN ({qmarks(ids)})", *ids)
 
     async def by_id(self, ids: Sequence[int]) -> dict[int, Vector]:
@@ -106,7 +107,7 @@ class Table:
         return {row[0]: np.frombuffer(row[1], STORED) for row in await self.vectors(ids)}
 
     async def of_project(self, project: str) -> list[sqlite3.Row]:
-        """Return (memory_id, vector) of a project's active memories."""
+        """Return (memory_id, vector) of the active memories of a project."""
         return await self._select(f"memory_id, vector {FROM} AND project = ?", project, long=True)
 
     async def projects(self) -> list[str]:
@@ -116,7 +117,7 @@ class Table:
     async def stamps(self) -> dict[int, int]:
         """Return each memory's stamp, ordered by project.
 
-        vec0 is filled 15 times faster if a partition's rows are together.
+        The order matters: vec0 is filled 15 times faster if the rows of a partition follow each other.
         """
         return {row[0]: row[1] for row in await self._select(f"memory_id, stamp {FROM} ORDER BY project")}
 

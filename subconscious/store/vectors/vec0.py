@@ -19,15 +19,15 @@ from subconscious.store.vectors.table import Table
 from subconscious.system.safe_files import NotRegularError, require_regular
 
 MOST = 4096
-"""The most neighbours that sqlite-vec returns."""
+"""The most neighbours that sqlite-vec can return."""
 
 PORTION = 500
-"""Memories refreshed per statement."""
+"""The number of memories that are refreshed per statement."""
 
 NEAREST = "SELECT memory_id FROM nearest WHERE vector MATCH ? AND k = ?"
 
 LAYOUT = 1
-"""Increased when the tables below change; a file with another layout is rebuilt."""
+"""The layout of the index file. Increase it when the tables below change: a file with another layout is rebuilt."""
 
 ANEW = """
 DELETE FROM about;
@@ -45,8 +45,8 @@ CREATE VIRTUAL TABLE nearest USING vec0 (
 class SqliteVecIndex:
     """A vec0 table, partitioned by project, in a separate file beside the database.
 
-    A separate file, so that the database never depends on an extension, and because derived data needs no backup: a
-    file that is missing or broken is rebuilt.
+    The file is separate so that the database never depends on an extension, and because derived data needs no backup: a
+    missing or broken file is rebuilt.
     """
 
     name = "sqlite-vec"
@@ -60,7 +60,7 @@ class SqliteVecIndex:
     async def open(
         cls, database: Database, model: str, dim: int, connector: Callable[..., sqlite3.Connection] = sqlite3.connect
     ) -> Self:
-        """Open and update the file, because a run without the extension may have changed the table.
+        """Open the index file and update it: a run without the extension may have changed the table.
 
         Raises ImportError, AttributeError or sqlite3.Error if the extension can't be loaded.
         """
@@ -147,17 +147,17 @@ class SqliteVecIndex:
 
 
 def file_of(database: Database, model: str) -> Path:
-    """Return the path of a model's index: one can be in use while another is filled."""
+    """Return the path of the index of ``model``: the index of one model can be in use while another is filled."""
     return index_path(database.path, model)
 
 
 def index_path(path: Path, model: str) -> Path:
-    """Return the same, by the database's path."""
+    """Return the path of a model's index for the database file at ``path``."""
     return path.with_name(f"vectors-{hashlib.sha256(model.encode()).hexdigest()[:8]}.db")
 
 
 def sweep(database: Database, models: Sequence[str]) -> None:
-    """Delete the indexes of all other models: they would keep vectors of memories that are purged later."""
+    """Delete the indexes of all models except ``models``: they would keep vectors of memories that are purged later."""
     kept = {file_of(database, model).name for model in models}
     for file in database.path.parent.glob("vectors*.db"):
         if file.name not in kept:
@@ -165,7 +165,7 @@ def sweep(database: Database, models: Sequence[str]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete an index and SQLite's files beside it."""
+    """Delete an index file, and the WAL and journal files beside it."""
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink(missing_ok=True)
 
