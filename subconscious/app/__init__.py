@@ -9,8 +9,7 @@ from typing import Any
 
 from subconscious.app.active_settings import ActiveSettings
 from subconscious.app.sessions import Sessions
-from subconscious.calibration.curves import UNCALIBRATED, Calibration
-from subconscious.calibration.decisions import calibrate
+from subconscious.calibration.curves import UNCALIBRATED, Calibration, calibrate
 from subconscious.claude_notes import ClaudeNotes
 from subconscious.context.damage import Damage
 from subconscious.context.disk import Disk

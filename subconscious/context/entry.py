@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from subconscious.clients import CLIENTS, VARIABLE
 from subconscious.system.json_bounds import MOST_VALUES, has_too_many_values
@@ -204,3 +205,19 @@ def _unescape(text: str) -> str:
 def _storable(text: str) -> str:
     """Return bytes as text that can be stored; invalid UTF-8 and NUL are replaced by visible marks."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+class Said(NamedTuple):
+    """The text for the model, and the text that only the person sees.
+
+    ``done``: the model has nothing to do, so the person is shown everything and no turn begins.
+    """
+
+    context: str
+    message: str = ""
+    done: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text that a person sees if the command is done."""
+        return self.message or self.context

@@ -16,7 +16,7 @@ from subconscious.app import App
 from subconscious.authorship.attestation import was_handed_over
 from subconscious.context.decision_codes import Wish, digest_of
 from subconscious.context.entry import Entry
-from subconscious.context.said import Said as Said
+from subconscious.context.entry import Said as Said
 from subconscious.domain.model import Origin
 from subconscious.framing import rules
 from subconscious.poisoning.suspicions import suspicion

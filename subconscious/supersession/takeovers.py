@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from subconscious.app.sessions import Shown
-from subconscious.context.said import Said
+from subconscious.context.entry import Said
 from subconscious.store import links, sessions, takeovers
 from subconscious.store.takeovers import Question
 from subconscious.system.safe_files import open_regular

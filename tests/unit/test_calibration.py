@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.calibration.curves import UNCALIBRATED, Calibration, Outcome, curve_of, fit, monotone, tenth_of
-from subconscious.calibration.decisions import weight_against
+from subconscious.calibration.curves import (
+    UNCALIBRATED,
+    Calibration,
+    Outcome,
+    curve_of,
+    fit,
+    monotone,
+    tenth_of,
+    weight_against,
+)
 from subconscious.capture.gate import admit
 from subconscious.domain.model import Decision, Origin
 from tests.support.gate import HEARD, Limits, candidate

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tuned import tuned
-from subconscious.calibration.decisions import calibrate
+from subconscious.calibration.curves import calibrate
 from subconscious.domain.hits import Surface
 from subconscious.domain.model import Admission, Decision
 from subconscious.review import rules
