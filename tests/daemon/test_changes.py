@@ -45,6 +45,15 @@ def test_a_person_lists_changes_and_reverts_one(running: Home, speaker: Speaker)
     assert "archived by you" in listed
 
 
+def test_the_changes_of_a_session_are_found_by_the_start_of_its_id(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    asked = {"cwd": str(speaker.project), "subject": "session", "about": speaker.id[:8]}
+    listed = wire.call(running, "history", asked)["events"]
+    assert ("create", number) in [(event["action"], int(event["subject_id"])) for event in listed]
+    with pytest.raises(SubconsciousError, match="no session begins with 'nowhere'"):
+        wire.call(running, "history", asked | {"about": "nowhere"})
+
+
 @pytest.mark.parametrize("yes", [True, False])
 def test_an_undo_is_shown_and_needs_confirmation(running: Home, speaker: Speaker, yes: bool) -> None:
     number = learned(running, speaker, OTHER)

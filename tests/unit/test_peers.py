@@ -227,6 +227,14 @@ def test_the_kernel_names_the_pair_of_a_socket() -> None:
         assert stream_ends.peer_inode(2**31) == 0
 
 
+def test_when_a_client_began_is_told_by_the_clock(machine: Machine) -> None:
+    machine.process(31, 1, "claude", started=12_300)
+    (told,) = peers.running_clients().values()
+    lines = Path("/proc/stat").read_text().splitlines()
+    booted = next(int(line.split()[1]) for line in lines if line.startswith("btime "))
+    assert told == pytest.approx(booted + 12_300 / os.sysconf("SC_CLK_TCK"), abs=5)
+
+
 def test_a_launcher_and_its_client_are_one(machine: Machine) -> None:
     machine.process(31, 1, "node /usr/bin/claude", session=31)
     machine.process(32, 31, "claude", session=31, pipes=STREAMS)

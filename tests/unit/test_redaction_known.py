@@ -259,6 +259,18 @@ def test_what_a_person_allowed_is_not_known(held: Policy, monkeypatch: pytest.Mo
     assert redact(f"bare {value}", allowing).count == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("ab12 cd34 ef56", "ab12cd34ef56"),
+        ("averylongwordindeed ab12", "averylongwordindeed ab12"),
+        ("ab12 averylongwordindeed", "ab12 averylongwordindeed"),
+    ],
+)
+def test_only_short_groups_on_both_sides_of_a_space_are_joined(text: str, joined: str) -> None:
+    assert readings.unspaced(text).text == joined
+
+
 @given(st.lists(st.sampled_from(["\x1b[31m", "\u200b", "ab1", "\n", " ", "C2d", "\\x1b[0m", "+", '"'])))
 def test_places_lead_back_to_the_text(parts: list[str]) -> None:
     text = "".join(parts)
