@@ -41,9 +41,8 @@ def find(name: str) -> str:
     if not found:
         pytest.skip(f"no {name}: put it on PATH or name it in {variable}")
     with tempfile.TemporaryDirectory() as home:  # it may write to its home
-        tried = subprocess.run(
-            [found, "--version"], env={"PATH": os.environ["PATH"], "HOME": home}, capture_output=True
-        )
+        once = {"PATH": os.environ["PATH"], "HOME": home, "GEMINI_CLI_NO_RELAUNCH": "true"}
+        tried = subprocess.run([found, "--version"], env=once, capture_output=True)
     if tried.returncode:
         pytest.skip(f"{name} does not start here: {tried.stderr.decode(errors='replace').strip()[-200:]}")
     return found
