@@ -1,1 +1,1 @@
-"""The terminal face. It speaks to the daemon through ``subconscious.wire`` and never opens the database."""
+"""The command line. It sends requests to the daemon through ``subconscious.wire`` instead of opening the database."""

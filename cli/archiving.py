@@ -45,7 +45,7 @@ def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, 
 def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
     """Return the ids that --session or --query selects, once the user has agreed to the list of them."""
     if not (options.session or options.query):
-        raise RequestError("no memories are named", "give IDs, --session ID or --query WORDS")
+        raise RequestError("no memories are named", "name them by their IDs, --session ID or --query WORDS")
     found = ask(
         "archive_plan",
         cwd=here(),

@@ -33,13 +33,13 @@ New here? subconscious demo"""
 
 
 def parser(only: str = "") -> RootParser:
-    """Return the parser of the whole command line; with ``only``, if that is a command, of this one."""
+    """Return the parser of the command ``only``, or of the whole command line if no command has that name."""
     built, names = _built(only)
     return built if names else _built("")[0]
 
 
 def _built(only: str) -> tuple[RootParser, Sequence[str]]:
-    """Return the parser of one command, or with "" of all, and the names of the commands that it has."""
+    """Return the parser of the command ``only`` (of all commands for ""), and the names of its commands."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
     root.set_defaults(json=False, function="status:overview")
@@ -71,13 +71,17 @@ def _add_reading(commands: Subparsers) -> None:
     add_filters(command, limit=10)
     add_display_options(command)
     command.add_argument(
-        "--preset", choices=("relative", "rrf", "nexus"), help="how the results of the search engines are combined"
+        "--preset",
+        choices=("relative", "rrf", "nexus"),
+        help="how the results of the word search and the meaning search are combined",
     )
     add_search_options(command)
     command = add_command(commands, "list", "memories:list_memories", "list memories, the newest first")
     add_filters(command, limit=20)
     command.add_argument("--offset", type=natural, default=0, help="skip this many")
-    command = add_command(commands, "show", "memories:show", "show all about one memory, or what a branch taught")
+    command = add_command(
+        commands, "show", "memories:show", "show everything about one memory, or list what was learned on a branch"
+    )
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", type=positive, nargs="?")
     which.add_argument(
@@ -85,11 +89,13 @@ def _add_reading(commands: Subparsers) -> None:
         metavar="NAME",
         nargs="?",
         const="",
-        help="what was learned on this branch; without NAME: on the current one",
+        help="the Git branch; without NAME: the current one",
     )
     command.add_argument("--limit", type=positive, default=20, help="with --branch: show at most this many (20)")
     command = add_command(commands, "stats", "stats:stats", "count captures, decisions, uses and model costs")
-    command.add_argument("--calibration", action="store_true", help="compare the stated confidence with your decisions")
+    command.add_argument(
+        "--calibration", action="store_true", help="compare the confidence of captures with your decisions on them"
+    )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
 
 
@@ -117,14 +123,19 @@ def _add_tracing(commands: Subparsers) -> None:
         nargs="*",
         help="a session (the start of its id is enough), a .jsonl file or a sentence; default: the last session",
     )
-    command.add_argument("--all", action="store_true", help="include sentences of Claude's that were no candidates")
+    command.add_argument(
+        "--all", action="store_true", help="include Claude's sentences that were no candidates for a memory"
+    )
     command = add_command(
         commands, "why-surfaced", "sessions:why_surfaced", "show which memories each session got, and why"
     )
     command.add_argument(
-        "what", metavar="SESSION|ID", nargs="?", help="a session or a memory; default: the latest of all"
+        "what",
+        metavar="SESSION|ID",
+        nargs="?",
+        help="the id of a session or a memory; default: all sessions, the latest first",
     )
-    command.add_argument("--session", help="a session, even if its id looks like a number")
+    command.add_argument("--session", help="the id of a session, even if it looks like a number")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
 
 
@@ -143,14 +154,14 @@ def _add_review(commands: Subparsers) -> None:
     command.add_argument("--limit", type=positive, help="show at most this many (3 that wait for review, else 100)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
-    reject = add_command(choices, "reject", "review:reject", "do not store captures")
+    reject = add_command(choices, "reject", "review:reject", "reject captures, so that they are not stored")
     add_ids(reject)
     reject.add_argument("--teach", action="store_true", help="also flag later statements that say the same")
     add_ids(add_command(choices, "release", "review:release", "release captures from quarantine"))
     add_command(
         choices, "code", "review:codes", "show the codes that confirm decisions typed in a session", as_json=False
     )
-    lessons = add_command(choices, "lessons", "review:lessons", "list what you taught with reject --teach")
+    lessons = add_command(choices, "lessons", "review:lessons", "list the lessons that `review reject --teach` stored")
     lessons.add_argument("--forget", metavar="ID", nargs="+", type=positive, help="delete these lessons")
     edit = add_command(choices, "edit", "review:edit", "store a capture in your own words")
     edit.add_argument("id", metavar="ID", type=positive)
@@ -209,21 +220,25 @@ def _add_installing(commands: Subparsers) -> None:
         commands, "setup", "setup:setup", "import past sessions, choose a model, see what sessions get"
     )
     command.add_argument("--provider", help="a provider that `subconscious setup --show` lists; none switches it off")
-    command.add_argument("--yes", action="store_true", help="ask nothing; switch it on only if the trial succeeds")
+    command.add_argument(
+        "--yes", action="store_true", help="ask nothing; switch the model on only if the trial succeeds"
+    )
     command.add_argument("--no-try", action="store_true", help="skip the trial on the last session")
-    command.add_argument("--show", action="store_true", help="only show what it gets and what a session costs")
+    command.add_argument(
+        "--show", action="store_true", help="only show what a model would be sent, and what a session would cost"
+    )
     add_command(
         commands, "accept-settings", "status:accept", "apply changed settings that need your approval", as_json=False
     )
     command = add_command(commands, "attach", "status:attach", "take over the memories of a folder that was renamed")
     command.add_argument(
-        "root", metavar="FOLDER", help="its old path or name; `subconscious status` lists missing folders"
+        "root", metavar="FOLDER", help="the folder's old path or name; `subconscious status` lists missing folders"
     )
     command = add_command(
         commands, "install", "other_agents:install", "give another coding agent the same memories", as_json=False
     )
     command.add_argument("client", metavar="AGENT", choices=AGENTS, help=f"{AGENTS[0]}, {AGENTS[1]} or {AGENTS[2]}")
-    command.add_argument("--remove", action="store_true", help="take the entries out of its settings again")
+    command.add_argument("--remove", action="store_true", help="remove the entries from the agent's settings")
     command.add_argument("--yes", action="store_true", help="don't ask")
     command = add_command(
         commands, "uninstall", "removal:uninstall", "stop the daemon and remove Subconscious", as_json=False
@@ -236,10 +251,12 @@ def _add_installing(commands: Subparsers) -> None:
 def _add_daemon(commands: Subparsers) -> None:
     daemon = commands.add_parser("daemon", help="run, start, stop or drain the daemon, or show its status")
     actions = daemon.add_subparsers(metavar="ACTION", required=True)
-    add_command(actions, "run", "running:run", "run it in this terminal", as_json=False)
-    add_command(actions, "start", "running:start", "start it in the background", as_json=False)
-    command = add_command(actions, "stop", "running:stop", "let it finish its work, then stop it", as_json=False)
-    command.add_argument("--force", action="store_true", help="kill it if it does not answer")
-    add_command(actions, "status", "running:presence", "show whether it runs, without starting it")
+    add_command(actions, "run", "running:run", "run the daemon in this terminal", as_json=False)
+    add_command(actions, "start", "running:start", "start the daemon in the background", as_json=False)
+    command = add_command(
+        actions, "stop", "running:stop", "stop the daemon when it has finished its current work", as_json=False
+    )
+    command.add_argument("--force", action="store_true", help="kill the daemon if it does not answer")
+    add_command(actions, "status", "running:presence", "show whether the daemon runs, without starting it")
     command = add_command(actions, "drain", "running:drain", "wait until all queued work is done")
     command.add_argument("--timeout", type=positive, default=120, help="wait at most this many seconds (120)")

@@ -83,12 +83,19 @@ def _add_purge(commands: Subparsers) -> None:
     action = add_command(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
     action.add_argument("--reason", help="kept in the history")
-    action = add_command(choices, "disallow", "purges:disallow", "redact a value again that was allowed")
+    action = add_command(
+        choices, "disallow", "purges:disallow", "redact a value again that `redactions allow` excluded"
+    )
     action.add_argument("hash", metavar="HASH")
 
 
 def _add_history(commands: Subparsers) -> None:
-    command = add_command(commands, "history", "changes:history", "list changes: the latest, or those of one thing")
+    command = add_command(
+        commands,
+        "history",
+        "changes:history",
+        "list the latest changes, or those of one memory, capture, link or session",
+    )
     which = command.add_mutually_exclusive_group()
     which.add_argument("id", metavar="ID", type=positive, nargs="?", help="the changes of this memory")
     which.add_argument("--capture", metavar="ID", type=positive, help="the changes of this capture")
@@ -96,7 +103,9 @@ def _add_history(commands: Subparsers) -> None:
     which.add_argument(
         "--session", metavar="ID", help="the changes that this session made; the start of its id is enough"
     )
-    which.add_argument("--event", metavar="ID", type=positive, help="this change, and what was done together with it")
+    which.add_argument(
+        "--event", metavar="ID", type=positive, help="this change, and the changes that were made together with it"
+    )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many of the latest changes (20)")
     command = add_command(commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone")
@@ -121,17 +130,17 @@ def _add_history(commands: Subparsers) -> None:
 def _add_rollback(commands: Subparsers) -> None:
     command = add_command(commands, "rollback", "rollback:rollback", "withdraw everything a session added")
     command.add_argument("session", metavar="SESSION", help="the session's id; its start is enough")
-    command.add_argument("--undo", action="store_true", help="put it back")
+    command.add_argument("--undo", action="store_true", help="restore what was withdrawn")
     command.add_argument("--yes", action="store_true", help="don't ask")
     command.add_argument("--reason", help="kept in the history")
 
 
 def _add_upkeep(commands: Subparsers) -> None:
     command = add_command(
-        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and what waits"
+        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and which jobs wait"
     )
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and what waits")
+    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and which jobs wait")
     log = add_command(choices, "log", "upkeep:log", "list what the latest runs did")
     log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats = add_command(
@@ -142,7 +151,11 @@ def _add_upkeep(commands: Subparsers) -> None:
     action = add_command(choices, "run", "upkeep:run", "run a job now")
     action.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
     command = add_command(commands, "backup", "upkeep:backup", "make a verified copy of the database now")
-    command.add_argument("--as-is", action="store_true", help="accept a database that differs from its last copy")
+    command.add_argument(
+        "--as-is",
+        action="store_true",
+        help="copy the database even if it differs from its last copy more than expected",
+    )
     command = add_command(commands, "restore", "upkeep:restore", "list the copies of the database, or put one back")
     command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
     command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
@@ -154,45 +167,47 @@ def _add_sharing(commands: Subparsers) -> None:
         command = add_command(commands, name, f"sharing:{name}", meaning)
         command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
         command.add_argument(
-            "--rule", choices=RULES, help="those of this kind that you stated or approved, also later ones"
+            "--rule", choices=RULES, help="all memories of this kind that you stated or approved, also later ones"
         )
     command = add_command(commands, "sync", "sharing:sync", "exchange shared memories with a Git remote")
     command.add_argument("remote", metavar="REMOTE", nargs="?", help="default: origin, if there is one")
-    command.add_argument("--preview", action="store_true", help="fetch, and only show what would be sent and taken in")
+    command.add_argument("--preview", action="store_true", help="fetch, and only show what would be sent and received")
     command.add_argument(
         "--in-repo", action="store_true", help="also read and write .subconscious/ in the checkout, for pull requests"
     )
     command.add_argument(
         "--install-hook", action="store_true", help="sync after each git pull, and before each git push to REMOTE"
     )
-    command.add_argument("--remove-hook", action="store_true", help="take the hooks out again")
+    command.add_argument("--remove-hook", action="store_true", help="remove the hooks")
     command.add_argument("--hook", action="store_true", help=SUPPRESS)
     command.add_argument("--yes", action="store_true", help="don't ask before hooks are changed")
     command = add_command(
         commands,
         "trust",
         "sharing:trust",
-        "give a teammate's memories unconfirmed, before you review them",
+        "use a teammate's memories as unconfirmed ones before you review them",
         as_json=False,
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
-    command.add_argument("--remove", action="store_true", help="stop trusting them")
+    command.add_argument("--remove", action="store_true", help="stop trusting this author")
 
 
 def _add_team(commands: Subparsers) -> None:
     what = "show how this project exchanges memories with a team's store"
     command = add_command(commands, "team", "team:status", what)
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    join = add_command(choices, "join", "team:join", "join this project to one of the team's store")
-    join.add_argument("name", metavar="NAME", help="the project's name there")
-    join.add_argument("--create", action="store_true", help="begin the project there, as its maintainer")
+    join = add_command(choices, "join", "team:join", "connect this project with a project in the team's store")
+    join.add_argument("name", metavar="NAME", help="the project's name in the team's store")
+    join.add_argument(
+        "--create", action="store_true", help="create the project in the team's store; you become its maintainer"
+    )
     join.add_argument("--store", metavar="ADDRESS", help="use this store: postgresql://YOU@HOST/DATABASE")
     join.add_argument("--yes", action="store_true", help="don't ask")
-    add_command(choices, "leave", "team:leave", "exchange nothing more with the team's store")
-    add_command(choices, "sync", "team:sync", "exchange now, also what was refused before")
+    add_command(choices, "leave", "team:leave", "stop exchanging memories with the team's store")
+    add_command(choices, "sync", "team:sync", "exchange memories now, and retry the changes that the server refused")
     confirm = add_command(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
     confirm.add_argument("ids", metavar="ID", nargs="+", type=positive)
-    confirm.add_argument("--back", action="store_true", help="take the confirmation back")
+    confirm.add_argument("--back", action="store_true", help="withdraw the confirmation")
     member = add_command(choices, "member", "team:member", "list members, or give one a role")
     member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
     member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))

@@ -51,7 +51,9 @@ def _add_decay(commands: Subparsers) -> None:
     which = command.add_mutually_exclusive_group()
     which.add_argument("--preview", action="store_true", help="show what the next run archives (the default)")
     which.add_argument("--log", action="store_true", help="list what has faded and was archived, and why")
-    which.add_argument("--reset", action="store_true", help="make these, or all in the project, as fresh as new ones")
+    which.add_argument(
+        "--reset", action="store_true", help="make these memories, or all of the project, as fresh as new ones"
+    )
     which.add_argument("--run", action="store_true", help="archive faded memories now, in all projects")
     command.add_argument("--since", metavar="DATE", type=day, help="with --log: from this day on")
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
@@ -73,10 +75,12 @@ def _add_correcting(commands: Subparsers) -> None:
     command = add_command(commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory")
     command.add_argument("id", metavar="ID", type=positive)
     change = command.add_mutually_exclusive_group(required=True)
-    change.add_argument("--superseded-by", metavar="ID", type=positive, help="this memory replaces it")
-    change.add_argument("--deprecated", action="store_true", help="it no longer applies, and nothing replaces it")
-    change.add_argument("--refined", metavar="TEXT", nargs="+", help="this text says it better")
-    change.add_argument("--merged-into", metavar="ID", type=positive, help="this memory means the same")
+    change.add_argument("--superseded-by", metavar="ID", type=positive, help="the newer memory that replaces it")
+    change.add_argument(
+        "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
+    )
+    change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
+    change.add_argument("--merged-into", metavar="ID", type=positive, help="the memory that says the same and is kept")
     command.add_argument("--reason", help="kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what)
@@ -151,7 +155,9 @@ def _add_link_changes(commands: Subparsers) -> None:
 
 
 def _add_link_walks(commands: Subparsers) -> None:
-    command = add_command(commands, "graph", "graphs:graph", "show the memories linked with one, in several steps")
+    command = add_command(
+        commands, "graph", "graphs:graph", "show the memories that are linked with a memory, also over several links"
+    )
     command.add_argument("id", metavar="ID", type=positive)
     _add_depth(command)
     _add_types(command)

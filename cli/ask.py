@@ -18,7 +18,7 @@ TIMEOUT_SECONDS = 30.0
 
 
 def home() -> Home:
-    """Return the state folder. Raises DaemonError where none can be found."""
+    """Return the state folder. Raises DaemonError if none can be found."""
     found = find_home()
     if found is None:
         raise DaemonError(
@@ -36,7 +36,7 @@ def send(cmd: str, timeout_seconds: float = TIMEOUT_SECONDS, /, **args: Any) -> 
 
 
 ask: Ask = send
-"""The same, with the type of each result."""
+"""``send`` with static types: each request has the type of its result."""
 
 
 def here() -> str:

@@ -23,13 +23,13 @@ LEARNED_BY = {
     "teammate": "the daemon, from what a teammate shared",
     "tool": "the daemon, from what a tool printed",
 }
-"""The daemon as the actor that stored words of a session, by their speaker."""
+"""The actor that the history names for words of a session that the daemon stored, by the words' speaker."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 
 
 def history(options: Namespace) -> None:
-    """Print the latest events, or all events of one memory, capture, link or session from the first on."""
+    """Print the latest events, or all events of one memory, capture, link or session, the oldest first."""
     subject, about = _chosen_subject(options)
     scope = {} if subject or options.everywhere else {"cwd": here()}
     events = ask("history", subject=subject, about=about, limit=options.limit, origin=origin(), **scope)["events"]
@@ -67,7 +67,7 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
 
 
 def _actor(act: Mapping[str, Any]) -> str:
-    """Return who made a change. A change that the daemon learned from a session names the speaker, too."""
+    """Return who made a change; if the daemon stored words of a session, also who said them."""
     if act["actor"] == "daemon" and act.get("speaker") in LEARNED_BY:
         return LEARNED_BY[act["speaker"]]
     return str(wording.ACTORS.get(act["actor"], act["actor"]))
@@ -129,16 +129,16 @@ def _preview(options: Namespace, found: UndoResult) -> None:
     if not found["acts"]:
         where = "" if options.everywhere else " in this project"
         print(f"There is nothing to undo{where}.")
-        print("  also what was learned from sessions: subconscious undo --learned")
+        print("  to undo what was learned from sessions, too: subconscious undo --learned")
         if not options.everywhere:
-            print("  in all projects: subconscious undo --everywhere")
+            print("  to undo changes in all projects: subconscious undo --everywhere")
         return
     for act in found["acts"]:
         print(f"Undoes what {_doer(act)} {screen.when(act['at'])}:")
         for step in act["steps"]:
             _print_step(step)
     for one in found.get("fallen", ()):  # an older daemon sends neither list
-        print(screen.wrapped(f"archives memory {one['id']}, a summary of it{wording.about(one)}", 4, "  -"))
+        print(screen.wrapped(f"archives memory {one['id']}, which summarizes it{wording.about(one)}", 4, "  -"))
         suspicion.note(one, 8)
     for one in found.get("revived", ()):
         print(screen.wrapped(f"brings back memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -"))

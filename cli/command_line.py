@@ -17,7 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *"recall why archive forget unarchive pin unpin importance correct useful wrong attach".split(),
         *"decay consolidate promote pull memory".split(),
     ),
-    "review: what sessions left, got and changed": (
+    "review: what was learned from sessions, and what they got": (
         *"sessions explain why-surfaced history rollback capture stats".split(),
     ),
     "sharing: memories of several people": tuple("share unshare sync trust team".split()),
@@ -27,7 +27,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *"completion mcp demo install uninstall".split(),
     ),
 }
-"""The commands by purpose. A command without a group is listed in the last one."""
+"""The commands by purpose. A command without a group is listed in the last group."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,7 +79,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The commands of the command line; with ``only``, of which one is used, no parsers are built for the others."""
+    """The commands of the command line. If ``only`` names a command, no parsers are built for the other commands."""
 
     only = ""
 
@@ -145,7 +145,7 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 
 
 def _option_named(typed: str, known: Mapping[str, argparse.ArgumentParser]) -> str:
-    """Return the option that is spelled like an unknown command, as the end of an error message; "" if not just one."""
+    """Return the option with the name of an unknown command, as the end of an error; "" unless one command has it."""
     owners = [name for name, parser in known.items() if f"--{typed}" in parser._option_string_actions]
     return f"; did you mean {owners[0]} --{typed}?" if len(owners) == 1 else ""
 

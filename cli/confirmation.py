@@ -23,7 +23,7 @@ def ask_yes(question: str) -> bool:
 
 
 def print_change(path: Path, before: str, after: str) -> None:
-    """Show the lines that are added to a file and taken out; ``before`` or ``after`` is "" if there is no file."""
+    """Show the lines that are added to a file and removed; ``before`` or ``after`` is "" if there is no file."""
     verb = "changes" if before and after else "is new" if after else "is removed"
     print(screen.paint(f"{screen.line(str(path))} {verb}:", "bold"))
     for text in difflib.ndiff(before.splitlines(), after.splitlines()):
@@ -56,6 +56,6 @@ def require_yes(options: Namespace, question: str) -> None:
 
 
 def require_terminal(options: Namespace) -> None:
-    """Raise RequestError if an answer is needed, but nobody can be asked."""
+    """Raise RequestError if a question has to be asked, but there is no terminal to ask it on."""
     if not options.yes and (options.json or not sys.stdin.isatty()):
         raise RequestError(NO_TERMINAL, "add --yes")

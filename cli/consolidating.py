@@ -43,7 +43,9 @@ def _show(options: Namespace, found: ClustersResult) -> None:
         details = [cluster["memories"][0]["kind"], f"cosine {cluster['cohesion']:.2f}", _outcome(cluster)]
         print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     if not found["vectors"]:
-        print("Without an embedder, similar memories can't be found. To see its state: subconscious status")
+        print(
+            "Similar memories can't be found: the embedding model is not ready. To see its state: subconscious status"
+        )
     elif not found["total"]:
         print("No memories are similar enough to be summarized.")
     elif found["total"] > len(found["clusters"]):
@@ -51,7 +53,11 @@ def _show(options: Namespace, found: ClustersResult) -> None:
 
 
 def _outcome(cluster: Cluster) -> str:
-    return "at once" if cluster["decision"] == "auto" else f"for review, as {screen.line(cluster['reason'])}"
+    return (
+        "summarized at once"
+        if cluster["decision"] == "auto"
+        else f"waits for your review: {screen.line(cluster['reason'])}"
+    )
 
 
 def _print_result(options: Namespace, done: ConsolidateResult) -> None:

@@ -41,7 +41,7 @@ def explain(options: Namespace) -> None:
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
-    """Return the request's argument for the words: a transcript, a sentence if they are several, else a session."""
+    """Return the request's argument: the path of a transcript, a sentence of several words, or the id of a session."""
     text = " ".join(words)
     path = Path(text).expanduser()
     if not text:
@@ -55,7 +55,7 @@ def _print_session(session: ExplainedSession, missing: Sequence[str]) -> None:
     title = f": {screen.line(session['title'])}" if session["title"] else ""
     print(screen.wrapped(f"Session {screen.line(session['id'])}{title}"))
     if not session["known"]:
-        print("This session was not recorded. This is what it would leave:")
+        print("This session was not recorded. If it were, this would be learned from it:")
     for path in missing:
         print(screen.paint(f"{screen.line(path)} can no longer be read.", "yellow"))
 
@@ -68,7 +68,7 @@ def _print_sentence(speaker: str, sentence: str, rows: Sequence[ExplainedSentenc
     outcome = screen.wrapped(screen.line(best["told"]), INDENT)
     print(screen.paint(outcome, STYLES.get(best["fate"], "dim")))
     if len(rows) > 1:
-        more = screen.counted(len(rows) - 1, "weaker reading")
+        more = screen.counted(len(rows) - 1, "weaker interpretation")
         print(screen.paint(screen.wrapped(f"{more} of this sentence (--json shows them)", INDENT), "dim"))
 
 
@@ -82,6 +82,8 @@ def _print_rest(answer: ExplainResult) -> None:
     hidden = sum(answer["unseen"].values())
     if hidden:
         what = screen.counted(hidden, "sentence")
-        print(f"\n{what} of Claude's were no candidates. To show them: --all")
+        print(f"\n{what} of Claude's were no candidates for a memory. To show: --all")
     if not answer["sentences"]:
-        print("No sentence was worth judging." if answer["turns"] else "Nothing was typed in this session yet.")
+        print(
+            "No sentence was a candidate for a memory." if answer["turns"] else "Nothing was typed in this session yet."
+        )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def decay(options: Namespace) -> None:
-    """Show which memories the next run archives, the curve of single ones, or the log; or reset or run the decay."""
+    """Show which memories are archived next, how the named ones fade, or what faded; or reset the decay, or run it."""
     if options.reset:
         _reset(options)
     elif options.run:
@@ -51,7 +51,12 @@ def _preview(options: Namespace) -> None:
 def _print_due(one: DueMemory) -> None:
     memory = one["memory"]
     print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
-    details = [memory["kind"], f"{one['unused_days']:.0f} days unused", f"{one['value']:.2f} left", _factors(one)]
+    details = [
+        memory["kind"],
+        f"{one['unused_days']:.0f} days unused",
+        f"{one['value']:.2f} of its weight left",
+        _factors(one),
+    ]
     print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     suspicion.note(memory)
 
@@ -82,8 +87,8 @@ def _print_one(answer: MemoryDecay) -> None:
     screen.fields(
         [
             ("state", answer["state"]),
-            ("left", f"{answer['value']:.2f} ({_factors(answer)})"),
-            ("last alive", screen.when(facts["alive_at"])),
+            ("weight left", f"{answer['value']:.2f} ({_factors(answer)})"),
+            ("last used or stored", screen.when(facts["alive_at"])),
             ("worked on", screen.when(facts["touched_at"]) if facts["touched_at"] else ""),
             ("half-life", half_life),
             ("importance", facts["importance"] if facts["importance"] != "normal" else ""),
@@ -119,21 +124,21 @@ def _log(options: Namespace) -> None:
         details = f"{one['kind']}, {screen.when(one['archived_at'])}, {screen.line(one['reason'])}"
         print(screen.paint(screen.wrapped(details, 6), "dim"))
         suspicion.note(one)
-    print("\nBring one back: subconscious unarchive ID" if found else "No memory has faded yet.")
+    print("\nTo bring one back: subconscious unarchive ID" if found else "No memory has faded yet.")
 
 
 def _run(options: Namespace) -> None:
     require_person("archive faded memories")
     due = ask("decay", cwd=here(), everywhere=True, limit=1)["total"]
     if not options.json:
-        print(f"{screen.counted(due, 'memory', 'memories')} would be archived: subconscious decay --preview")
+        print(f"{screen.counted(due, 'memory', 'memories')} would be archived. To list them: subconscious decay")
     if not due or not agreed(options, "Archive the faded memories? They can be brought back."):
         return
     answer = ask("fade", origin="user")
     if options.json:
         screen.as_json(answer)
     else:
-        print(f"{screen.counted(len(answer['archived']), 'memory', 'memories')} archived, {answer['left']} left.")
+        print(f"{screen.counted(len(answer['archived']), 'memory', 'memories')} archived, {answer['left']} faded left.")
 
 
 def _reset(options: Namespace) -> None:

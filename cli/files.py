@@ -37,12 +37,12 @@ PAGE_SIZE = 500
 NOTES_PER_REQUEST = 100
 """Notes per request of an import; the daemon compares each with the stored memories."""
 REQUEST_BYTES = 4 << 20
-"""Bytes per such request. A larger note is refused; the daemon's own limit is a few times as high."""
+"""Bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
-CORRECTING = ("edited", "conflict")
-"""States of notes that a person's yes turns into corrections: all of them are shown."""
 """Notes of one state that are listed; the rest are counted."""
+CORRECTING = ("edited", "conflict")
+"""States of notes that become corrections if the user agrees. All notes in these states are listed."""
 
 STATES = {
     "restore": "to restore, with origin, confidence and status",
@@ -50,7 +50,7 @@ STATES = {
     "edited": "edited since the export",
     "conflict": "edited, and changed in the store too",
     "unchanged": "unchanged",
-    "older": "older than what is stored, which stays",
+    "older": "older than the stored memory, which is kept",
     "known": "imported before",
     "refused": "refused",
 }
@@ -181,7 +181,7 @@ def _tool_path(options: Namespace) -> Path:
         return Path(options.paths[0]).expanduser().absolute()
     if usual := usual_place(options.tool, root_of(_folder(options)), os.environ.get("CLAUDE_CONFIG_DIR", "")):
         return usual
-    raise RequestError(f"the path of {options.tool}'s memories is missing", f"give {TOOLS[options.tool].gives}")
+    raise RequestError(f"{options.tool}'s memories are not at their usual place", f"give {TOOLS[options.tool].gives}")
 
 
 def _folder(options: Namespace) -> str:
@@ -203,7 +203,7 @@ def _mark_taken(path: Path, items: Sequence[Item], results: Sequence[ImportedNot
         with open_folder(path) as folder:
             copies = mark_taken(folder, statements)
         if copies:
-            print("Some edits can't be applied to a memory. The edited notes are kept as:")
+            print("Some edits could not be applied to a memory. Copies of the edited notes:")
             print("\n".join(f"  {screen.line(copy)}" for copy in copies))
 
 
@@ -268,7 +268,7 @@ def _refused(item: Item) -> PlannedNote:
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
-    """Refuse further notes about the same memory, across requests, too."""
+    """Return the rows; only the first note about a memory is accepted, also if the others are in other requests."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))

@@ -22,13 +22,15 @@ STORE_POLL_MILLISECONDS = 3000
 """Time between two checks for changes in the store; changes in the folder are noticed at once."""
 
 AFTER_ALL_IDS = 2**53
-"""An id larger than all others: a page after it has no memories, but the number of the latest event."""
+"""An id above all others: an export page after it has no memories, only the number of the latest event."""
 
 
 def watch_folder(out: Path, options: Namespace, selection: Selection) -> int:
     """Export whenever the store changes, and ask about every edit, until Ctrl-C."""
     if options.json or options.format != "markdown":
-        raise RequestError("--watch shows what happens and asks about edits, so it takes no JSON", "leave that out")
+        raise RequestError(
+            "--watch asks about edits, so it works with Markdown notes only", "leave out --json and --format json"
+        )
     require_person("watch a folder, since edits in it may become corrections")
     _Watch(out, options, selection).run()
     return 0

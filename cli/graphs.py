@@ -67,7 +67,9 @@ def why(options: Namespace) -> None:
     if options.json:
         screen.as_json(answer)
     elif not answer["answers"]:
-        print("No memory here answers that.\n  in all projects: subconscious search --everywhere QUERY")
+        print(
+            "No memory of this project answers that.\n  to search all projects: subconscious search --everywhere QUERY"
+        )
     elif origin() == "assistant":
         print(screen.clean(answer["text"]))  # framed by the daemon
     else:
@@ -92,7 +94,7 @@ def _print_answer(answer: Reasons) -> None:
     if not answer["chains"] and not memory["rationale"]:
         print(f"      no reason is known\n      to add one: subconscious link ID SUPPORTS {memory['id']}")
     if answer["cut"]:
-        print("      there are more; try --depth 1, or subconscious graph")
+        print("      there are more chains; try --depth 1, or subconscious graph ID")
 
 
 def _print_step(step: ReasonStep, indent: int) -> None:

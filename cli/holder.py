@@ -23,7 +23,7 @@ COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 
 
 def await_end(home: Home, seconds: float) -> bool:
-    """Wait until the lock is free, since a daemon closes its socket before its database; return whether it is."""
+    """Wait until the lock is free: a daemon closes its socket before its database. Return whether the lock is free."""
     deadline = monotonic() + seconds
     while not (free := is_unlocked(home)) and monotonic() < deadline:
         sleep(0.02)
@@ -31,7 +31,7 @@ def await_end(home: Home, seconds: float) -> bool:
 
 
 def kill(home: Home) -> int | None:
-    """Kill the process that holds the lock; return its id, or None if no daemon holds it.
+    """Kill the daemon that holds the lock; return its process id, or None if no daemon holds the lock.
 
     Nothing is lost: the next daemon continues its work.
     """

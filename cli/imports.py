@@ -87,8 +87,8 @@ def _transcripts() -> Path:
 def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> None:
     if not files:
         print(screen.wrapped(f"There is nothing to import for this project in {_transcripts()}."))
-        print("  from all projects: subconscious import --all")
-        print("  from elsewhere: subconscious import PATH")
+        print("  to import from all projects: subconscious import --all")
+        print("  to import from another folder: subconscious import PATH")
         return
     print(screen.paint("To import", "bold"))
     known = [file for file in files if file["sort"] != "foreign" and file not in chosen]
@@ -132,7 +132,7 @@ def _projects(files: Sequence[SourceFile]) -> str:
 
 
 def _vouched(chosen: Sequence[SourceFile]) -> bool:
-    """Return whether the user vouches for the notes: files can contain anybody's words, so they wait otherwise."""
+    """Return whether the user vouches for the notes; otherwise they wait for review: anybody may have written them."""
     notes = sum(file["sort"] == "note" for file in chosen)
     if not notes:
         return False

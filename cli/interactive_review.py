@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEYS = "a approve  e edit  r reject  t teach  s skip  u undo  q quit"
 QUARANTINE_KEYS = "l release  r reject  t teach  s skip  u undo  q quit"
-"""``teach`` rejects a capture and flags later statements with the same meaning."""
+"""The keys for a capture in quarantine. ``teach`` rejects it, and flags later statements with the same meaning."""
 
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
@@ -95,7 +95,7 @@ class _InteractiveReview:
             self._redraw()
 
     def _redraw(self) -> None:
-        """Show the capture again if the window was resized, also meanwhile."""
+        """Show the capture again if the window was resized, and once more if it is resized during that."""
         while self._resized:
             self._resized = self._waiting = False
             self._show()

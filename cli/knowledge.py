@@ -55,7 +55,7 @@ def memory(options: Namespace) -> None:
         return
     _print_digest(answer)
     if options.mode is None:
-        print(screen.paint(f"\nShown by: subconscious memory {answer['mode']}", "dim"))
+        print(screen.paint(f"\nTo show this again: subconscious memory {answer['mode']}", "dim"))
 
 
 def _print_digest(digest: Digest) -> None:
@@ -79,7 +79,7 @@ def _print_session(session: Session | None) -> None:
             ("summary", screen.line(session["summary"])),
             ("left open", screen.line(session["left_open"])),
             ("tags", screen.listed(session["tags"])),
-            ("last heard", screen.when(session["last_event_at"])),
+            ("last event", screen.when(session["last_event_at"])),
             ("session", screen.line(session["id"])),
         )
     )
@@ -99,7 +99,7 @@ def _print_patterns(answer: PatternDigest) -> None:
     for known in answer["patterns"]:
         card(known)
     if answer["friction"]:
-        screen.heading("Keeps coming back (proposed as patterns each night; subconscious review decides)")
+        screen.heading("Recurring points (proposed as patterns each night; to decide: subconscious review)")
     for one in answer["friction"]:
         print(screen.wrapped(screen.line(one["content"]), 4))
         days = sorted({screen.stamp(session["at"])[:10] for session in one["sessions"]})
@@ -107,4 +107,4 @@ def _print_patterns(answer: PatternDigest) -> None:
         print(screen.paint(screen.wrapped(screen.listed(details), 4), "dim"))
         suspicion.note(one, 4)
     if not answer["patterns"] and not answer["friction"]:
-        print("No trouble recurred here yet.")
+        print("Nothing has recurred in this project yet.")

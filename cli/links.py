@@ -27,8 +27,8 @@ def links(options: Namespace) -> None:
     if not found:
         print(_none(options))
     elif any(link["status"] == "proposed" for link in found):
-        print("\nRight: subconscious confirm LINK. Wrong: subconscious unlink LINK")
-        print("Of another type: subconscious relink LINK TYPE")
+        print("\nTo confirm one: subconscious confirm LINK\nTo remove a wrong one: subconscious unlink LINK")
+        print("To change its type: subconscious relink LINK TYPE")
 
 
 def _none(options: Namespace) -> str:
@@ -116,8 +116,8 @@ def link(options: Namespace) -> None:
     if options.json:
         screen.as_json(answer)
         return
-    label = "Linked" if made["status"] == "active" else f"Is {made['status']}"
-    print(screen.wrapped(f"{label if answer['changed'] else 'Known'}, as link {made['id']}: {sentence(made)}"))
+    label = "Linked" if made["status"] == "active" else screen.line(made["status"]).capitalize()
+    print(screen.wrapped(f"{label if answer['changed'] else 'Linked already'}, as link {made['id']}: {sentence(made)}"))
     if made["status"] == "proposed":
         _warn(made)
         print(f"  to confirm it: subconscious confirm {made['id']}")

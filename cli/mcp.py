@@ -1,4 +1,4 @@
-"""``subconscious mcp``: the MCP server, which a client starts and which ends with it."""
+"""``subconscious mcp``: the MCP server. A client starts it; it ends when the client closes its stdin."""
 
 from __future__ import annotations
 

@@ -33,14 +33,14 @@ SPEAKERS = {
     "teammate": "a teammate",
     "tool": "a tool's output, or the assistant after reading it",
 }
-OBSERVED = "nobody: observed in tool calls"
+OBSERVED = "nobody: it was observed in tool calls"
 
 TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """Notes on memories whose trust is below the usual."""
 
 
 def remember(options: Namespace) -> None:
-    """Send a statement to the gate and print the decision."""
+    """Send a statement to the daemon; print whether it was stored, waits for review, or was not stored."""
     answer = ask(
         "remember",
         text=" ".join(options.text),
@@ -83,7 +83,7 @@ def recall(options: Namespace) -> None:
     elif answer["hits"]:
         print(screen.clean(answer["text"]))
     else:
-        print(f"No memory here answers that.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
+        print(f"No memory of this project answers that.{_retry_hint(answer) or SEARCH_EVERYWHERE}")
 
 
 def search(options: Namespace) -> None:
@@ -219,7 +219,7 @@ def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
 
 
 def show(options: Namespace) -> None:
-    """Print one memory with its provenance, history and surfaces, or a capture; with --branch, those of a branch."""
+    """Print a memory with its origin, history and the sessions that got it, or a capture, or a branch's memories."""
     if options.branch is not None:
         _show_branch(options)
         return
@@ -237,7 +237,7 @@ def show(options: Namespace) -> None:
         return
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.statement(memory)}"), "bold"))
-    priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
+    priority = f"{answer['priority']:+.2f}, from how often sessions used it" if answer["priority"] else ""
     _show_content(memory, [("warning", _warnings(answer)), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
@@ -246,12 +246,12 @@ def show(options: Namespace) -> None:
 
 
 def _warnings(answer: ShowResult) -> str:
-    """Return the warnings: what has changed since, and why the memory looks poisoned."""
+    """Return the warnings on a memory: what has changed since it was said, and why it looks poisoned."""
     return screen.listed([*answer["marks"], *filter(None, [answer["memory"].get("suspicion")])])
 
 
 def _merges(answer: ShowResult) -> list[tuple[str, str]]:
-    """Return the memory that this one was merged into, and those merged into it; an older daemon sends neither."""
+    """Return the memory that this one was merged into, and the memories merged into it; older daemons send neither."""
     now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
     return [
         ("merged", f"into memory {now}, its duplicate; `subconscious unarchive` separates them" if now else ""),
@@ -301,7 +301,7 @@ def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
 
 
 def promotion(standing: PromotionStatus | None) -> str:
-    """Return the status of a memory on its way to project knowledge, and its score with the parts."""
+    """Return whether a memory is project knowledge or a candidate for it, and the parts of its promotion score."""
     if not standing:  # an older daemon does not send it
         return ""
     parts = f"recurrence {standing['recurrence']:.0f}, impact about {standing['impact']:.0f}, specificity about"

@@ -26,7 +26,7 @@ def add_command(
 
 
 class Words(argparse.Action):
-    """Words of a question, of which one must not be empty."""
+    """Stores the words of a question; a question of empty words is an error."""
 
     def __call__(
         self,
@@ -54,7 +54,7 @@ def dollars(text: str) -> float:
     try:
         amount = float(text.lstrip("$"))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a sum") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in dollars; write it as 2.50") from None
     if not 0 <= amount < inf:
         raise argparse.ArgumentTypeError("must be 0 or more")
     return amount
@@ -104,7 +104,7 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
         metavar="DATE",
         help="said (with --archived: archived) since: 2026-01-31, last week, 14d",
     )
-    command.add_argument("--until", metavar="DATE", help="said until then")
+    command.add_argument("--until", metavar="DATE", help="said until this time, written like that of --since")
     command.add_argument(
         "--min-confidence", metavar="SHARE", type=share, help="only with at least this confidence, 0 to 1"
     )

@@ -25,16 +25,16 @@ def origin() -> str:
 
 
 def session() -> str | None:
-    """Return the id of the session whose model runs this command; a rollback of it finds the changes by this id."""
+    """Return the id of the session in which the model runs this command; a rollback of the session needs it."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
 def require_person(action: str, instead: str = "") -> None:
-    """Raise RequestError if the model runs this command; ``instead`` names what it may do."""
+    """Raise RequestError if the model runs this command; ``instead`` is what the model may do."""
     if inside_client():
         raise RequestError(
             f"only a person may {action}, and this was run inside a coding agent",
-            f"run it in your own terminal, outside of it{instead and f', or {instead}'}",
+            f"run the command in a terminal that no coding agent started{instead and f', or {instead}'}",
         )
 
 

@@ -16,7 +16,7 @@ from .origin import require_person
 
 
 def install(options: Namespace) -> int:
-    """Add our entries to a client's settings, or take them out, after showing what will be written."""
+    """Add Subconscious to a client's settings, or remove it from them, after showing what will be written."""
     require_person("change the settings of another coding agent")
     client, state = CLIENTS[options.client], home().root
     if not options.remove and not (state / "env" / "current").exists():
@@ -36,7 +36,7 @@ def install(options: Namespace) -> int:
     for one in wanted:
         write(one)
     if options.remove:
-        print(f"{client.label} is disconnected. Its memories stay.")
+        print(f"{client.label} is disconnected. What was learned from it is kept.")
     else:
         print(f"{client.label} has the same memories as Claude Code, from its next session on.")
         if PLACES[client.name].afterwards:
@@ -45,7 +45,7 @@ def install(options: Namespace) -> int:
 
 
 def disconnect_all() -> None:
-    """Take our entries out of all clients: their hooks would have nothing to run."""
+    """Remove the entries of Subconscious from the settings of all clients, so that no hook calls a missing program."""
     for client in CLIENTS.values():
         if not is_installed(client.name):
             continue

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subconscious.wire.imports import ImportOffer, ModelEstimate, SourceFile
 
 SMALLEST_SHOWN = 0.01
-"""Dollars; below that no sum is shown."""
+"""Dollars; smaller amounts are shown as "less than" this one."""
 
 READING_SECONDS = 600.0
 """Seconds that queueing one session may take on a busy machine."""
@@ -57,7 +57,7 @@ def _terms(offer: ImportOffer) -> str:
     elif offer["cost"] == 0:
         price = "$0, it runs on your machine"
     else:
-        batch = "" if offer["batch"] is None else f", {_dollars(offer['batch'])} in its batches (within a day)"
+        batch = "" if offer["batch"] is None else f", {_dollars(offer['batch'])} as a batch (answered within a day)"
         price = f"{_dollars(offer['cost'])}{batch}; at most {_dollars(offer['most'] or 0.0)}"
         price = _dollars(offer["most"]) if offer["most"] and offer["most"] < SMALLEST_SHOWN else price
     return price if offer["configured"] else f"{price} (not set up)"

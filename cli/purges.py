@@ -24,12 +24,12 @@ MAX_FINDINGS = 1000
 """Findings per scan."""
 
 PERMANENT = (
-    "This can't be undone: history, indexes and kept copies lose it too. Transcripts are Claude Code's, and stay."
+    "This can't be undone: history, indexes and backups lose it, too. Claude Code's transcripts are not changed."
 )
 
 STAYS_THERE = (
-    "This store forgets which ones, so they stay there. To erase them there, too, answer no, and run this first in each"
-    " project that is joined:"
+    "After the purge, this machine no longer knows which ones, so they stay there. To erase them there,"
+    " too, answer no, and first run this in each project that is connected with the team's store:"
 )
 ERASE_THERE = ("subconscious purge --project", "subconscious team sync")
 
@@ -54,13 +54,13 @@ def redactions(options: Namespace) -> None:
 
 def allow(options: Namespace) -> None:
     """Stop redacting a value that is no secret."""
-    _decide(options, "allow_finding", f"{options.hash} is no longer redacted.")
+    _decide(options, "allow_finding", f"The value with the hash {options.hash} is no longer redacted.")
 
 
 def disallow(options: Namespace) -> None:
-    """Redact a value again that was allowed."""
+    """Redact a value again that `redactions allow` excluded."""
     options.reason = None
-    _decide(options, "disallow_finding", f"{options.hash} is redacted again.")
+    _decide(options, "disallow_finding", f"The value with the hash {options.hash} is redacted again.")
 
 
 def _decide(options: Namespace, cmd: Literal["allow_finding", "disallow_finding"], message: str) -> None:
@@ -133,12 +133,15 @@ def purge(options: Namespace) -> None:
 
 
 def _print_server(plan: PurgePlanResult, options: Namespace) -> None:
-    """Print what becomes of the copies on a team's server, if there are any."""
+    """Print how many of the memories are on a team's server, and how to erase them there."""
     if not plan["on_server"]:
         return
-    shared = screen.counted(plan["on_server"], "of them is", "of them are") + " shared on the team's server."
+    shared = (
+        screen.counted(plan["on_server"], "of these memories is", "of these memories are")
+        + " shared on the team's server."
+    )
     if not options.all:
-        print(screen.wrapped(f"{shared} The server erases the text with the next exchange: subconscious team sync"))
+        print(screen.wrapped(f"{shared} The server erases their text when you next run: subconscious team sync"))
         return
     print(screen.wrapped(f"{shared} {STAYS_THERE}"))
     for command in ERASE_THERE:
@@ -155,7 +158,7 @@ def _amounts(counts: PurgePlanResult) -> str:
 def _copies(done: RedactStoredResult | PurgeResult) -> str:
     if not done["copies"]:
         return "No older copy of the database was kept."
-    return f"{screen.counted(done['copies'], 'older file')} of the database deleted, one fresh copy kept instead."
+    return f"{screen.counted(done['copies'], 'older file')} of the database deleted, and one new copy made."
 
 
 def _require_typed_yes(options: Namespace, question: str) -> None:

@@ -96,7 +96,7 @@ NOTHING = {"review": "Nothing waits for review.", QUARANTINED: "Nothing is in qu
 
 
 def card(capture: ReviewedCapture) -> None:
-    """Print a capture: what it says, status and kind, suspicion, evidence, the gate's reason, similar memories."""
+    """Print a capture: its text, status, kind, suspicion, evidence, why it waits, and similar memories."""
     print(screen.wrapped(screen.statement(capture), 6, f"{capture['id']:>4}"))
     details = [
         "waiting" if capture["status"] == "review" else capture["status"],
@@ -114,7 +114,7 @@ def card(capture: ReviewedCapture) -> None:
 
 
 def show_capture(options: Namespace) -> None:
-    """Print the capture that ``subconscious show`` was asked for, in full, with its suspicion and what to do next."""
+    """Print a capture in full for ``subconscious show``, with its suspicion and the commands that decide on it."""
     require_person("read waiting captures")
     (capture,) = ask("captures", ids=[options.id], details=True, origin=origin())["captures"]
     if options.json:
@@ -146,7 +146,7 @@ def _next_step(capture: ReviewedCapture) -> str:
 
 
 def confidence(capture: ReviewedCapture) -> str:
-    """Return the confidence, with the stated and the calibrated one where they differ."""
+    """Return the confidence of a capture; also before and after the calibration, where the two differ."""
     details = f"confidence {capture['confidence']:.2f}"
     parts = capture.get("parts")
     if not parts or f"{parts['raw']:.2f}" == f"{capture['confidence']:.2f}" == f"{parts['calibrated']:.2f}":
@@ -253,7 +253,7 @@ def undo(options: Namespace) -> None:
 
 
 def decided(capture: ReviewedCapture) -> str:
-    """Return the status of a capture and its memory, which has the same number unless an older one is equal."""
+    """Return the status of a capture, and the number of its memory: another one if it repeats an older memory."""
     state = "waiting" if capture["status"] == "review" else capture["status"]
     number, memory = capture["id"], capture["memory_id"]
     if memory in (None, number):

@@ -94,6 +94,6 @@ def drain(options: Namespace) -> int:
     elif answer["drained"] and answer["embedded"]:
         print("All queued work is done.")
     else:
-        left = "embeddings" if answer["drained"] else "work"
-        print(f"After {options.timeout} s {left} still to do; to see the state: subconscious status")
+        left = "some embeddings are" if answer["drained"] else "some work is"
+        print(f"After {options.timeout} s, {left} not done yet. To see the state: subconscious status")
     return int(not (answer["drained"] and answer["embedded"]))

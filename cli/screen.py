@@ -19,7 +19,7 @@ MAX_WIDTH = 100
 """Columns of a line, at most; longer lines are hard to read."""
 
 LONGEST_STATEMENT = 400
-"""Characters of a memory in a list; a session's start is given as many."""
+"""The most characters of a memory that a list shows; a session's start gets at most as many."""
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
@@ -37,7 +37,7 @@ def line(text: object) -> str:
 
 
 def statement(memory: Mapping[str, Any]) -> str:
-    """Return what a memory or capture says, as a session is given it; the summary of an agent's own note."""
+    """Return the text of a memory or capture as a session gets it; for an agent's own note, its summary."""
     is_note = memory.get("extractor") == "claude-note"
     text = line(memory["summary"] if is_note else memory.get("content") or memory["summary"])
     return text if len(text) <= LONGEST_STATEMENT else f"{text[: LONGEST_STATEMENT - 1]}…"

@@ -88,7 +88,7 @@ def _print_whole(session: Session) -> None:
 
 
 def why_surfaced(options: Namespace) -> None:
-    """Print the memories that sessions were given, with reason, ranks, decay and the response to each."""
+    """Print the memories that sessions got, with reason, ranks, decay, and whether each memory was used."""
     what = options.what or ""
     number = int(what) if what.isascii() and what.isdigit() and len(what) <= MAX_ID_DIGITS else None
     session = options.session or (what if number is None else None)
@@ -114,7 +114,7 @@ def why_surfaced(options: Namespace) -> None:
 
 def _nothing_given(number: int | None, session: str | None) -> str:
     if session:
-        why = f"Session {screen.line(session)} got no memory. If several ids begin like this, type more of it."
+        why = f"Session {screen.line(session)} got no memory. If several ids begin like this, type more characters."
         return f"{why}\n  to list sessions: subconscious sessions"
     if number is not None:
         return "No session got this memory yet."
@@ -125,7 +125,7 @@ def _print_responses(responses: Responses) -> None:
     times = {"used": responses["used"], "repeated": responses["repeated"], "violated": responses["violated"]}
     counts = ", ".join(f"{name} {screen.counted(number, 'time')}" for name, number in times.items())
     since = screen.counted(responses["unheeded"], "session")
-    print(screen.wrapped(f"In total: {counts}; not used by the last {since}.", 4))
+    print(screen.wrapped(f"In total: {counts}; the last {since} did not use it.", 4))
 
 
 def _print_suppressed(suppressed: SuppressedMemory) -> None:

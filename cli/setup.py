@@ -50,10 +50,10 @@ def choose_model(options: Namespace) -> int:
     _show(plan)
     if options.show:
         return 0
-    require_person("choose a model", "see what it would cost: subconscious setup --show")
+    require_person("choose a model", "to see what a model would cost, run `subconscious setup --show`")
     provider = options.provider or ("" if options.yes else _chosen(plan))
     if not provider:
-        return _unchanged("name one: --provider claude_code" if options.yes else "")
+        return _unchanged("name a provider, as in --provider claude_code" if options.yes else "")
     if provider == NONE:
         return _switch_to(provider, options)
     offer = _offer(plan, provider)
@@ -104,7 +104,7 @@ def _chosen(plan: SetupPlanResult) -> str:
 def _answer_to(question: str) -> str | None:
     """Return the user's answer; None at the end of the input. Raises RequestError without a terminal."""
     if not sys.stdin.isatty():
-        raise RequestError("there is no terminal to ask on", "subconscious setup --yes --provider claude_code")
+        raise RequestError("there is no terminal to ask on", "run `subconscious setup --yes --provider claude_code`")
     try:
         return input(question).strip().lower()
     except EOFError:
@@ -138,7 +138,7 @@ def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
     if not _ensure_sdk(provider):
         return False
     if options.no_try or (
-        not options.yes and _answer_to("Try it on the last session? [Y/n] ") in (None, "n", "no", "s")
+        not options.yes and _answer_to("Try the model on the last session? [Y/n] ") in (None, "n", "no", "s")
     ):
         return bool(options.yes) or _answer_to(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
     answer = ask("setup_try", TRIAL_SECONDS, cwd=here(), provider=provider, origin="user")
@@ -157,10 +157,10 @@ def _ensure_sdk(provider: str) -> bool:
 
 def _print_trial(answer: SetupTryResult) -> None:
     if not answer["session"]:
-        print("It answers. There is no session here yet to try it on.")
+        print("The model answers. This project has no session yet to try it on.")
         return
     what = screen.counted(len(answer["found"]), "statement")
-    print(f'In "{screen.line(answer["session"])}" ({answer["tokens"]:,} tokens) it found {what}; nothing was stored.')
+    print(f'In "{screen.line(answer["session"])}" ({answer["tokens"]:,} tokens) it found {what}; nothing is stored.')
     for one in answer["found"]:
         print(screen.wrapped(f"{one['kind']}: {screen.line(one['content'])}", 6))
         suspicion.note(one)
@@ -176,7 +176,7 @@ def _switch_to(provider: str, options: Namespace) -> int:
     if provider == NONE:
         print("Subconscious uses no model now.")
     elif changed or options.yes:
-        off = "`subconscious setup --provider none` switches it off"
+        off = "`subconscious setup --provider none` switches the model off"
         print(
             screen.wrapped(f"Subconscious uses {provider} from now on. `subconscious status` shows its state; {off}.")
         )
@@ -195,5 +195,5 @@ def _write(values: dict[str, str]) -> None:
 def _unchanged(remedy: str, code: int = 0) -> int:
     if remedy:
         raise RequestError("no model was named", remedy)
-    print("Nothing was changed: " + ("see above." if code else "everything works without a model."))
+    print("Nothing was changed: " + ("the reason is above." if code else "everything works without a model."))
     return code

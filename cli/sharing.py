@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 600.0
 REQUEST_BYTES, MOST_ROWS = 4 << 20, 200
-"""The size and the number of rows of a request, at most; the daemon compares each version with the stored ones."""
+"""The most bytes and rows of a request; the daemon compares each version with the stored versions."""
 ATTEMPTS = 4
 """Attempts of a sync, which starts again if another sync was faster."""
 SHOWN = 10
@@ -34,7 +34,7 @@ MEANINGS = {
     "waits": "to review: subconscious review",
     "unconfirmed": "unconfirmed, since you trust the author: subconscious review --status unconfirmed",
     "quarantined": "in quarantine: subconscious review --status quarantined",
-    "archived": "archived by a teammate, and active here",
+    "archived": "archived by a teammate, but still active here",
     "refused": "refused",
     "discarded": "left out",
 }
@@ -64,21 +64,21 @@ class Done:
 
 
 def share(options: Namespace) -> int:
-    """Choose memories to share, or list what is shared."""
+    """Share memories; without arguments, list the shared memories."""
     return _choose("share", options)
 
 
 def unshare(options: Namespace) -> int:
     """Stop sharing memories."""
     if not options.ids and not options.rule:
-        raise RequestError("no memories are named", "subconscious unshare ID, or --rule NAME")
+        raise RequestError("no memories are named", "run `subconscious unshare ID`, or add --rule NAME")
     return _choose("unshare", options)
 
 
 def _how_exchanged(team: str) -> str:
     if not team:
         return "To exchange them: subconscious sync"
-    return f"They go to {screen.line(team)} of the team's store by themselves; now: subconscious team sync"
+    return f"They are sent to {screen.line(team)} in the team's store soon. To send them now: subconscious team sync"
 
 
 def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
@@ -103,7 +103,7 @@ def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
 
 
 def trust(options: Namespace) -> int:
-    """Trust an author, or list those that are trusted."""
+    """Trust an author; without arguments, list the trusted authors."""
     if options.author:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]
@@ -116,7 +116,7 @@ def trust(options: Namespace) -> int:
 
 
 def sync(options: Namespace) -> int:
-    """Write what is shared, exchange it with a remote, and take in what teammates shared."""
+    """Write the shared memories to Git, exchange them with a remote, and import what teammates shared."""
     if options.install_hook or options.remove_hook:
         return sync_hook.change(options)
     if options.hook:
@@ -161,7 +161,7 @@ def _summary(done: Done) -> str:
 
 
 def _exchange(refs: Refs, done: Done, uids: Sequence[str], *, preview: bool) -> tuple[dict[str, Entry], set[str]]:
-    """Merge the states of this repository and the remote and write it to both; return it, and the commits read."""
+    """Merge the shared data of this repository and its remote, and write it to both; return it and the commits read."""
     for _ in range(ATTEMPTS):
         before = refs.tips()
         remote = _fetched(refs, done, before)
@@ -288,7 +288,7 @@ def _print_received(rows: Sequence[ReceivedVersion]) -> None:
 
 
 def _print_versions(rows: Sequence[ReceivedVersion]) -> None:
-    """Print versions with the reasons why they may be poisoned, those first."""
+    """Print versions; those that may be poisoned come first, with the reasons."""
     ranked = sorted(rows, key=lambda row: "suspicion" not in row)
     for row in ranked[:SHOWN]:
         print(screen.wrapped(screen.line(_about(row)), 2))

@@ -31,7 +31,7 @@ NAMES = {
 """The name of each status, in the order in which a capture can have them."""
 
 LEGEND = (
-    "worth: the confidence that the gate uses instead of the stated one. Old decisions count less, and so do captures"
+    "worth: the confidence that is used instead of the stated one. Old decisions count less, and so do captures"
     " that were given to sessions without objection."
 )
 
@@ -113,7 +113,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _reviews(reviews: ReviewCounts) -> str:
     if reviews["accepted"] is None:
-        return f"none decided yet (aim: {reviews['aim']:.0%} accepted)"
+        return f"you have decided on none yet (aim: {reviews['aim']:.0%} accepted)"
     edited = f", {reviews['edited']} of the approved in your words" if reviews["edited"] else ""
     counts = {name: reviews[name] for name in ("approved", "rejected", "expired")}
     return f"{reviews['accepted']:.0%} accepted (aim: {reviews['aim']:.0%}): {_counted(counts)}{edited}"

@@ -94,11 +94,11 @@ def accept(_: Namespace) -> None:
 
 def _pause() -> list[str]:
     paused = os.environ.get("SUBCONSCIOUS_OFF", "") not in ("", "0")
-    return ["SUBCONSCIOUS_OFF is set: sessions from this terminal are not watched."] if paused else []
+    return ["SUBCONSCIOUS_OFF is set: sessions that start in this terminal are not recorded."] if paused else []
 
 
 def _main_rows(answer: StatusResult) -> list[tuple[str, object]]:
-    """Return the rows about this project, and those that need a decision."""
+    """Return the rows about this project, and the rows about what needs a decision of the user."""
     project, memories = answer["project"], answer["memories"]
     return [
         ("project", f"{project['name']} ({project['root']})" if project else ""),
@@ -138,7 +138,9 @@ def _missing_project(one: LostProject) -> str:
     """Return a line about a project whose folder is missing, with the command that takes over its memories."""
     root = screen.line(one["root"])
     known = screen.counted(one["memories"], "memory", "memories")
-    return f"{known} of {root}, which no longer exists. If this folder is it: subconscious attach {shlex.quote(root)}"
+    return (
+        f"{known} of {root}, which no longer exists. If it is this folder now: subconscious attach {shlex.quote(root)}"
+    )
 
 
 def attach(options: Namespace) -> None:
@@ -180,7 +182,7 @@ def _unconfirmed(memories: MemoryCounts) -> str:
 
 
 def _unread(left: Refining | None) -> str:
-    """Return how much a model has still to read, and why that waits; "" for nothing."""
+    """Return how much of the sessions a model has yet to read, and why it waits; "" if there is nothing to read."""
     if left is None:
         return ""
     looks = left.get("looks")  # an older daemon does not send it

@@ -26,11 +26,11 @@ SILENT = {
     "SSH_ASKPASS": "false",
     "SSH_ASKPASS_REQUIRE": "force",
 }
-"""Variables that keep Git and ssh from asking for a password in the middle of a push. Agents and helpers work."""
+"""Variables that keep Git and ssh from asking for a password during a push; ssh agents and helpers still work."""
 
 
 def change(options: Namespace) -> int:
-    """Add our lines to the hooks of this repository, or take them out, after showing what will be written."""
+    """Add `subconscious sync` to the Git hooks of this repository, or remove it, after showing what will be written."""
     require_person("change Git hooks")
     with open_refs(here()) as refs:
         remote = options.remote or "origin"
@@ -39,7 +39,11 @@ def change(options: Namespace) -> int:
         changes = installation(refs, home(), remote) if options.install_hook else removal(refs)
     changes = [one for one in changes if one.before != one.after]
     if not changes:
-        print("The hooks have our lines already." if options.install_hook else "The hooks have no lines of ours.")
+        print(
+            "The hooks run `subconscious sync` already."
+            if options.install_hook
+            else "No hook runs `subconscious sync`."
+        )
         return 0
     for one in changes:
         print_change(one.path, one.before, one.after)

@@ -1,4 +1,4 @@
-"""A team's store: ``subconscious team``."""
+"""``subconscious team``: exchanges memories with a team through a PostgreSQL database, the team's store."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ OUTCOMES = {
 
 
 def status(options: Namespace) -> int:
-    """Show how this project is joined, what waits to be sent, and who is in it."""
+    """Show which of the team's projects this project is connected with, what waits to be sent, and the members."""
     found = ask("team", PATIENCE, cwd=here(), check=True)
     _show(found, options)
     return 1 if found["trouble"] else 0
 
 
 def join(options: Namespace) -> int:
-    """Join this project to one of the team's store; with an address, configure that first."""
+    """Connect this project with a project in the team's store; if an address is given, configure it first."""
     require_person("join a team's store")
     if options.store and not _configure(options):
         return 1
@@ -53,9 +53,9 @@ def join(options: Namespace) -> int:
         print(f"Joined {screen.line(found['name'])} as {screen.line(found['person'])} ({found['role']}).")
         print(
             f"{screen.counted(shared, 'memory', 'memories')} that this project shares "
-            f"{'is' if shared == 1 else 'are'} sent now. `subconscious share` lists and adds."
+            f"{'is' if shared == 1 else 'are'} sent now. To list them: subconscious share"
         )
-        print("What others share comes as unconfirmed; not so for all: subconscious trust --remove team:*")
+        print("What others share arrives as unconfirmed. To review it first: subconscious trust --remove team:*")
         return 0
     screen.as_json(found)
     return 0
@@ -74,13 +74,16 @@ def _configure(options: Namespace) -> bool:
 
 
 def leave(options: Namespace) -> int:
-    """End the exchange of this project."""
+    """Stop exchanging this project's memories."""
     require_person("leave a team's store")
     found = ask("team_leave", cwd=here(), origin="user")
     if options.json:
         screen.as_json(found)
     else:
-        print("This project exchanges nothing more. What was shared stays on the server: unshare or purge it before.")
+        print(
+            "This project no longer exchanges memories. What it shared is still on the server. To remove that,"
+            " join again, unshare or purge it, and run `subconscious team sync` before you leave."
+        )
     return 0
 
 
@@ -101,7 +104,11 @@ def sync(options: Namespace) -> int:
         if counted[became]:
             print(f"{screen.counted(counted[became], 'version')} {meaning}")
     if done["broken"]:
-        print(screen.paint(f"{screen.counted(done['broken'], 'row')} of the server left out: not valid", "yellow"))
+        print(
+            screen.paint(
+                f"{screen.counted(done['broken'], 'row')} of the server left out, since they are not valid", "yellow"
+            )
+        )
     return 0
 
 
@@ -121,7 +128,7 @@ def member(options: Namespace) -> int:
     if options.person:
         require_person("change who is in a team")
         if not options.role:
-            raise RequestError("say which role", "reader, author, maintainer or none")
+            raise RequestError("no role was given", "add one: reader, author, maintainer or none")
     found = ask("team_member", PATIENCE, cwd=here(), person=options.person or None, role=options.role, origin="user")
     if options.json:
         screen.as_json(found)
@@ -155,13 +162,13 @@ def _show(found: TeamResult, options: Namespace) -> None:
     screen.fields(
         (
             ("store", screen.line(found["store"])),
-            ("project", screen.line(found["name"]) or "not joined: subconscious team join NAME"),
+            ("project", screen.line(found["name"]) or "none yet; to connect with one: subconscious team join NAME"),
             ("you", screen.line(f"{found['person']}, {found['role']}") if found["person"] else ""),
             ("last exchange", synced if found["name"] else ""),
             ("to send", str(found["waiting"]) if found["name"] else ""),
-            ("of others, here", str(found["received"]) if found["name"] else ""),
+            ("received", str(found["received"]) if found["name"] else ""),
             ("members", screen.line(", ".join(f"{one['person']} ({one['role']})" for one in found["members"]))),
-            ("projects there", "" if found["name"] else screen.line(", ".join(found["projects"]))),
+            ("projects in it", "" if found["name"] else screen.line(", ".join(found["projects"]))),
         )
     )
     for one in found["refused"]:

@@ -94,7 +94,9 @@ def backup(options: Namespace) -> None:
     if options.json:
         screen.as_json(made)
     else:
-        print(f"Kept: {screen.line(made['copy'])} ({screen.counted(len(made['copies']), 'copy', 'copies')} in all).")
+        print(
+            f"Copied to {screen.line(made['copy'])} ({screen.counted(len(made['copies']), 'copy', 'copies')} in all)."
+        )
 
 
 def restore(options: Namespace) -> None:
@@ -122,28 +124,29 @@ def restore(options: Namespace) -> None:
     print(f"{copy.name} is the database now: {screen.counted(health.memories, 'memory', 'memories')}.")
     if kept:
         print(screen.wrapped(f"The replaced database is kept. To return to it: subconscious restore {kept.name}"))
-    print("Sessions that go on are read again from their transcripts.")
+    print("Sessions that are still running are read again from their transcripts.")
 
 
 def _loss_warning(loss: restoring.Loss) -> str:
     """Return a warning about changes that the copy lacks; "" if it has all of them."""
     if not loss.known:
-        return "The database that is there can't be read: what was stored after the copy was made is not in the copy."
+        return "The present database can't be read. What was stored after the copy was made is not in the copy."
     if not loss.events:
         return ""
     memories = screen.counted(loss.memories, "memory", "memories")
-    return f"Not in the copy: {screen.counted(loss.events, 'change')} made since, {memories} among them."
+    return f"Not in the copy: {screen.counted(loss.events, 'change')} made after it, {memories} among them."
 
 
 def _start_empty(options: Namespace) -> None:
     """Start with an empty database; the old one is kept."""
     if options.file is not None:
         raise RequestError(
-            "a copy and --fresh exclude each other", "use `subconscious restore COPY` or `subconscious restore --fresh`"
+            "a copy and --fresh can't be used together",
+            "use `subconscious restore COPY` or `subconscious restore --fresh`",
         )
     require_person("start with an empty database")
     _stop_daemon()
-    require_yes(options, "Begin with an empty database? What is there now is kept.")
+    require_yes(options, "Start with an empty database? The present database is kept.")
     moved = restoring.start_empty(home())
     if options.json:
         screen.as_json({"moved": [str(path) for path in moved]})
@@ -178,4 +181,4 @@ def _stop_daemon() -> None:
     with suppress(AbsentError):
         call(home(), "stop", timeout=5.0)
     if not await_end(home(), STOP_SECONDS):
-        raise DaemonError("the daemon does not stop", "subconscious daemon stop --force; then try again")
+        raise DaemonError("the daemon does not stop", "run `subconscious daemon stop --force`, then try again")

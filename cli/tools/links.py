@@ -24,7 +24,7 @@ MAX_EVIDENCE_LENGTH = 200
 def linked_memories(
     answer: Answer | GraphResult, layer: Layer, daemon: DaemonClient, tier: TierName = "minimal"
 ) -> LinkedMemories:
-    """Return the links between memories of this project, and these memories, as far as the layer has room.
+    """Return links between memories of this project, and these memories, as many as the layer's token limit allows.
 
     Archived memories are returned without their text, since they may have been withdrawn.
     """

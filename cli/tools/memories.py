@@ -79,7 +79,7 @@ def show(arguments: One, daemon: DaemonClient) -> Detail:
 
 
 def _own(number: int, daemon: DaemonClient) -> ShowResult:
-    """Return the daemon's answer on a memory. Raises RequestError for archived ones and those of other projects."""
+    """Return the daemon's answer about a memory. Raises RequestError if it is archived or of another project."""
     answer = daemon.ask("show", id=number)
     if not is_own(answer["memory"], daemon):
         raise RequestError(f"memory {number} belongs to another project", SEARCH_HINT)

@@ -56,7 +56,7 @@ class MemoryResult(Result):
 
 
 class Notes(MemoryResult):
-    """A page of memories; ``next`` is the offset of the next page. ``again`` names memories returned before."""
+    """A page of memories. ``next`` is the offset of the next page, ``again`` the ids of memories returned before."""
 
     next: int = 0
     total: int = 0

@@ -78,7 +78,7 @@ class Daemon:
         return False
 
     def report_given(self, ids: list[int], tool: str) -> None:
-        """Report to the session's ledger which memories it is about to get; clients without sessions have none."""
+        """Report to the daemon which memories the session is about to get; without a session's id, do nothing."""
         if ids and self.session:
             self.ask("given", session_id=self.session, ids=ids, reason=tool)
 
@@ -138,7 +138,7 @@ def _asked(tool: Tool, arguments: Query, answer: Notes) -> tuple[str, str]:
 
 
 def _again(answer: Notes) -> Notes:
-    """Return the ids of an answer's memories in place of an answer that the session has already."""
+    """Return only the ids of an answer's memories, for an answer that the session got a moment ago."""
     ids = ", ".join(str(note.id) for note in answer.memories)
     words = f"the same answer as a moment ago: {ids}; memory_get reads them"
     return Notes(memories=[], next=answer.next, total=answer.total, again=words)

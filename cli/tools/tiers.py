@@ -18,7 +18,7 @@ TOKENS: Mapping[TierName, int] = {"minimal": 100, "compact": 200, "standard": 40
 """Tokens per memory; the tier ``full`` has no limit."""
 
 FRAME = 400
-"""Characters of an answer's frame."""
+"""Characters that are reserved for the frame around an answer."""
 
 MAX_NAMED = 3
 """Memories named by marks of one kind; the tools on links return all."""

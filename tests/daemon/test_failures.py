@@ -465,7 +465,7 @@ def test_a_trouble_lasts_while_any_command_of_it_fails(running: Home, project: P
 
 def test_people_are_told_that_nobody_said_it(running: Home, project: Path) -> None:
     learned(running, project, *TROUBLE)
-    assert speaker_of(observed(running)[0]) == "nobody: observed in tool calls"
+    assert speaker_of(observed(running)[0]) == "nobody: it was observed in tool calls"
 
 
 def test_a_rolled_back_session_does_not_count(running: Home, project: Path) -> None:

@@ -112,10 +112,10 @@ def test_memories_of_another_tool_wait_for_review(
     file.write_text(json.dumps({"results": memories}))
     assert main(["import", "--from", "mem0", str(file), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["notes"]
-    assert [(row["state"], row["reason"]) for row in rows] == [("new", ""), ("refused", "it says nothing")]
+    assert [(row["state"], row["reason"]) for row in rows] == [("new", ""), ("refused", "it has no text")]
     shown = run(running, project, "import", "--from", "mem0", str(file), answers="y")
     assert "vouch" not in shown
-    assert "mem0 memory 2: it says nothing" in shown
+    assert "mem0 memory 2: it has no text" in shown
     (capture,) = wire.call(running, "captures", {"status": "review"})["captures"]
     assert (capture["content"], capture["kind"], capture["origin"]) == (
         "Prefers tabs over spaces",

@@ -79,7 +79,7 @@ def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> N
     assert (providers(stopped), set_of(stopped)["cost_per_day"]) == (["openai", "ollama"], 3)
     assert "cost_per_day = 300.0 is not in force" in warned(stopped)
     found = {one.name: one for one in examine({"SUBCONSCIOUS_HOME": str(stopped.root)}) if not one.ok}
-    assert "not in force until you approve them: cost_per_day, provider_fallback" in found["settings"].detail
+    assert "not applied until you approve them: cost_per_day, provider_fallback" in found["settings"].detail
     changed = terminal.ask(stopped, "accept_settings")["result"]["changed"]
     assert changed == {"cost_per_day": [3, 300], "provider_fallback": [["ollama"], ["anthropic"]]}
     assert (providers(stopped), warned(stopped)) == (["openai", "anthropic"], "")

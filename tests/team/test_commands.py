@@ -72,13 +72,13 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     assert "ben author" in ann("team", "member", "ben", "author")
     assert "Joined shop as ben (author)." in ben("team", "join", "shop", "--store", ben.store, "--yes")
     ann("remember", "Deploys happen on Mondays at nine.")
-    assert "They go to shop of the team's store by themselves" in ann("share", "2")
+    assert "They are sent to shop in the team's store" in ann("share", "2")
     ann("team", "sync")
     state = ann("team")
     assert "you ann, maintainer" in state
     assert "to send 0" in state
     ben("team", "sync")
-    assert "of others, here 2" in ben("team")
+    assert "received 2" in ben("team")
     assert "by ann" in ben("search", "how are amounts kept?")
     ann("team", "confirm", "1")
     ann("team", "sync")
@@ -87,7 +87,7 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     ann("unshare", "2")
     ann("team", "sync")
     said = ann("purge", "1", "--yes")
-    assert "1 of them is shared on the team's server. The server erases the text with the next exchange" in said
+    assert "1 of these memories is shared on the team's server. The server erases their text when you next run" in said
     ann("team", "sync")
     ((left,),) = server.sql("SELECT string_agg(v::text, ' ') FROM subconscious.versions AS v")
     assert "cents" not in left

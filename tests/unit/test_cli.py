@@ -266,7 +266,7 @@ def test_explain_tells_what_was_seen_and_what_became_of_it(
         "You: We decided to keep all amounts in integer cents",
         'decision, says "we decided" (confidence 0.94) stored as memory 12',
         'preference, says "always"; lowered: it is a question, it is hedged (confidence 0.50) discarded: confidence',
-        "40 sentences of Claude's were no candidates. To show them: --all",
+        "40 sentences of Claude's were no candidates for a memory. To show: --all",
     ):
         assert words in told
 
@@ -348,7 +348,7 @@ def test_the_model_cannot_decide(
     code, _, err = run(capsys, "review", decision, "7")
     assert code == 1
     assert "only a person" in err
-    assert "outside of it" in err
+    assert "in a terminal that no coding agent started" in err
     assert daemon.requests == []
 
 
@@ -385,9 +385,9 @@ def test_nothing_is_purged_without_a_clear_yes(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("purge 12", "The server erases the text with the next exchange: subconscious team sync"),
-        ("purge --project", "The server erases the text with the next exchange: subconscious team sync"),
-        ("purge --all", "so they stay there. To erase them there, too, answer no, and run this first"),
+        ("purge 12", "The server erases their text when you next run: subconscious team sync"),
+        ("purge --project", "The server erases their text when you next run: subconscious team sync"),
+        ("purge --all", "so they stay there. To erase them there, too, answer no, and first run this"),
     ],
 )
 def test_a_purge_says_what_becomes_of_copies_on_a_team_s_server(
@@ -401,8 +401,8 @@ def test_a_purge_says_what_becomes_of_copies_on_a_team_s_server(
     monkeypatch.setattr(sys, "stdin", io.StringIO("no\n"))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     _, out, _ = run(capsys, *command.split())
-    assert f"2 of them are shared on the team's server. {said}" in " ".join(out.split()).replace(
-        "This store forgets which ones, ", ""
+    assert f"2 of these memories are shared on the team's server. {said}" in " ".join(out.split()).replace(
+        "After the purge, this machine no longer knows which ones, ", ""
     )
 
 
@@ -448,7 +448,7 @@ def test_why_surfaced_says_that_a_session_got_nothing(daemon: StubDaemon, capsys
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": []}
     assert run(capsys, "why-surfaced", "nobody") == (
         0,
-        "Session nobody got no memory. If several ids begin like this, type more of it.\n"
+        "Session nobody got no memory. If several ids begin like this, type more characters.\n"
         "  to list sessions: subconscious sessions\n",
         "",
     )
@@ -694,7 +694,7 @@ def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[st
     assert "80% accepted (aim: 70%)" in out
     assert re.search(r"decision +20 +2", out)
     daemon.answers["stats"] = STATS | {"reviews": STATS["reviews"] | {"accepted": None}}
-    assert "none decided yet" in run(capsys, "stats")[1]
+    assert "you have decided on none yet" in run(capsys, "stats")[1]
 
 
 def test_stats_tell_what_models_cost(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ def test_new_notes_that_are_not_shown_are_announced(
 
 def test_export_has_no_json_to_watch(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["export", "--watch", "--format", "json", "--out", str(tmp_path / "out")]) == 1
-    assert "takes no JSON" in capsys.readouterr().err
+    assert "works with Markdown notes only" in capsys.readouterr().err
     assert daemon.requests == []
 
 

@@ -167,7 +167,7 @@ def test_what_the_model_links_is_its_own(model: StubDaemon, capsys: pytest.Captu
     args = model.requests[-1].args
     assert (args["source"], args["type"], args["target"], args["reason"]) == (12, "SUPERSEDES", 7, "newer")
     assert (args["origin"], args["session_id"]) == ("assistant", "944588c1")
-    assert "Is proposed, as link 42" in out
+    assert "Proposed, as link 42" in out
 
 
 def test_links_read_from_their_memory(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,7 +226,7 @@ def test_empty_screens_say_something(daemon: StubDaemon, capsys: pytest.CaptureF
     assert "No links wait" in run(capsys, "links")[1]
     assert "Memory 12 has no such links" in run(capsys, "links", "12")[1]
     assert "No contradictions" in run(capsys, "conflicts")[1]
-    assert "No memory here answers that" in run(capsys, "why", "so")[1]
+    assert "No memory of this project answers that" in run(capsys, "why", "so")[1]
     daemon.answers["graph"] = ANSWERS["graph"] | {"tree": [], "left_out": 0}
     assert "it has no links" in run(capsys, "graph", "12")[1]
     bare = {"memory": EXPLAINED | {"rationale": ""}, "chains": [], "cut": False}

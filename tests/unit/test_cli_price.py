@@ -55,7 +55,7 @@ def test_what_a_model_would_cost_is_shown_and_none_is_asked(
     shown = " ".join(capsys.readouterr().out.split())
     assert "costs nothing" in shown
     assert "3 sessions, 1235k tokens in 40 calls" in shown
-    assert "anthropic m-1 $1.50, $0.75 in its batches (within a day); at most $4.00" in shown
+    assert "anthropic m-1 $1.50, $0.75 as a batch (answered within a day); at most $4.00" in shown
     assert "openai m-2 less than $0.01" in shown
     assert "ollama m-3 $0, it runs on your machine (not set up)" in shown
     assert "claude_code m-4 price unknown (not set up)" in shown

@@ -38,7 +38,7 @@ SAID = {
     ("maintenance", "log"): ("nightly, 2.0 s", "cut short in stats", "copy memory-1.db"),
     ("maintenance", "run", "weekly"): ("nightly, 2.0 s",),
     ("maintenance", "repeats"): ("Cents are stored.", "into 7: We store cents."),
-    ("backup",): ("Kept: memory-1.db (1 copy in all).",),
+    ("backup",): ("Copied to memory-1.db (1 copy in all).",),
 }
 
 

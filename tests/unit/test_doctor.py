@@ -96,7 +96,7 @@ def test_a_model_is_tried_through_the_daemon(home: Home) -> None:
     assert "E050" not in found.detail
     assert found.remedy == "make a new key"
     with StubDaemon(home, _answering(breaker="open")):
-        assert "failed too often" in faults(home)["model"].detail
+        assert "paused after repeated failures" in faults(home)["model"].detail
     with StubDaemon(home, _answering(state="reached")):
         assert "cost_per_day" in faults(home)["spend"].remedy
 
@@ -112,7 +112,7 @@ def test_the_doctor_says_where_a_key_comes_from(home: Home, monkeypatch: pytest.
     asked = [request.args for request in daemon.requests if request.cmd == "provider"]
     assert asked == [{"check": True, "session_id": "s"}]
     with StubDaemon(home, _answering(key="", sessions_with_own_key=2)):
-        assert "only sessions bring keys in their environment (2)" in findings(home)["model"]
+        assert "only sessions have a key in their environment (2)" in findings(home)["model"]
     error = {"at": 0, "code": "E050", "message": "the key is refused", "remedy": "make a new key"}
     with StubDaemon(home, _answering(reachable=False, own_keys=[{"refused": True, "error": error}])):
         assert "with the key of a session's environment: the key is refused" in faults(home)["model"].detail
@@ -123,7 +123,7 @@ def test_a_model_that_is_set_but_can_not_be_tried(home: Home) -> None:
     (home.root / "config.toml").chmod(0o600)
     assert faults(home) == {}
     with StubDaemon(home):
-        assert "could not be tried" in faults(home)["model"].detail
+        assert "could not be checked" in faults(home)["model"].detail
 
 
 def test_a_key_that_others_may_read(home: Home) -> None:
@@ -218,7 +218,7 @@ def test_many_files_open_to_others_are_one_fault(home: Home) -> None:
         (home.spool / f"{number}.entry").touch()
         (home.spool / f"{number}.entry").chmod(0o644)
     found = faults(home)["permissions"]
-    assert "and 2 more are open" in found.detail
+    assert "and 2 more are accessible" in found.detail
     assert subprocess.run(found.remedy, shell=True, check=True).returncode == 0
     assert "permissions" not in faults(home)
 
@@ -226,14 +226,14 @@ def test_many_files_open_to_others_are_one_fault(home: Home) -> None:
 def test_a_folder_that_is_a_link(home: Home, tmp_path: Path) -> None:
     home.log.rmdir()
     home.log.symlink_to(tmp_path)
-    assert "is a link" in faults(home)["permissions"].detail
+    assert "is a symbolic link" in faults(home)["permissions"].detail
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 def test_a_file_of_somebody_else(home: Home) -> None:
     os.chown(home.database, 65534, 65534)
     found = faults(home)["permissions"]
-    assert "not yours" in found.detail
+    assert "not owned by you" in found.detail
     subprocess.run(found.remedy.removeprefix("sudo "), shell=True, check=True)
     assert "permissions" not in faults(home)
 
@@ -475,9 +475,9 @@ def _capture_finding(home: Home) -> Finding:
         ({"worth": 0.6}, "", "calibration: your decisions have lowered 10 statements"),
         ({}, "auto_threshold = 0.97\n", "auto_threshold = 0.97"),
         ({"level": "medium"}, "", "the poisoning check flagged 10"),
-        ({"stated": 0.72, "worth": 0.72}, "", "0.72 at most"),
+        ({"stated": 0.72, "worth": 0.72}, "", "the highest confidence is 0.72"),
         ({"origin": "tool", "stated": 0.98, "worth": 0.98}, "", "none of them was in your own words"),
-        ({}, "", "10 statements of yours were sure enough"),
+        ({}, "", "10 of your statements reached the threshold"),
     ],
 )
 async def test_stopped_automatic_capture_is_reported_with_the_reason(

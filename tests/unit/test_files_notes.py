@@ -130,7 +130,7 @@ def test_there_is_no_link_to_a_note_that_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("---\nid: 1\n", "no end"),
+        ("---\nid: 1\n", "no closing line"),
         ("---\na: &x 1\nb: *x\n---\nx", "line 2"),
         ("---\na: !!python/object x\n---\nx", "line 2"),
         ("---\na:\n  b: 1\n---\nx", "line 3"),
@@ -139,7 +139,7 @@ def test_there_is_no_link_to_a_note_that_is_not_there() -> None:
         ("---\na: 1\na: 2\n---\nx", "twice"),
         ("---\na: |\n  text\n---\nx", "line 2"),
         ("---\n" + "a: 1\n" * 3000 + "---\nx", "more than"),
-        ("# \n\n", "says nothing"),
+        ("# \n\n", "has no text"),
         ("x\n<!-- subconscious {\"version\": 1", "cut off"),
         ("x\n<!-- subconscious {} -->\n", "version"),
         ("x\n<!-- subconscious {\"version\": 2} -->\n", "version 2"),

@@ -71,7 +71,7 @@ def test_claude_mem(claude_mem: Path) -> None:
     assert first.statement == "Cents\nAmounts are integers.\n- No floats"
     assert first.claims == {"kind": "decision", "tags": ["money"], "said": MARCH}
     assert "claude-mem observation 2" not in found
-    assert found["claude-mem observation 3"].problem == "it says nothing"
+    assert found["claude-mem observation 3"].problem == "it has no text"
     assert found["claude-mem observation 4"].claims["kind"] == "progress"
     assert found["claude-mem summary 1"].statement == "The cache is per process."
     assert found["claude-mem observation 5"].statement == "In a worktree"
@@ -101,7 +101,7 @@ def test_a_database_that_is_hostile_or_none_gets_one_line(claude_mem: Path, tmp_
     fifo = tmp_path / "fifo.db"
     os.mkfifo(fifo)
     problems = {path.stem: [item.problem for item in read_claude_mem(path, "")] for path in (views, cut, text, fifo)}
-    assert problems["views"] == ["it lacks the tables of claude-mem"]
+    assert problems["views"] == ["it is not a database of claude-mem: its tables are missing"]
     assert len(problems["cut"]) == 1
     assert "damaged" in problems["cut"][0]
     assert problems["text"] == ["it is not an SQLite database"]
@@ -130,7 +130,7 @@ def test_mem0(tmp_path: Path, wrap: str) -> None:
     assert (first.name, first.statement) == ("mem0 memory 6f1c", "Prefers tabs")
     assert first.claims == {"kind": "preference", "tags": ["style"], "said": MARCH}
     assert second.claims == {"kind": "learning", "tags": []}
-    assert (empty.problem, broken.problem) == ("it says nothing", "it is not a memory")
+    assert (empty.problem, broken.problem) == ("it has no text", "it is not a memory")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[", "5", '{"results": 5}', "[" * 100_000, "\udcff"])
@@ -222,5 +222,5 @@ def test_claudes_own_notes(tmp_path: Path) -> None:
     found = by_name(list(read_claude_notes(tmp_path, "")))
     assert found["feedback_tests.md"].statement == "Run the tests first, always."
     assert found["feedback_tests.md"].claims == {"kind": "preference", "tags": ["feedback"], "said": MARCH}
-    assert "half written" in found["half.md"].problem
+    assert "the file may be incomplete" in found["half.md"].problem
     assert all(item.claims["kind"] in KINDS for item in found.values() if not item.problem)
