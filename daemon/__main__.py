@@ -27,7 +27,7 @@ from .lock import Lock, become_daemon
 LOG_BYTES = 2 * 2**20
 
 LEAVING_SECONDS = 10.0
-"""Seconds that the process gets to end, once everything is closed."""
+"""Seconds that the process may take to end after everything is closed."""
 
 OPEN_FILES = 4096
 """The most files that the daemon opens, connections included."""
@@ -40,7 +40,7 @@ def main() -> int:
         return 2
     home = find_home()
     if home is None:
-        print("there is no place for the state folder; set SUBCONSCIOUS_HOME", file=sys.stderr)  # noqa: T201
+        print("no state folder was found; set SUBCONSCIOUS_HOME to the path of one", file=sys.stderr)  # noqa: T201
         return 1
     os.umask(0o077)
     try:
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _widen() -> None:
-    """Raise the limit of open files as far as the system allows: connections must not use up what the store needs."""
+    """Raise the limit of open files as far as the system allows, so that connections leave enough for the database."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -134,14 +134,16 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
 
 def _leave_soon() -> None:
-    """End the process if that takes long: all is written, and a task or thread of a library must not keep it alive."""
+    """End the process if it does not end by itself within ``LEAVING_SECONDS``; by now everything is written."""
     timer = threading.Timer(LEAVING_SECONDS, _abandon)
     timer.daemon = True
     timer.start()
 
 
 def _abandon() -> None:
-    logging.getLogger("subconscious.daemon").warning("a task or a thread does not end: it is left behind")
+    logging.getLogger("subconscious.daemon").warning(
+        "a task or a thread did not end in time: the process exits without waiting for it"
+    )
     os._exit(1)
 
 

@@ -42,7 +42,9 @@ def _unreadable_settings(home: Home) -> list[str]:
     try:
         load_settings(home.root)
     except SettingsError as error:
-        return [f"config.toml is not in force: {error.message}. To fix it, {error.remedy}"]
+        return [
+            f"config.toml is not in force, the settings from before are: {error.message}. To fix it, {error.remedy}"
+        ]
     return []
 
 
@@ -91,7 +93,7 @@ class DaemonControl(Handler):
         }
 
     async def _lost(self, project: Project) -> list[wire.LostProject]:
-        """Return the projects that this folder may have been before it was renamed."""
+        """Return projects with a missing folder that may have been renamed to the folder of this project."""
         found = await projects.lost(self.app.database, project)
         return [{"root": one.project.root, "memories": one.memories} for one in found[:3]]
 
@@ -120,7 +122,7 @@ class DaemonControl(Handler):
         }
 
     def _channel(self, state: wire.ChannelState, session_id: str) -> wire.Provider:
-        """Return the state of a provider, the source of its key, and the state of keys that sessions brought."""
+        """Return the state of a provider, the source of its key, and the state of keys from sessions' environments."""
         app, provider = self.app, state["name"]
         own = {one: app.llm.accounts_of([one]) for one in app.sessions.keys.sessions}
         mine = [one for one, accounts in own.items() if any(account.name == provider for account in accounts)]
@@ -135,11 +137,16 @@ class DaemonControl(Handler):
         buried = (await jobs.counts(self.app.database))["buried"]
         damaged = self.app.damage.message(self.app.home.database)
         found = [damaged] if damaged else []
-        found += [f"{buried} jobs failed for good: `subconscious doctor` shows why"] if buried else []
+        found += [f"{buried} jobs failed and are not retried: `subconscious doctor` shows why"] if buried else []
         trouble = self.app.disk.trouble
-        found += [f"nothing can be written ({trouble}): `df -h {self.app.home.root}`"] if trouble else []
+        found += (
+            [f"nothing can be stored ({trouble}): check the disk with `df -h {self.app.home.root}`"] if trouble else []
+        )
         wanted = self.app.config.refused()
-        found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
+        found += [
+            f"{name} = {value} is not applied yet: to approve it, run `subconscious accept-settings`"
+            for name, value in wanted.items()
+        ]
         found += [self.app.embedding.error] if self.app.embedding.error else []
         found += await asyncio.to_thread(_unreadable_settings, self.app.home)
         return found + await self._of_providers()
@@ -157,7 +164,7 @@ class DaemonControl(Handler):
         return found
 
     async def cmd_accept_settings(self, args: Args) -> wire.ChangedSettings:
-        """Apply the guarded settings of config.toml and of the daemon's environment: a person accepts them."""
+        """Apply the guarded settings of config.toml and of the daemon's environment, which a person has approved."""
         wanted = load_settings(self.app.home.root)
         values = await accept(self.app.database, wanted, args.reason, self.app.config.accepted)
         self.app.settings = wanted

@@ -65,7 +65,7 @@ HANDLERS: tuple[type[Handler], ...] = (
 
 
 class Commands:
-    """Runs requests with the handler that has their command."""
+    """Runs each request with the handler of its command."""
 
     def __init__(self, app: App, spool: Spool) -> None:
         self._pages = Pages(app, self.run_for_person)
@@ -86,7 +86,7 @@ class Commands:
         return await _run(handler, request.cmd, await _verified(handler, request.cmd, args, caller))
 
     async def run_for_person(self, cmd: str, args: dict[str, Any]) -> dict[str, Any]:
-        """Run a request of the page. A person opened it, and the page itself examines who uses it (page/guard.py)."""
+        """Run a request of the page, as a person's: the page itself checks who uses it (page/guard.py)."""
         handler, parsed = self._parsed(cmd, args)
         return await _run(handler, cmd, parsed.model_copy(update={"origin": Origin.USER}))
 
@@ -128,7 +128,7 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {handler.decides_on}, and {doubt}",
+            f"only a person decides on {handler.decides_on}, but {doubt}",
             f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
@@ -138,7 +138,7 @@ def _where(handler: Handler) -> str:
     """Return where a person can run the rejected command."""
     outside = "in a terminal that you opened before Claude Code (over ssh: ssh -t)"
     if isinstance(handler, Deciding):
-        return f"`subconscious review` {outside}, or type /subconscious:review in it"
+        return f"`subconscious review` {outside}, or type /subconscious:review in Claude Code"
     if isinstance(handler, Correcting):
-        return f"it {outside}, or propose what holds instead, to be reviewed: subconscious remember TEXT"
+        return f"it {outside}, or propose the correct statement for review: subconscious remember TEXT"
     return f"it {outside}"

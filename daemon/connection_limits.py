@@ -1,7 +1,7 @@
-"""Limits on connections: no number, size or slowness of callers may block the others.
+"""Limits on connections, so that many, large or slow requests of some callers don't block the others.
 
-A hook sends its request at once and is gone within milliseconds. So a new caller displaces the one that has been silent
-the longest, and long requests and commands wait for one of a limited number of slots.
+A hook sends its request at once and disconnects within milliseconds. So a new caller displaces the caller that has been
+silent the longest, and long requests and commands wait for one of a limited number of slots.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SHORT_BYTES = 64 * 2**10
 """The largest request, in bytes, that needs no slot."""
 
 MOST_LONG = 4
-"""The most longer requests in memory at once."""
+"""The most requests above ``SHORT_BYTES`` that are in memory at once."""
 
 MOST_BRIEF = 8
-"""The most ordinary commands that run at once: many of them must leave room for the hooks."""
+"""The most short commands that run at once, so that hooks still get an answer."""
 
 MOST_LENGTHY = 2
 LENGTHY_COMMANDS = frozenset({"capture", "explain", "import_file", "import_plan"})
@@ -33,7 +33,7 @@ LENGTHY_COMMANDS = frozenset({"capture", "explain", "import_file", "import_plan"
 
 MOST_WAITING = 16
 WAITING_COMMANDS = frozenset({"drain"})
-"""Commands that only wait for something. More than ``MOST_WAITING`` are rejected, because they could wait for ever."""
+"""Commands that only wait. More than ``MOST_WAITING`` of them are rejected, because they could wait for ever."""
 
 Connection = asyncio.Task[None]
 
@@ -77,7 +77,7 @@ class ConnectionLimits:
 
     @asynccontextmanager
     async def buffer_slot(self, size: int) -> AsyncIterator[None]:
-        """Hold a slot while a request of this size is in memory; short ones need none."""
+        """Occupy a slot while a request of ``size`` bytes is in memory; a short request needs none."""
         if size <= SHORT_BYTES:
             yield
             return
@@ -86,7 +86,7 @@ class ConnectionLimits:
 
     @asynccontextmanager
     async def command_slot(self, cmd: str) -> AsyncIterator[None]:
-        """Hold a slot while a command runs. Raises DaemonError if too many callers are waiting."""
+        """Occupy a slot while a command runs. Raises DaemonError if too many callers are waiting."""
         if cmd in WAITING_COMMANDS and self._waiting.locked():
             raise DaemonError("too many requests are waiting already", "retry later")
         slots = self._lengthy if cmd in LENGTHY_COMMANDS else self._waiting if cmd in WAITING_COMMANDS else self._brief

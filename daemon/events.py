@@ -20,14 +20,14 @@ from subconscious.surfacing import rendered_starts
 from subconscious.system.projects import identify
 
 WRITING_SECONDS = 1.0
-"""The most seconds that the client may take to write a turn into the transcript after its Stop hook. It writes ten
-times a second."""
+"""The most seconds to wait until the client has written a turn into the transcript after its Stop hook. The client
+writes ten times a second."""
 
 LOOK_SECONDS = 0.1
-"""Pause between two looks at a transcript that lacks the end of a turn."""
+"""Seconds between two reads of a transcript that lacks the end of a turn."""
 
 CALM_LOOK = 20.0
-"""The most seconds that looking up a project's history may take when no request waits for it."""
+"""The most seconds to look up a project's Git history when no request waits for it."""
 
 
 async def session_started(work: Work) -> None:
@@ -47,7 +47,7 @@ async def session_started(work: Work) -> None:
 
 
 async def start_printed(work: Work) -> None:
-    """The hook printed the rendered start context itself: record that in the ledger."""
+    """The hook printed the rendered start context itself: record which memories the session got."""
     project = await work.app.project_of(work.entry.folder)
     # First a late answer is taken back, because the hook printed the rendered context instead.
     async with work.app.signals.answering[work.entry.payload.session_id], work.commit() as tx:
@@ -57,7 +57,7 @@ async def start_printed(work: Work) -> None:
 async def prompt_submitted(work: Work) -> None:
     """User prompt: run a slash command whose hook timed out, and read the end of the previous turn.
 
-    After Esc, for example, no other event reports that end.
+    No other event reports the end of a turn that the user ended with Esc.
     """
     project = await _stored_project(work)
     await commands.run_missed(work.app, work.entry, project)
@@ -75,7 +75,7 @@ async def file_touched(work: Work) -> None:
 
 
 async def turn_ended(work: Work) -> None:
-    """End of a turn, or compaction: read the transcript, and judge the memories that were given."""
+    """End of a turn, or compaction: read the transcript, and judge whether the session used its memories."""
     project = await _stored_project(work)
     ctx, payload = work.app.recall_context(work.entry.options), work.entry.payload
     failure = await _learn_turn(work, _source(work, project))
@@ -132,7 +132,7 @@ async def _stored_project(work: Work) -> Project:
 async def _learn_turn(work: Work, source: Source) -> UnreadableTranscriptError | None:
     """Learn from a turn that has just ended.
 
-    Its hook may be faster than the client's next write. Without another look, nothing of the turn would be read until
+    The hook may run before the client writes the turn. Without a second read, nothing of the turn would be read until
     the next prompt, and a model that reads after every turn would be one turn late.
     """
     failure = await _learn(work, source)

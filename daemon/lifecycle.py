@@ -59,25 +59,25 @@ Part = Callable[[], Coroutine[Any, Any, None]]
 """Starts one of the daemon's loops."""
 
 LEAVING_SECONDS = 20.0
-"""Seconds that running jobs get when the daemon stops."""
+"""Seconds that running jobs may take to finish when the daemon stops."""
 
 CLOSING_SECONDS = 5.0
-"""Seconds that providers get to close their connections and child processes."""
+"""Seconds that providers may take to close their connections and child processes."""
 
 DISK_SECONDS = 5.0
-"""Pause before a loop restarts that a full disk has interrupted."""
+"""Seconds until a loop that a full disk has interrupted restarts."""
 
 CANCEL_SECONDS = 5.0
-"""Pause before tasks that still run are cancelled again; a rollback in progress needs less."""
+"""Seconds until tasks that still run are cancelled again; a rollback in progress needs less."""
 
 CHECK_SECONDS = 5.0
-"""Pause between two checks whether to exit."""
+"""Seconds between two checks whether to exit."""
 
 
 async def run(home: Home, settings: Settings, lock: Lock, *, handle_signals: bool = True) -> None:
-    """Run the daemon until it is stopped, idle for long, or without its lock.
+    """Run the daemon until it is stopped, has long been idle, or has lost its lock.
 
-    The socket is removed before the database is closed, so that a hook that comes meanwhile starts the next daemon,
+    The socket is removed before the database is closed, so that a hook that runs in between starts the next daemon,
     which waits for the lock. The lock is released last.
     """
     async with opened(home, settings) as app:
@@ -104,12 +104,12 @@ async def _write_unwritten(spool: Spool) -> None:
     try:
         await spool.write_out()
     except OSError as error:
-        log.error("%d entries are lost because they can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
+        log.error("%d entries are lost, not writable: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager
 async def opened(home: Home, settings: Settings) -> AsyncIterator[App]:
-    """Open the store and the objects that all parts share; close them at the end."""
+    """Open the database and the objects that all parts of the daemon share; close them at the end."""
     database = await open_database(home.database)
     try:
         await migrate(database)
@@ -144,7 +144,7 @@ async def opened(home: Home, settings: Settings) -> AsyncIterator[App]:
 
 
 async def _save_findings(app: App) -> None:
-    """Store the findings of the redaction since the last upkeep round."""
+    """Store the redactions that were made since the last upkeep round."""
     try:
         await record_findings(app.database, app.settings.redaction_log)
     except sqlite3.Error as error:
@@ -264,7 +264,7 @@ async def _completed(app: App, part: Part) -> bool:
         # SQLite and the file system report a full disk with several error types; all other errors are raised again.
         if not app.disk.note(error):
             raise
-        log.error("a part of the daemon pauses: %s", error)  # noqa: TRY400 - a full disk, again and again
+        log.error("a part of the daemon pauses and retries: %s", error)  # noqa: TRY400 - a full disk, again and again
         return False
     return True
 
@@ -277,7 +277,7 @@ async def _stop_when_idle(
     schedule: Schedule,
     is_effective: Callable[[], bool],
 ) -> None:
-    """Stop when idle, after upkeep that is due, or at once when the daemon can't be reached any more."""
+    """Stop when the daemon is idle and no upkeep is due, or at once when it can't be reached any more."""
     while not app.signals.stopping.is_set():
         with suppress(TimeoutError):
             await asyncio.wait_for(app.signals.stopping.wait(), min(CHECK_SECONDS, app.settings.idle_exit_minutes * 60))

@@ -1,7 +1,7 @@
 """One daemon per state folder.
 
-Only the lock on ``run/daemon.lock`` decides which process is the daemon: no pid file, no port. It ends with the
-process, however that ends. The file is never deleted, because a lock on a deleted file excludes nobody.
+Only the lock on ``run/daemon.lock`` decides which process is the daemon: no pid file, no port. The system releases it
+when the process ends. The file is never deleted, because a lock on a deleted file excludes nobody.
 
 Light to import: of twenty daemons that twenty sessions start at once, nineteen get no further than here.
 """
@@ -18,10 +18,10 @@ from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home
 
 HANDOVER_SECONDS = 30.0
-"""Seconds that an older daemon gets to finish its jobs after it was asked to yield."""
+"""Seconds that an older daemon may take to finish its jobs after it was asked to stop for a newer one."""
 
 SETTLING_SECONDS = 15.0
-"""Seconds that a process holding the lock without listening gets: it is starting or stopping, on a busy machine."""
+"""Seconds to wait for a process that has the lock but does not listen: it is starting or stopping."""
 
 
 class Lock:
@@ -53,7 +53,7 @@ class Lock:
 
 
 def become_daemon(home: Home) -> Lock | None:
-    """Take the lock, displacing a daemon that is strictly older; return None if the running one continues."""
+    """Take the lock, after asking an older daemon to stop; return None if a daemon at least as new is running."""
     lock = Lock(home.lock)
     deadline = monotonic() + SETTLING_SECONDS
     asked = False

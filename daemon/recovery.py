@@ -25,17 +25,17 @@ from .spool import Spool
 log = logging.getLogger("subconscious.daemon")
 
 RETRY_SECONDS = 5.0
-"""Pause between two checks whether the disk can be written again."""
+"""Seconds between two checks whether the disk can be written again."""
 
 HOOKS = "hooks"
 """The subject id of losses by hooks, which dropped entries while no daemon could start."""
 
 PROBE_BYTES = 1 << 20
-"""Free space that is required: less would be used up by the first transcript that is read."""
+"""Bytes of free space that are required: less would be used up by the first transcript that is read."""
 
 
 async def run(app: App, spool: Spool) -> None:
-    """Wait for a full disk, then for its end, until cancelled."""
+    """Wait until the disk is full, then until it has space again, and catch up; repeat until cancelled."""
     await record_drops_of_hooks(app)
     while True:
         await app.disk.failed.wait()
@@ -54,14 +54,16 @@ async def recovered(app: App, spool: Spool) -> bool:
             await losses.record_full_disk(tx, reason)
             if lost:
                 await losses.record_dropped(
-                    tx, "memory", f"{lost} entries, as the disk was full and memory for them used up"
+                    tx,
+                    "memory",
+                    f"{lost} entries of hooks: the disk was full, and so was the memory that is reserved for them",
                 )
     except (OSError, sqlite3.Error, SubconsciousError) as error:
         log.info("the disk can't be written yet: %s", error)
         return False
     spool.lost -= lost
     app.disk.forget()
-    log.info("the disk can be written again (it could not: %s)", reason)
+    log.info("the disk can be written again (the error was: %s)", reason)
     return True
 
 
@@ -77,8 +79,8 @@ def _probe(home: Home) -> None:
 async def read_new_lines(app: App) -> int:
     """Read every transcript that has grown since it was read; return how many belong to open sessions.
 
-    Their hooks may have sent nothing, with no daemon and no space to write. What was added to an ended session is read
-    like the weekly job does: anybody may have written it, so it waits for review.
+    The hooks of these sessions may have sent nothing while there was no daemon and no space. What was added to an ended
+    session is read as the weekly job reads it: anybody may have written it, so it waits for review.
     """
     read = {path: place.position for path, place in (await sessions.positions(app.database)).items()}
     grown = 0
@@ -127,7 +129,11 @@ def _dropped_by_hooks(home: Home) -> str:
     except OSError:
         return ""
     counts = list(_counts(text))
-    return f"{sum(counts)} entries while no daemon could start ({len(counts)} times)" if counts else ""
+    return (
+        f"{sum(counts)} entries of hooks that were dropped while no daemon could start ({len(counts)} times)"
+        if counts
+        else ""
+    )
 
 
 def _counts(text: str) -> Iterator[int]:

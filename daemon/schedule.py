@@ -40,11 +40,11 @@ DATED_AT_ONCE = 20
 DATING_PAUSE = 0.1
 """Seconds between two batches of memories that are searched for dates."""
 LONGEST_DATING = 20.0
-"""Seconds after which the other upkeep gets its turn; the next round continues."""
+"""Seconds after which the search for dates stops, so that other upkeep can run; the next round continues."""
 
 
 class Schedule:
-    """Closes inactive sessions, expires captures that nobody decided on, keeps queue and spool small."""
+    """Closes inactive sessions, expires captures that nobody decided on, and limits the queue and the spool."""
 
     def __init__(self, app: App, spool: Spool) -> None:
         self._app = app
@@ -135,19 +135,19 @@ class Schedule:
         await poisoning_recheck.ask_again(self._app)
 
     async def forget_done(self) -> None:
-        """Delete old records of finished jobs; not while an entry is left, which may belong to one of them."""
+        """Delete old records of finished jobs, unless the spool has entries, which may belong to one of these jobs."""
         if await asyncio.to_thread(entry_names, self._app.home.spool):
             return
         async with self._app.database.write() as tx:
             await jobs.delete_done(tx, time() - DONE_JOBS_DAYS * DAY)
 
     async def redact(self) -> None:
-        """Store new findings; scan data that was stored under other rules."""
+        """Store new redactions; scan data that was stored under older redaction rules."""
         await record_findings(self._app.database, self._app.settings.redaction_log)
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Make unconfirmed memories of the waiting captures of ended sessions, including those of older versions."""
+        """Store the waiting captures of ended sessions as unconfirmed memories, also those of older versions."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

@@ -34,16 +34,16 @@ from .spool import Spool
 log = logging.getLogger("subconscious.daemon")
 
 ENTRY_LIMIT = 2 * 2**20
-"""The largest entry that a hook may ask about, in bytes; hooks send at most 1 MB."""
+"""The largest entry that a hook may send, in bytes; hooks send at most 1 MB."""
 
 REQUEST_SECONDS = 10.0
-"""Seconds that a caller has to send its request."""
+"""Seconds within which a caller must send its request."""
 
 CONFIRMATION_SECONDS = 2.0
 """Seconds within which a hook confirms that it received its answer. Its own deadline is shorter."""
 
 FAREWELL_SECONDS = 2.0
-"""Seconds that running requests get when the daemon stops."""
+"""Seconds that running requests may take to finish when the daemon stops."""
 
 BACKLOG = 512
 """Connections that may wait: twenty sessions that start at once must not be rejected."""
@@ -71,7 +71,7 @@ class Server:
         """Stop listening.
 
         The path is removed first: callers that come now find no daemon rather than one that doesn't answer. If somebody
-        has deleted our socket, the one at the path belongs to another daemon, and is left.
+        has deleted our socket, the socket at the path belongs to another daemon, and is not removed.
         """
         if self.reachable:
             self._app.home.socket.unlink(missing_ok=True)
@@ -149,7 +149,7 @@ class Server:
             return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
 
     async def _answer_hook(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer a hook with what it should print.
+        """Answer a hook with the text that it should print.
 
         An entry that can't be parsed gets no answer: it is in the spool anyway.
         """
@@ -176,7 +176,7 @@ class Server:
                 await record_prompt(self._app, entry)
 
     async def _receive(self, name: str, length: int, reader: asyncio.StreamReader, *, unspooled: bool) -> Entry:
-        """Read an entry that a hook sends; keep it if the hook could not write it to the spool."""
+        """Read an entry that a hook sends; store it if the hook could not write it to the spool."""
         if not 0 < length <= ENTRY_LIMIT:
             raise ValueError("the entry is empty or too large")
         async with self._limits.buffer_slot(length):
@@ -291,7 +291,7 @@ def bind(home: Home) -> socket.socket:
     home.make()  # raises if the folder is not ours alone
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(path.lstat().st_mode) or path.lstat().st_uid != os.getuid():
-            raise SubconsciousError(f"{path} exists and is not our socket", f"move {path} away")
+            raise SubconsciousError(f"{path} exists, but is not the daemon's socket", f"move {path} away")
         path.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # The folder is 0700 already; the mask also covers the moment between bind and chmod.

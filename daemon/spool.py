@@ -36,11 +36,11 @@ BATCH = 200
 MOST_UNWRITTEN = 32 * 2**20
 """Bytes of entries that are held in memory while the disk is full: some thousand events."""
 PAUSE_SECONDS = 0.02
-"""Seconds without a new entry after which the entries are processed."""
+"""Seconds to wait for further entries before the entries are processed."""
 CLEANED_AT_ONCE = 4096
 """The largest broken entry, in bytes, that is redacted during the sweep; larger ones are redacted in the background."""
 MOST_NAMED = 20
-"""Entries per batch whose reason is logged separately; the queue stores every reason."""
+"""The most broken entries per batch that are logged one by one; the queue stores the reason of every entry."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 DRAFT_NAME = re.compile(rf"\.({ENTRY_NAME.pattern})(?:-[0-9a-f]{{8}})?\.tmp")
 """An entry that is being written, by a hook or by ``replace_file``."""
@@ -67,9 +67,9 @@ class Spool:
         self._half_written: dict[str, int] = {}
 
     async def note_unheard(self) -> None:
-        """Record the entries that were spooled while no daemon listened, so that nothing could verify their hooks.
+        """Record which entries were written while no daemon listened that could have verified their hooks.
 
-        An entry that has a job was found by an earlier daemon, which could have verified its hook.
+        An entry with a job is not recorded: an earlier daemon found it, and could have verified its hook.
         """
         async with self._sweeping:  # a sweep meanwhile would take these entries for later ones
             names = await asyncio.to_thread(entry_names, self._folder)
@@ -123,7 +123,7 @@ class Spool:
         self._known.update(names)
 
     async def _record_early(self, found: Iterable[Entry | str]) -> None:
-        """Record early prompts, before any job reads a transcript."""
+        """Record prompts whose job has not run yet, before any job reads a transcript."""
         for one in found:
             if isinstance(one, Entry):
                 await record_early_prompt(self._app, one)
@@ -136,7 +136,7 @@ class Spool:
             self._mark_stuck(name, error)
 
     async def bury(self, name: str) -> None:
-        """Set an entry aside, redacted: a later version may be able to process it."""
+        """Redact an entry and move it to the folder of broken entries: a later version may be able to process it."""
         await self._set_aside_all([name])
 
     async def waiting(self) -> int:
@@ -160,7 +160,7 @@ class Spool:
             self._to_set_aside.pop(name)
 
     def _set_aside_if_small(self, name: str) -> bool:
-        """Set an entry aside if that is quick; return whether it was done."""
+        """Set an entry aside if it is small; return whether it was set aside."""
         with contextlib.suppress(OSError):
             if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
@@ -205,7 +205,7 @@ class Spool:
         while sum(map(len, self._unwritten.values())) > MOST_UNWRITTEN:
             del self._unwritten[min(self._unwritten)]
             self.lost += 1
-            log.error("the disk and the memory for unwritten entries are full: the oldest entry is dropped")
+            log.error("the disk is full, and so is the memory for unwritten entries: the oldest entry is lost")
         with contextlib.suppress(OSError):
             await self.write_out()
 
@@ -302,7 +302,7 @@ class Spool:
         return len(over) + len(aside)
 
     async def adopt_half_written(self) -> int:
-        """Adopt unfinished files of hooks that were killed; return how many there were.
+        """Add unfinished files of killed hooks to the spool or set them aside; return how many there were.
 
         A file that did not change since the last check has no writer any more, even if the clock is wrong. A hook that
         was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins
@@ -317,7 +317,7 @@ class Spool:
         return len(left)
 
     def _adopt(self, draft: str) -> None:
-        """Add a complete entry to the spool; set anything else aside, which is read no more than a broken entry."""
+        """Add a complete entry to the spool; set an incomplete one aside like a broken entry."""
         path, name = self.path(draft), _entry_of(draft)
         if not isinstance(_try_read(path), Entry):
             self._set_aside(path, name)
@@ -331,13 +331,13 @@ class Spool:
 
 
 def _entry_of(draft: str) -> str:
-    """Return the name of the entry that a draft was to become, "" if it is no draft."""
+    """Return the name of the entry that a hook was writing to a draft file; "" if the file is no draft."""
     found = DRAFT_NAME.fullmatch(draft)
     return found[1] if found else ""
 
 
 def _free(folder: Path, name: str) -> Path:
-    """Return an unused path in a folder: an entry set aside earlier under the same name is kept as well."""
+    """Return an unused path in a folder, so that an entry set aside earlier under the same name is not replaced."""
     names = chain([name], (f"{number}.{name}" for number in count(1)))
     return next(folder / free for free in names if is_missing(folder / free))
 

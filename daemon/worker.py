@@ -24,10 +24,10 @@ from .spool import Spool
 log = logging.getLogger("subconscious.daemon")
 
 LONGEST_PAUSE = 300.0
-"""The most seconds between two attempts."""
+"""The most seconds between two attempts of a job."""
 
 LEASE_MARGIN = 5.0
-"""Seconds by which a lease outlasts the timeout of a job."""
+"""Seconds that the lease of a job lasts beyond the timeout of the job."""
 
 DATABASE_PAUSE = 5.0
 """Seconds to wait when the database can't be used at all."""
@@ -102,7 +102,7 @@ class Workers:
             async with asyncio.timeout(self._app.settings.job_timeout_seconds):
                 await self._run(job)
         except (FileNotFoundError, BrokenEntryError) as error:
-            await self._bury(job, f"its entry is gone or broken: {error}")
+            await self._bury(job, f"the entry of the job is missing or broken: {error}")
         except UnreadableTranscriptError as error:
             await self._bury(job, error.message)
         except Exception as error:
@@ -117,7 +117,7 @@ class Workers:
         await EVENTS[job.event](Work(self._app, job, entry))
 
     async def _fail(self, job: Job, error: Exception) -> None:
-        """Retry a job later, or bury it. Failures that are not its fault (a full disk, for example) never bury it."""
+        """Retry a job later, or bury it (no more retries); a failure such as a full disk never buries a job."""
         reason = describe_error(error)
         not_its_fault = self._app.disk.note(error) or isinstance(error, sqlite3.OperationalError)
         if job.attempts >= self._app.settings.job_attempts and not not_its_fault:
@@ -133,7 +133,7 @@ class Workers:
             await asyncio.sleep(min(pause, DATABASE_PAUSE))
 
     async def _bury(self, job: Job, reason: str) -> None:
-        log.error("job %s (%s) buried: %s", job.name, job.event, reason)
+        log.error("job %s (%s) failed and is not retried: %s", job.name, job.event, reason)
         async with self._app.database.write() as tx:
             await jobs.bury(tx, job.name, job.event, reason, time())
         await self._spool.bury(job.name)
