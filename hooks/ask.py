@@ -1,4 +1,4 @@
-"""The hook that asks: writes its entry to the spool, then waits briefly for the daemon's answer (docs/protocol.md).
+"""The ``ask`` hook: writes its entry to the spool, then waits briefly for the daemon's answer (docs/protocol.md).
 
 The entry is in the spool before the question is sent, so a missed deadline loses an answer, never an event. stdout gets
 the daemon's whole answer or nothing.
@@ -54,7 +54,7 @@ def connect(home: str, until: float) -> "socket.socket":
 
 
 def _is_ours(link: "socket.socket") -> bool:
-    """Whether the listener runs as this user; where the system can't report that, the folder's mode has to suffice."""
+    """Whether the listener runs as this user; True where the system can't report it: the folder's mode protects us."""
     if sys.platform != "linux":
         return True
     credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
@@ -106,7 +106,7 @@ def refused_just_now(home: str) -> bool:
 
 
 def _wake() -> None:
-    """Start the wake hook in a new session, away from our stdout: the client waits until that is closed."""
+    """Start the wake hook in a new session without our stdout: the client waits until our stdout is closed."""
     if os.fork():
         return
     try:
@@ -123,7 +123,7 @@ def _wake() -> None:
 def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
     """Ask the daemon about an entry; return None if none runs, and start one for the next event.
 
-    An entry that is not ``spooled`` could not be written: the daemon keeps it.
+    An entry that is not ``spooled`` could not be written to the spool: the daemon stores it.
     """
     deadline = DEADLINES.get(event, OTHER_DEADLINE)
     if event == "UserPromptSubmit" and TYPED in entry:
@@ -148,7 +148,7 @@ def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True)
 
 
 def _confirm(link: "socket.socket") -> None:
-    """Tell the daemon that its answer came in time: one in our buffer when the deadline passes is never printed."""
+    """Confirm to the daemon that its answer came in time: an answer that comes after the deadline is never printed."""
     try:
         link.send(b".")
     except OSError:
@@ -176,7 +176,7 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
 def _secrets() -> bytes:
     """Return the plugin's sensitive options and this session's keys, for the daemon's socket only, never for the spool.
 
-    The daemon ignores names that are no keys of its settings. Reads bytes, because decoding a large environment takes
+    The daemon ignores names that are no settings for keys. Reads bytes, because decoding a large environment takes
     noticeable time.
     """
     pairs = []
@@ -190,7 +190,7 @@ def _secrets() -> bytes:
 
 
 def _worth_asking(home: str, event: str, payload: bytes) -> bool:
-    """Whether the daemon may have an answer: it has none about a file that no memory names."""
+    """Whether the daemon may have an answer: it has none about the use of a file that no memory is bound to."""
     if event != "PostToolUse":
         return True
     from hooks import known_files

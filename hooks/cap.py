@@ -17,9 +17,9 @@ PATIENCE_SECONDS = 600.0
 def hold_cap_if_stuck(home: str) -> int:
     """Drop the oldest entries beyond the cap unless a daemon processes the spool; return how many were dropped.
 
-    The wake hook has just started a daemon, which must get the chance to read the entries. So nothing is dropped before
-    the spool was found over its cap twice, ten minutes apart, without having shrunk. The time is the monotonic clock's:
-    it is the same in all processes, and restarts with the machine, which only starts another ten minutes.
+    The wake hook has just started a daemon, which needs time to read the entries. So nothing is dropped until the spool
+    was found over its cap twice, ten minutes apart, without having shrunk. The times are those of the monotonic clock,
+    which all processes share; after a restart of the machine, the ten minutes begin again.
     """
     mark = os.path.join(home, "run", "spool-over")
     size, now = sum(length for _, length in _entries(home)), time.monotonic()
@@ -47,7 +47,7 @@ def hold_cap(home: str) -> int:
 
 
 def _note(home: str, line: str) -> None:
-    """Record a loss for `doctor`; if the note's path is no regular file, nothing is recorded."""
+    """Record dropped entries for `doctor`; do nothing if the path of the record is no regular file."""
     try:
         note = append(os.path.join(home, "run", "spool-full"))
     except OSError:

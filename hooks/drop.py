@@ -1,4 +1,4 @@
-"""The hook that writes the client's stdin to an entry of the spool (docs/protocol.md).
+"""The ``drop`` hook: writes its stdin, an event of the client, to an entry of the spool (docs/protocol.md).
 
 The payload is never parsed, and nothing is imported that Python has not loaded anyway: annotations are strings because
 even ``__future__`` is one more file to read.
@@ -27,7 +27,7 @@ LONGEST_VARIABLE = 200
 
 
 def find_home() -> "str | None":
-    """Return the state folder, by the rules of the library's find_home; None if there is no usable one."""
+    """Return the state folder, as ``find_home`` of the library finds it; None if there is no usable folder."""
     chosen = os.environ.get("SUBCONSCIOUS_HOME", "")
     if chosen:
         return chosen if chosen.startswith("/") and _usable(chosen) else None
@@ -75,7 +75,7 @@ def header(event: str, now: int) -> bytes:
 
 
 def _options() -> str:
-    """Return the plugin's options, then the settings from this session's variables, by the variables' names.
+    """Return the header's lines with the plugin's options, then those with this session's SUBCONSCIOUS_* variables.
 
     The spool is on disk: variables that may contain a key are left out.
     """
@@ -110,7 +110,7 @@ def read_payload() -> bytes:
 
 
 def compose(event: str, payload: bytes, more: bytes = b"") -> "tuple[str, bytes]":
-    """Build an entry, with one ``more`` option; return its name and content."""
+    """Return the name and the content of a new entry; ``more`` is one more option for its header."""
     now = time.time_ns()
     name = f"{now:020d}-{os.getpid()}-{os.urandom(4).hex()}.entry"
     first = header(event, now)

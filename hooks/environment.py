@@ -1,4 +1,4 @@
-"""The daemon's Python environment: finds the one of this plugin, checks it, and runs the daemon from it.
+"""The daemon's Python environment: finds the environment of this plugin, checks it, and runs the daemon from it.
 
 docs/protocol.md has the rules; ``hooks/maker.py`` creates environments.
 """
@@ -35,7 +35,7 @@ KEPT_TO_INSTALL = frozenset(
         *("SSL_CERT_DIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
     }
 )
-"""Sources of packages; their hashes are pinned.
+"""Variables that choose where packages come from. The hashes of the packages are pinned.
 
 Variables that name a program, or a file that may name one, are left out.
 """
@@ -51,10 +51,10 @@ SETTING_UP = (
     "`subconscious setup` in a terminal shows what one would add and cost."
 )
 NO_PYTHON = {
-    "reason": "it needs Python 3.11 or newer, and there is none on the PATH",
+    "reason": "it needs Python 3.11 or newer, but no such Python is on the PATH",
     "remedy": "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
 }
-KEPT_MEANWHILE = "Until then your sessions are recorded, and it learns from them afterwards."
+KEPT_MEANWHILE = "Until then your sessions are recorded, and Subconscious learns from them afterwards."
 BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
 """Names of programs that can be expected to create an environment."""
 
@@ -117,7 +117,7 @@ def _installed_files() -> Iterator[str]:
 
 
 def find_environment(home: str) -> str | None:
-    """Return the current environment if a newer plugin created it, else this plugin's own; None if there is none.
+    """Return the current environment if a newer plugin created it, else this plugin's; None if neither exists.
 
     A session that an older plugin serves continues for days after an upgrade: it must not downgrade the daemon.
     """
@@ -137,7 +137,7 @@ def find_environment(home: str) -> str | None:
 
 
 def is_whole(environment: str) -> bool:
-    """Whether the environment was finished, and the Python that it links to still exists."""
+    """Whether the environment is complete, and the Python that it links to still exists."""
     return os.path.exists(os.path.join(environment, ".complete")) and os.access(python_of(environment), os.X_OK)
 
 
@@ -162,7 +162,7 @@ def switch_to(home: str, environment: str) -> None:
 
 
 def start_daemon(home: str, environment: str) -> None:
-    """Start the daemon in a new session. Starting one too many is harmless: the lock admits only one."""
+    """Start the daemon in a new session. A second daemon does no harm: it exits, since the lock is taken."""
     command = [python_of(environment), "-I", "-m", "subconscious.daemon", "run"]
     _detach(command, home, "daemon.log", {**cleaned_environ(), "SUBCONSCIOUS_HOME": home})
 
@@ -203,7 +203,7 @@ def open_log(log: str, limit: float = float("inf")) -> int:
 
 
 def cleaned_environ() -> dict[str, str]:
-    """Return the environment for a process that serves every session: paths and locale, but no settings or keys.
+    """Return the variables for a process that serves every session: paths and locale, but no settings or keys.
 
     The daemon uses only the trusted part of PATH; a session's settings come with its entries.
     """
@@ -211,7 +211,7 @@ def cleaned_environ() -> dict[str, str]:
 
 
 def environ_to_install() -> dict[str, str]:
-    """Return the environment for creating an environment, which includes proxies and the sources of packages."""
+    """Return the variables for installing packages, which include proxies and the sources of packages."""
     kept = {name: value for name, value in cleaned_environ().items() if name not in CONFIGURES}
     for name, value in os.environ.items():
         if name in KEPT_TO_INSTALL or name.lower().endswith("_proxy"):
@@ -220,7 +220,7 @@ def environ_to_install() -> dict[str, str]:
 
 
 def read_failure(home: str) -> dict[str, Any] | None:
-    """Return the last failure to create this exact environment; None if there is none, or it is of another version."""
+    """Return the record of the last failure to create this plugin's environment; None if there is none."""
     try:
         failure: dict[str, Any] = json.loads(read(os.path.join(home, "env", "failure"), LARGEST_NOTE))
     except (OSError, ValueError, RecursionError):
@@ -229,7 +229,7 @@ def read_failure(home: str) -> dict[str, Any] | None:
 
 
 def must_wait(failure: dict[str, Any] | None) -> bool:
-    """Whether it is too early for another attempt."""
+    """Whether it is too early for another attempt after a failure."""
     if failure is None:
         return False
     pause = RETRY_AFTER[min(failure["attempts"], len(RETRY_AFTER)) - 1]
@@ -238,7 +238,7 @@ def must_wait(failure: dict[str, Any] | None) -> bool:
 
 
 def _show_once(home: str, text: str) -> str:
-    """Return the JSON that makes the client show ``text``, for the first session only; else ""."""
+    """Return the JSON that makes the client show ``text``; "" if an earlier session has shown it already."""
     marker = os.path.join(home, "run", "told-" + hashlib.sha256(text.encode()).hexdigest()[:8])
     os.makedirs(os.path.dirname(marker), mode=0o700, exist_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""Installs an extra into the current environment: ``start.py extras NAME``. Only people wait for it.
+"""Installs an extra into the current environment: ``start.py extras NAME``. Run by commands that a person waits for.
 
 An extra is a model's SDK, which is installed when a provider that needs it is first chosen. A failure is recorded in
 ``env/failure-NAME``, which subconscious/extras reads.
@@ -63,7 +63,7 @@ def _is_installed(environment: str, pinned: str, name: str) -> bool:
 
 
 def _uv(environment: str) -> str | None:
-    """Return the uv to install with if the environment's Python can't install packages; else None."""
+    """Return the path of uv if the environment's Python can't install packages by itself; else None."""
     probe = [python_of(environment), "-I", "-c", "import ensurepip"]
     if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
         return None
@@ -71,7 +71,7 @@ def _uv(environment: str) -> str | None:
 
 
 class _Runner:
-    """Runs the steps of an installation and logs their output. They inherit the lock, in case we are killed."""
+    """Runs the steps of an installation and logs their output. Steps inherit the lock, in case this process dies."""
 
     def __init__(self, home: str, lock: int) -> None:
         self._home = home
@@ -99,7 +99,7 @@ class _Runner:
 
 
 def _reason(output: str) -> str:
-    """Return the reason in one line: that the index can't be reached, or else the last error."""
+    """Return the reason of a failure in one line: the package index can't be reached, or the installer's last error."""
     if any(word in output.lower() for word in OFFLINE):
         return "the package index can't be reached"
     lines = [line.strip() for line in output.splitlines() if line.strip()]

@@ -1,8 +1,8 @@
 """A minimal MCP server until a tool is called: ``python3 -I -S greet.py`` initializes, lists the tools, and waits.
 
 The real server (`subconscious mcp`) takes ten times as long to start and 39 MB of memory, and on a new machine its
-environment does not exist yet; a client gives up on a slow server, and most sessions call no tool. So this one answers
-requests with known answers (tools.json), and replaces itself by the real one for any other request.
+environment does not exist yet; a client gives up on a slow server, and most sessions call no tool. So this server
+answers requests with known answers (tools.json), and replaces itself by the real server for any other request.
 """
 
 import json
@@ -21,7 +21,9 @@ LARGEST_CONFIG = 1 << 20
 NO_METHOD = -32601
 FALSE = ("0", "false", "off", "no", "n", "f")
 SETTING = re.compile(rb"^[ \t]*(mcp|off)[ \t]*=[ \t]*(true|false)[ \t]*(?:#.*)?$", re.MULTILINE)
-SETTING_UP = "Subconscious is still setting itself up (about a minute, once). Go on without it, and try again later."
+SETTING_UP = (
+    "Subconscious is still setting itself up (about a minute, once). Continue without its tools, and try again later."
+)
 
 
 class Greeter:
@@ -72,7 +74,7 @@ class Greeter:
         if message.get("method") == "tools/call" and why:
             _respond(message, result={"content": [{"type": "text", "text": why}], "isError": True})
         else:
-            _respond(message, error={"code": NO_METHOD, "message": why or "nothing is offered"})
+            _respond(message, error={"code": NO_METHOD, "message": why or "the tools are switched off"})
 
 
 def is_wanted(home: str) -> bool:
@@ -111,7 +113,7 @@ def _take_over(home: str, received: "list[bytes]") -> str:
 
 
 def _environment(home: str) -> "str | None":
-    """Return the environment to run; the current one if this plugin's own folder is gone after an update."""
+    """Return the environment to run; the current environment if an update has removed this plugin's folder."""
     try:
         from hooks.environment import find_environment
 
@@ -122,7 +124,7 @@ def _environment(home: str) -> "str | None":
 
 
 def _reason(home: str) -> str:
-    """Return why there is no environment; the hook of the session's start has begun to create one."""
+    """Return why there is no environment yet; the hook at the session's start has begun to create it."""
     try:
         from hooks.environment import read_failure
 

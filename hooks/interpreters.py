@@ -44,14 +44,14 @@ class Interpreter(NamedTuple):
 
 
 Step = Callable[..., "subprocess.CompletedProcess[str]"]
-"""Runs a command, and returns its result, also if it fails."""
+"""Runs a command and returns its result, even if the command fails."""
 
 Run = Callable[..., str]
 """Runs a command, and returns its output. Raises MakingError if it fails."""
 
 
 def choose_python(path: str, step: Step, run: Run) -> tuple[Interpreter, str | None]:
-    """Return the Python to build on, and uv if that Python can't create environments."""
+    """Return the Python for the environment, and the path of uv if this Python can't create environments."""
     probed = [_probe(candidate, step) for candidate in _candidates(path)]
     found = [python for python in probed if python and python.version >= OLDEST]
     # The pinned packages exist up to some version; a newer one is better than none.
@@ -95,7 +95,7 @@ def _no_python() -> MakingError:
 
 
 def _candidates(path: str) -> list[str]:
-    """Return Pythons on a PATH, first the running one, unless it belongs to a project."""
+    """Return the paths of Pythons on a PATH; the running Python comes first, unless it belongs to a project."""
     running = [sys.executable, os.path.realpath(sys.executable)]
     if path != os.environ.get("PATH"):
         running = [python for python in running if os.path.dirname(python) in path.split(os.pathsep)]

@@ -1,4 +1,4 @@
-"""Checks the list of file names that the daemon publishes for a file that a tool used (docs/protocol.md).
+"""Looks up a file that a tool used in the list of file names that the daemon publishes (docs/protocol.md).
 
 Imported after a tool used a file. In case of doubt a file counts as known, and the daemon is asked.
 """
@@ -28,14 +28,14 @@ def may_be_known(home: str, payload: bytes) -> bool:
 
 
 def _any_of_type(name: bytes) -> bytes:
-    """Return the line for all files of a name's type."""
+    """Return the line that stands for all files with the extension of ``name``."""
     return b"*" + os.path.splitext(name)[1]
 
 
 def _has_line(content: bytes, line: bytes) -> bool:
-    """Whether a text has a line.
+    """Whether ``content`` has ``line`` as a whole line.
 
-    Searched without its line feeds, because searching for such frequent bytes is slow.
+    The search leaves out the line feeds, because searching for such frequent bytes is slow.
     """
     at = content.find(line)
     while at >= 0:
@@ -60,7 +60,7 @@ def _published(home: str) -> bytes:
 
 
 def _paths(payload: bytes) -> "list[bytes]":
-    """Return the raw values of the payload's path keys; b"" for one that is no plain string.
+    """Return the raw values of the payload's keys for paths; b"" for a value that is no plain string.
 
     Within a JSON string a key has a backslash before its second quotation mark, so text never matches.
     """
@@ -74,7 +74,7 @@ def _paths(payload: bytes) -> "list[bytes]":
 
 
 def _name(path: bytes) -> bytes:
-    """Return the file's own name, with links resolved; b"" for one that the daemon does not publish."""
+    """Return the name of a file without its folder, with links resolved; b"" for a name that is never published."""
     if b"\\" in path or not path.startswith(b"/"):
         return b""
     name = os.path.basename(os.path.realpath(path))

@@ -41,7 +41,7 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 CODE = ("cli", "daemon", "hooks", "migrations")
 """Folders of the checkout that are inside the package in an environment, as in the wheel (pyproject.toml)."""
 NOT_SHARED = shutil.ignore_patterns(".complete", "bytecode", "subconscious")
-"""Files that one environment does not take from another: the completion mark, the compiled hooks, the code."""
+"""Files that are not copied from one environment to another: the completion mark, the compiled hooks, the code."""
 LICENCES = ("LICENSE", "NOTICE")
 TRY_OUT = "import subconscious.cli.__main__, subconscious.daemon.__main__"
 TRY_MODEL = "from subconscious.embeddings.embedder import open_embedder; open_embedder('local').embed(['a'])"
@@ -71,7 +71,7 @@ class Maker:
         self.report = report
 
     def make(self) -> str:
-        """Create the environment and make it the current one; a MakingError is recorded for the next attempt."""
+        """Create the environment, make it the current one, return its path; a failure is recorded for the next hook."""
         try:
             environment = self._make()
         except MakingError as error:
@@ -104,11 +104,11 @@ class Maker:
         return environment
 
     def _extras(self) -> set[str]:
-        """Return the extras of any finished environment: an update must not lose the SDK of the chosen provider."""
+        """Return the extras of all finished environments: an update must not lose the SDK of the chosen provider."""
         return {name for path in self._whole_ones("") for name in extras_of(path)}
 
     def _install_extras(self, environment: str, names: set[str], uv: str | None) -> None:
-        """Install the extras that were not shared. One that fails is retried when a provider needs it."""
+        """Install the extras that were not linked from another environment; a failed one is retried when needed."""
         for name in sorted(names):
             try:
                 lock = extra_lock(ROOT, name)
@@ -125,7 +125,7 @@ class Maker:
             self._run(python.path, "-I", "-m", "venv", "--without-pip", environment)
 
     def _share_packages(self, environment: str) -> bool:
-        """Link the packages of an environment with the same lock; return whether there was one.
+        """Link the packages of an environment that was made from the same lock file; return whether there is one.
 
         Installing replaces files and never writes into them, so each environment keeps its own code.
         """
@@ -149,7 +149,7 @@ class Maker:
         return sorted(whole, key=os.path.getmtime, reverse=True)
 
     def _install_code(self, environment: str) -> None:
-        """Copy the code to the wheel's path, and write its command."""
+        """Copy the code to the place where a wheel would install it, and write the ``subconscious`` command."""
         package = os.path.join(site_packages(environment), "subconscious")
         _copy(os.path.join(ROOT, "subconscious"), package)
         for name in CODE:
@@ -182,7 +182,7 @@ class Maker:
         self._sweep(environment)
 
     def _write_launcher(self) -> None:
-        """Write the command for the user's own terminal; the plugin's folder moves with updates."""
+        """Write the command for the user's own terminal, in the state folder: updates move the plugin's folder."""
         launcher = os.path.join(self.home, "bin", "subconscious")
         os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
         current = os.path.join(self.folder, "current", "bin")
@@ -273,7 +273,7 @@ def make_behind(home: str) -> None:
 
 
 def make_in_sight(home: str) -> str:
-    """Create the environment with messages for a person; wait for another process, but not for a failure's pause."""
+    """Create the environment and print messages for a person; retry a failure at once instead of after a pause."""
     os.umask(0o077)
     with locked(home, wait=True) as lock:
         environment = find_environment(home)
@@ -286,9 +286,9 @@ def make_in_sight(home: str) -> str:
 
 
 def _path_in_sight() -> str | None:
-    """Return None for the user's own PATH; within the client, return the safe PATH.
+    """Return the PATH for finding Python: None for the user's own PATH, or the safe PATH inside the client.
 
-    A session must not choose programs.
+    A session must not choose the programs that are run.
     """
     return safe_path() if any(os.environ.get(mark) for mark in MARKS) else None
 
@@ -299,7 +299,7 @@ def _print_status(text: str) -> None:
 
 @contextmanager
 def locked(home: str, wait: bool) -> Iterator[int | None]:
-    """Take the lock of the environments; None if another process has it and ``wait`` is false."""
+    """Take the lock of the environments; yield None if another process has it and ``wait`` is false."""
     for folder in ("env", "run", "log"):
         os.makedirs(os.path.join(home, folder), mode=0o700, exist_ok=True)
     lock = os.open(os.path.join(home, "env", "lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -340,7 +340,7 @@ def _link(source: str, target: str) -> str:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a folder's content without its modes: a plugin's folder may be read-only, and the copy is built in."""
+    """Copy a folder's content without its modes: a plugin's folder may be read-only, but the copy must be writable."""
     for folder, folders, files in os.walk(source):
         folders[:] = [name for name in folders if name != "__pycache__"]
         twin = os.path.join(target, os.path.relpath(folder, source))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from hooks.environment import python_of
 
 PACKAGES = ".packages"
-"""A file in an environment: the lock that its packages were installed from. With "-NAME", that of an extra."""
+"""A file in an environment: a copy of the lock file that its packages were installed from; an extra's has "-NAME"."""
 INSTALLERS = ("pip", "setuptools")
 QUIET = ("--disable-pip-version-check", "--no-input", "--quiet")
 UNUSED = (
@@ -37,7 +37,7 @@ Run = Callable[..., str]
 
 
 def extra_lock(root: str, name: str) -> str:
-    """Return the path of an extra's lock, in a checkout or an environment."""
+    """Return the path of an extra's lock file in ``root``, a checkout or an environment."""
     for folder in (root, os.path.join(root, "subconscious")):
         path = os.path.join(folder, "extras", name + ".lock")
         if os.path.exists(path):
@@ -52,9 +52,9 @@ def extras_of(environment: str) -> list[str]:
 
 
 def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = "") -> None:
-    """Install what a lock pins and record it. Safe while a daemon runs from the environment.
+    """Install the packages that a lock file pins, and record it. A daemon may run from the environment meanwhile.
 
-    An extra's lock pins the packages that it shares with the base to the same versions, so no loaded file is replaced.
+    An extra's lock file pins packages that the base needs, too, to the same versions, so no loaded file is replaced.
     """
     wanted = ["--require-hashes", "--only-binary", ":all:", "-r", lock]
     if uv:
@@ -102,7 +102,7 @@ def trim(environment: str, try_out: Callable[[], object]) -> None:
 
 
 def _unused(site: str) -> list[str]:
-    """Return the existing paths of UNUSED, none inside another."""
+    """Return the existing paths that UNUSED matches; no path is inside another."""
     found = [path for pattern in UNUSED for path in glob.glob(os.path.join(glob.escape(site), pattern), recursive=True)]
     outer: list[str] = []
     for path in sorted(found):

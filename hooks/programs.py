@@ -53,7 +53,7 @@ PLACES = (
 
 
 def safe_path() -> str:
-    """Return a PATH of existing folders that nobody else can change."""
+    """Return a PATH of existing folders that only this user and root can change."""
     return os.pathsep.join(safe_folders(os.environ.get("PATH", "")))
 
 
@@ -61,7 +61,7 @@ def safe_path() -> str:
 def safe_folders(path: str) -> tuple[str, ...]:
     """Return the trusted folders of PLACES, then those of a PATH that only root can have written.
 
-    Of this user's own folders a PATH may name any, even one that was unpacked from a download.
+    This user's own folders on the PATH are left out, since any of them may have been unpacked from a download.
     """
     known = [str(folder) for folder in _known_folders(_home()) if is_trusted(folder)]
     named = [folder for folder in path.split(os.pathsep) if os.geteuid() != 0 and is_roots(Path(folder))]

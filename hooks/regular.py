@@ -1,4 +1,4 @@
-"""Opens regular files only: a FIFO in the state folder must not block a hook, nor a device fill it."""
+"""Opens regular files only: a FIFO in the state folder must not block a hook, and a device must not fill its memory."""
 
 import os
 import stat

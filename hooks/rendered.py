@@ -1,4 +1,4 @@
-"""Prints the start context that the daemon has rendered, when no daemon answers (docs/protocol.md).
+"""Prints the start context that the daemon wrote to a file, when no daemon answers (docs/protocol.md).
 
 It is printed unchanged. Its first line lists the memories in it and goes to the spool, so that the daemon can record
 them. Imported only when needed; nothing is parsed, and the payload is only searched for a resumed session, which has
@@ -35,7 +35,7 @@ def _is_fresh(path: str) -> bool:
 
 
 def find(home: str, folder: str) -> bytes:
-    """Return the rendered start of exactly this folder; b"" if it is unknown or outdated."""
+    """Return the rendered start context for exactly this folder; b"" if there is none or it is outdated."""
     import hashlib  # takes milliseconds that no answered hook needs to spend
 
     place = os.path.join(home, "rendered")
@@ -45,7 +45,7 @@ def find(home: str, folder: str) -> bytes:
 
 
 def main(home: str, payload: bytes) -> None:
-    """Print the rendered start, with a warning if the daemon refused to start."""
+    """Print the rendered start context, with a warning if the daemon refused to start."""
     output, refusal = _start(home, payload), read(os.path.join(home, "run", "refused.json"))
     if refusal:
         output = _with_warning(output, refusal)
@@ -66,7 +66,7 @@ def _with_warning(output: bytes, refusal: bytes) -> bytes:
 
 
 def _start(home: str, payload: bytes) -> bytes:
-    """Return the rendered start, unless the session has it or disabled it; its delivery is spooled first."""
+    """Return the rendered start context, unless the session has it or disabled it; write an entry about it first."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
     wanted = chosen.lower() not in OFF

@@ -1,4 +1,4 @@
-"""Runs one hook: ``python3 -I -S start.py drop|ask|wake EVENT``. Exits 0, or fails before any effect.
+"""Runs one hook: ``python3 -I -S start.py drop|ask|wake EVENT``. Exits with 0, or fails before it has done anything.
 
 Python compiles the main script anew each time, a tenth of a hook's time; the modules that it imports are cached.
 """

@@ -1,4 +1,4 @@
-"""Runs the command for bin/subconscious: creates the environment if needed, then replaces itself by the terminal.
+"""Runs the command for bin/subconscious: creates the environment if needed, then replaces itself by the program.
 
 Usage: ``python3 -I -S -B terminal.py ARGUMENTS``. A person runs it, so it reports errors.
 """
@@ -17,7 +17,9 @@ def main(arguments: "list[str]") -> None:
     """Replace this process by the terminal program of the environment."""
     home = find_home()
     if home is None:
-        sys.exit("subconscious: no folder to keep memories in: set SUBCONSCIOUS_HOME to one that you may write to")
+        sys.exit(
+            "subconscious: there is no folder for memories: set SUBCONSCIOUS_HOME to a folder that you may write to"
+        )
     environment = find_environment(home)
     if environment is None:
         from hooks.maker import make_in_sight

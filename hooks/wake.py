@@ -1,4 +1,4 @@
-"""The hook that starts the daemon: silent and fast if one runs that is not older than this plugin.
+"""The ``wake`` hook: starts the daemon. It is silent and fast if a daemon of this version or a newer one runs.
 
 Otherwise it starts the daemon or, if the environment does not exist yet, a process that creates it; it waits for
 neither.
@@ -30,7 +30,7 @@ def version_key(version: str) -> "tuple[int, ...]":
 def main(option: str) -> None:
     """Start a daemon of this version, unless one at least as new runs.
 
-    ``--make`` instead of an event creates the environment, and waits for it; ``--quiet`` prints nothing.
+    The option ``--make`` creates the environment and waits for it; ``--quiet`` prints nothing.
     """
     home = find_home()
     if home is None:
