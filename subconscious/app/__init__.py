@@ -29,11 +29,11 @@ from subconscious.system.projects import identify
 from subconscious.wire.memories import TeamHit
 
 TeamSearch = Callable[[str, str, int], Awaitable[list[TeamHit]]]
-"""Searches a team's store for a project and a text, with a limit of hits; within a deadline, without errors."""
+"""Searches a team's store: (project's id, text, most hits) -> hits. Returns none if it fails or takes too long."""
 
 
 class Worktrees:
-    """The known state of the files and branches that memories are bound to, and the folders to examine next."""
+    """The last known state of the files and branches that memories are bound to, and the folders to examine next."""
 
     def __init__(self) -> None:
         self.known: WorktreeState = UNKNOWN
@@ -47,7 +47,7 @@ class Worktrees:
 
 
 IDENTIFY_SECONDS = 0.3
-"""Time that the lookup of a project's history may take while a request waits for it."""
+"""Seconds that the lookup of a project's Git history may take while a request waits for it."""
 
 
 class App:
@@ -85,7 +85,7 @@ class App:
 
     @property
     def settings(self) -> Settings:
-        """The settings as loaded. Guarded settings are read from ``config.current`` or a RecallContext instead."""
+        """The settings as loaded. Guarded settings are approved only in ``config.current`` and in a RecallContext."""
         return self.config.loaded
 
     @settings.setter
@@ -93,16 +93,16 @@ class App:
         self.config.loaded = loaded
 
     def on(self, database: Database) -> App:
-        """Return the app for one kind of request, which reads through ``database``, a view of the app's own."""
+        """Return this app with ``database``, a view of its own database, in its place."""
         return _View(self, database)
 
     def recall_context(
         self, options: Mapping[str, str] | None = None, *, asked: bool = False, hurried: bool = False
     ) -> RecallContext:
-        """Return the context for remembering and recalling, under the settings in force for one caller.
+        """Return the context for storing and finding memories, with the settings that are in force for one caller.
 
-        ``asked``: a person or the model searches and waits for the result, unless ``hurried``. Otherwise the query
-        consists of words of a session, which are not sent away without permission and must be embedded quickly.
+        ``asked``: a person or the model searches. Otherwise the query consists of words of a session, which are not
+        sent away without permission and must be embedded quickly. ``hurried``: a hook waits for an ``asked`` search.
         """
         embedder = self.embedding.current
         return RecallContext(
@@ -118,11 +118,11 @@ class App:
         )
 
     async def calibrate(self) -> None:
-        """Learn the calibration from the decisions on record: at the start and after every decision."""
+        """Compute the calibration of confidences from all decisions; called at the start and after every decision."""
         self.calibration = await calibrate(self.database, self.config.current)
 
     def adopt(self, options: Mapping[str, str]) -> None:
-        """Adopt the providers and keys in a session's plugin options."""
+        """Use the provider and the keys in a session's plugin options from now on."""
         if not self.config.adopt(options):
             return
         embedder_key = self.config.adopted.get("embedder_key", "")
@@ -149,7 +149,7 @@ class App:
         return {name: key for name, key in own.items() if name not in self.config.keys_in_config}
 
     def key_source(self, provider: str, session_id: str = "") -> str:
-        """Return where the key for requests of a session, or of none, comes from; "" if there is no key."""
+        """Return where the provider's key for a session (or for no session) comes from; "" if there is no key."""
         return self.config.key_source(provider, self._keys_of(session_id))
 
     def reconfigure(self) -> None:
@@ -161,7 +161,7 @@ class App:
         self._retry_requests()
 
     async def project_of(self, folder: str) -> Project:
-        """Return the project of a folder. A new one is identified in a hurry, and confirmed by a job later."""
+        """Return the project of a folder. A new project is identified within a deadline; a job checks it later."""
         known = await project_at(self.database, folder)
         if known is not None:
             return known
@@ -170,7 +170,7 @@ class App:
 
 
 class _View(App):
-    """An app with another view of the database. Everything else is the app's own, also what is assigned."""
+    """An app with another view of the database. All other attributes are read from and assigned to the app itself."""
 
     def __init__(self, app: App, database: Database) -> None:
         self.__dict__.update(_app=app, database=database)  # not by assignment, which goes to the app

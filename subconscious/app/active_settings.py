@@ -19,12 +19,12 @@ PROVIDER_OPTIONS = KEYS | {"provider"}
 """Plugin options that choose and authenticate the model. They apply to all sessions, which share one client."""
 
 OPTIONS = PROVIDER_OPTIONS | {"capture", "surface", "start_tokens"}
-"""Plugin options that are honoured beside the session's SUBCONSCIOUS_* variables. All others are ignored: any process
+"""Plugin options that are used, besides the session's SUBCONSCIOUS_* variables. Other options are ignored: any process
 can write a spool entry with options in it."""
 
 
 class ActiveSettings:
-    """The settings as loaded, and what changes them: accepted guarded values and the plugin's options."""
+    """The loaded settings, changed by the guarded values that a person accepted and by the plugin's options."""
 
     def __init__(self, home: Home, loaded: Settings, accepted: Mapping[str, Any]) -> None:
         self.home = home
@@ -43,7 +43,7 @@ class ActiveSettings:
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """Return these settings with the accepted values of guarded settings instead of unapproved ones.
 
-        The plugin's ``options`` may choose the provider as well, unless config.toml names one that is accepted.
+        The plugin's ``options`` may choose the provider, too, unless config.toml names a provider that is accepted.
         """
         values = with_tuples({name: self.accepted[name] for name in self.refused(settings)})
         chosen = (options or {}).get("provider", "")
@@ -68,12 +68,12 @@ class ActiveSettings:
         return self.in_force(self._load(self.adopted), self.adopted)
 
     def for_trial(self, provider: str) -> Settings:
-        """Return the same with another provider. Reads config.toml again: the key may have just been added."""
+        """Return the settings for a trial of ``provider``. Reads config.toml again: its key may be new."""
         _cached_settings.cache_clear()
         return self.for_providers().model_copy(update={"provider": provider, "provider_fallback": ()})
 
     def adopt(self, options: Mapping[str, str]) -> bool:
-        """Take over a session's options for providers; return whether they are new."""
+        """Use a session's options for providers from now on; return whether they differ from the options before."""
         chosen = {name: value for name, value in options.items() if name in PROVIDER_OPTIONS and value}
         changed = chosen != self.adopted
         self.adopted = chosen
@@ -103,7 +103,7 @@ class ActiveSettings:
         try:
             return _cached_settings(self.home, valid)
         except SettingsError as error:  # config.toml was broken after the daemon had started
-            log.warning("settings stay as they were: %s", error)
+            log.warning("settings can't be loaded and are left unchanged: %s", error)
             return self.loaded
 
 

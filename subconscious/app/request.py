@@ -1,4 +1,4 @@
-"""The base class of request handlers, and what several of them return."""
+"""The base class of request handlers, and functions that convert results of several handlers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from subconscious.wire.fields import fields_of
 
 
 class Handler:
-    """A group of requests, a ``cmd_*`` method each, that take ``arguments``."""
+    """A group of requests. Each ``cmd_*`` method handles one request; all take the same type of ``arguments``."""
 
     arguments: ClassVar[type[Args]] = Args
     personal: ClassVar[frozenset[str]] = frozenset()
     """Requests that only a person may make."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
-    """Requests for which a person must be at a terminal; for the others of ``personal``, a script of theirs is
+    """Requests for which a person must be at a terminal; for the others in ``personal``, a person's script is
     enough."""
     decides_on: ClassVar[str] = "what is deleted and what is exempt from redaction"
-    """The decision that is reserved to a person, for the message of a refusal."""
+    """What only a person may decide on, for the message of a refusal."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -42,7 +42,9 @@ class Handler:
         """Return the project of a request. Raises RequestError if the request names no folder."""
         project = await self.project(args)
         if project is None:
-            raise RequestError("the request does not say for which folder it is", "run it inside your project")
+            raise RequestError(
+                "the request names no folder, so its project is unknown", "run the command inside your project"
+            )
         return project
 
     async def project(self, args: Args) -> Project | None:
@@ -64,11 +66,11 @@ class Handler:
 
 
 def refuse_forgery(args: Args) -> None:
-    """Raise RequestError unless a person asks: a file could claim anybody's words."""
+    """Raise RequestError unless a person made the request: an imported file could claim anybody's words."""
     if args.origin is not Origin.USER:
         raise RequestError(
             "only a person may import, not the assistant: a file could claim anybody's words",
-            "run it in a terminal outside of Claude Code",
+            "run the command in a terminal outside of Claude Code",
         )
 
 
@@ -82,7 +84,7 @@ def checked_out(folder: str) -> str:
 
 
 def hit_results(hits: Sequence[Hit]) -> list[wire.Hit]:
-    """Return hits as a result has them."""
+    """Return hits in the format of a response."""
     return [_hit_result(hit) for hit in hits]
 
 
@@ -98,7 +100,7 @@ def _hit_result(hit: Hit) -> wire.Hit:
 
 
 async def memory_results(app: App, found: Sequence[Memory], project_id: str | None) -> list[wire.Memory]:
-    """Return memories as a result has them, with trust, promotion status and suspicion."""
+    """Return memories in the format of a response, with trust, promotion status and suspicion."""
     settings = app.recall_context().settings
     known = await reputes(app.database, found, settings, time(), project_id)
     weighed = await standings(app.database, found, settings)

@@ -19,27 +19,27 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.sessions import SuppressedMemory
 
 REMEMBERED = 10_000
-"""Verified prompts that are kept: more than a user types while one daemon runs."""
+"""The most verified prompts that are kept: more than a user types while one daemon runs."""
 
 MOST_SESSIONS = 100
-"""Sessions of which shown questions are kept."""
+"""The most sessions for which shown questions are kept."""
 
 SUPPRESSED_SESSIONS = 100
 MOST_SUPPRESSED = 50
-"""Suppressed memories that are kept for each session."""
+"""The most suppressed memories that are kept for each session."""
 
 MOST_TRANSCRIPTS = 50
 MOST_TURNS = 2000
 """Turns of one exchange that are kept, the latest."""
 
 Mark = tuple[str, str, bytes]
-"""A session, a prompt's number, and a digest of the words."""
+"""A prompt: the session's id, the prompt's id, and a digest of the prompt's words."""
 
 
 class Vouched:
     """The prompts that a hook of the user's own client sent while this daemon ran.
 
-    The stored text of a prompt is redacted, so its mark differs from that of the prompt itself.
+    The stored text of a prompt is redacted, so its digest differs from the digest of the prompt itself.
     """
 
     def __init__(self) -> None:
@@ -59,14 +59,14 @@ class Vouched:
 
     def doubt_of_decision(self, entry: Entry) -> str:
         """Return why a decision in a prompt needs a code to count as a person's; "" if it needs none."""
-        return self._deciding.get(_mark_of(entry), "no session handed it over")
+        return self._deciding.get(_mark_of(entry), "no hook of a running session sent it")
 
     def add_session(self, session_id: str, client: str = "") -> None:
         """Record that a session was verified by a hook of its client."""
         _keep(self._sessions, session_id, client or self.client_of(session_id))
 
     def client_of(self, session_id: str) -> str:
-        """Return the name of the client whose hook verified a session last; "" if there is none."""
+        """Return the name of the client that verified a session last by a hook; "" if none did."""
         return self._sessions.get(session_id, "")
 
     def knows_session(self, session_id: str) -> bool:
@@ -108,7 +108,7 @@ class Shown:
 
 
 class Questions:
-    """The sessions that were shown a question and have had no prompt since, and the prompts that were answers."""
+    """The sessions that were shown a question and have had no prompt since, and the prompts that answered one."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, Shown] = OrderedDict()
@@ -131,7 +131,7 @@ class Questions:
             self._answers.popitem(last=False)
 
     def is_answer(self, entry: Entry) -> bool:
-        """Return whether a prompt was an answer, which no transcript will contain."""
+        """Return whether a prompt answered a question. No transcript will contain such a prompt."""
         return entry.name in self._answers
 
 
@@ -164,11 +164,11 @@ class Suppressed:
 
 
 MOST_KEYED_SESSIONS = 256
-"""Sessions whose keys are kept. Beyond that the least recent one is dropped; it sends its keys again with its next
-prompt."""
+"""The most sessions for which keys are kept. The least recent session's keys are dropped; it sends them again with
+its next prompt."""
 
 SHARED = frozenset({"embedder_key"})
-"""Keys that are the same for all sessions: one embedder makes the vectors of all."""
+"""Settings with one key for all sessions: one embedder makes the vectors of all."""
 
 
 class SessionKeys:
@@ -217,10 +217,10 @@ class _Exchange:
 
 
 class RunningExchanges:
-    """The turns of the exchange in which each transcript was last read to its end.
+    """The turns of each transcript's last exchange, as far as it has been read. An exchange begins with a prompt.
 
-    A transcript is read while it grows. The last answer of a turn is often written after the hook that reports the end
-    of the turn, so it arrives in a batch of its own, without the prompt that it answers and the edits that it reports.
+    A transcript is read while it grows. The last reply of a turn is often written after the hook that reports the end
+    of the turn, so it is read in a batch of its own, without the prompt that it answers and the edits that it reports.
     """
 
     def __init__(self) -> None:
@@ -232,13 +232,13 @@ class RunningExchanges:
         return known.turns if known is not None and known.offset == offset else ()
 
     def is_answered(self, path: str) -> bool:
-        """Whether the last text that was read of a transcript is the assistant's; False if nothing was read."""
+        """Whether the last text that was read from a transcript is the assistant's; False if nothing was read."""
         known = self._running.get(path)
         last = known.turns[-1] if known is not None and known.turns else None
         return last is not None and last.role is Role.ASSISTANT and bool(last.text)
 
     def note(self, path: str, offset: int, turns: Sequence[Turn]) -> None:
-        """Store the turns of the exchange that a transcript is in, after it was read up to an offset."""
+        """Store the turns of a transcript's last exchange, after the transcript was read up to an offset."""
         self._running[path] = _Exchange(offset, tuple(turns[-MOST_TURNS:]))
         self._running.move_to_end(path)
         while len(self._running) > MOST_TRANSCRIPTS:

@@ -1,4 +1,4 @@
-"""A job with its entry."""
+"""A job of the queue, with the spool entry that it processes."""
 
 from __future__ import annotations
 

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     import subprocess
 
 LARGEST_NOTE = 1 << 16
-"""The size of the note about a refused start, at most."""
+"""The most bytes of the file that says why the daemon refused to start."""
 
 ANSWER_LIMIT = 64 * 2**20
-"""The size of an answer, at most. A larger one is a mistake or an attack, and would fill the terminal's memory."""
+"""The most bytes of a response. A larger one is a mistake or an attack, and would fill this process's memory."""
 LAST_BYTES = 64 * 2**10
 """Bytes at the end of the log in which its last line is searched."""
 REQUEST_LIMIT = 16 * 2**20
-"""The size of a JSON request, at most."""
+"""The most bytes of a JSON request."""
 START_SECONDS = 20.0
-"""Time within which a new daemon must answer."""
+"""Seconds within which a new daemon must answer."""
 HELLO_SECONDS = 2.0
-"""Time after which a running daemon that does not answer a greeting counts as wedged."""
+"""Seconds after which a daemon that does not answer a greeting counts as wedged."""
 
 KEPT_VARIABLES = re.compile(r"HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SUBCONSCIOUS_LOG")
 SETTINGS_VARIABLES = re.compile(r"SUBCONSCIOUS_\w+")
@@ -47,7 +47,7 @@ DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
 CLIENT_MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
 """Variables that Claude Code sets for commands that its model runs."""
 SESSION_MARKS = (*CLIENT_MARKS, "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR")
-"""The same, with those that it sets for hooks and MCP servers."""
+"""CLIENT_MARKS, and the variables that Claude Code sets for hooks and MCP servers."""
 
 
 class AbsentError(DaemonError):
@@ -72,7 +72,7 @@ def encode_request(cmd: str, args: Mapping[str, Any]) -> bytes:
 
 
 def decode_request(line: bytes) -> Request:
-    """Parse the line of a request. Raises RequestError if it is not one."""
+    """Return the request in a line. Raises RequestError if the line is no request."""
     request = _parse(line, RequestError)
     cmd, args = request.get("cmd"), request.get("args", {})
     if not isinstance(cmd, str) or not isinstance(args, dict):
@@ -81,7 +81,7 @@ def decode_request(line: bytes) -> Request:
 
 
 def frame(body: bytes) -> bytes:
-    """Return an answer as it is sent: its length, a line feed, its bytes."""
+    """Return a response as it is sent: its length in bytes, a line feed, its bytes."""
     return b"%d\n%b" % (len(body), body)
 
 
@@ -157,7 +157,7 @@ def _connected(home: Home, deadline: float) -> Iterator[socket.socket]:
 
 
 def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
-    """Connect; return False if the daemon's queue is full, where a Unix socket refuses instead of waiting."""
+    """Connect; return False if the daemon's queue of connections is full: a Unix socket refuses instead of waiting."""
     connection.settimeout(_left(deadline))
     try:
         if len(os.fsencode(home.socket)) <= SOCKET_PATH_LIMIT:
@@ -169,12 +169,12 @@ def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
             raise
         return False
     if not _is_ours(connection):
-        raise PermissionError("it belongs to somebody else")
+        raise PermissionError("another user's process listens there")
     return True
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether this user listens on the socket. Systems that do not report it rely on the mode of the folder."""
+    """Whether this user listens on the socket; True where the system can't report it: the folder's mode protects us."""
     if sys.platform != "linux":
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
@@ -203,7 +203,7 @@ def _read_answer(connection: socket.socket, deadline: float) -> bytes:
         raise DaemonError("the daemon's answer is invalid", "run `subconscious doctor`")
     length = int(header)
     if length > ANSWER_LIMIT:
-        raise DaemonError(f"the daemon's answer is too large ({length} bytes)", "ask for less with --limit")
+        raise DaemonError(f"the daemon's answer is too large ({length} bytes)", "request fewer results with --limit")
     body = bytearray(rest)
     while len(body) < length:
         body += _receive(connection, deadline)
@@ -222,14 +222,17 @@ def _receive(connection: socket.socket, deadline: float) -> bytes:
     connection.settimeout(_left(deadline))
     chunk = connection.recv(65536)
     if not chunk:
-        raise DaemonError("the daemon closed the connection without an answer", "see its log: daemon.log")
+        raise DaemonError(
+            "the daemon closed the connection without an answer",
+            "run `subconscious doctor`, which names the daemon's log",
+        )
     return chunk
 
 
 def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
     """Start a daemon unless one answers; return its version.
 
-    An older daemon is asked to exit first, because a user who has just upgraded wants the new one.
+    An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon.
     """
     deadline = monotonic() + timeout
     try:
@@ -243,7 +246,7 @@ def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
 
 
 def start(home: Home) -> subprocess.Popen[bytes]:
-    """Start a daemon in a session of its own, so that it outlives this terminal. If two start, one gets the lock."""
+    """Start a daemon in a session of its own, so that it outlives this terminal. If two start, one of them exits."""
     import subprocess  # loaded only to start a daemon
 
     home.make()
@@ -354,7 +357,7 @@ def _start_failure(home: Home, what: str) -> SubconsciousError:
 
 
 def write_refusal(home: Home, error: SubconsciousError) -> None:
-    """Write down why the daemon does not start, for hooks and terminals, which can't ask it."""
+    """Write into a file why the daemon does not start, for hooks and commands, which can't ask the daemon."""
     replace_file(home.refusal, json.dumps(_error_fields(error)).encode())
 
 

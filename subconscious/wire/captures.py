@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict, cast
 
 
 class Finding(TypedDict):
-    """A finding of the poisoning check: what it is, and where it stands in which part of the capture."""
+    """A finding of the poisoning check: its class, the part of the capture that it is in, and its position there."""
 
     rule: str
     threat: str
@@ -19,7 +19,7 @@ class Finding(TypedDict):
 
 
 class Capture(TypedDict):
-    """A candidate with the decision on it: the columns of its row, with the status as it is shown."""
+    """A capture with the decision on it: the columns of its row, with the status as it is shown to users."""
 
     id: int
     capture_key: str
@@ -64,7 +64,7 @@ class Capture(TypedDict):
 
 
 class ConfidenceParts(TypedDict):
-    """What a confidence consists of: the strength of the wording, as stated, as calibrated today."""
+    """The parts of a confidence: the strength of the wording, the stated confidence, and the one calibrated today."""
 
     strength: str
     raw: float
@@ -90,7 +90,7 @@ class Proposal(TypedDict):
 
 
 class ReviewedCapture(Capture):
-    """A capture with the details that a decision needs, where they were asked for."""
+    """A capture, with the details that a decision needs if the request asked for them."""
 
     context: NotRequired[str]
     parts: NotRequired[ConfidenceParts]
@@ -100,7 +100,7 @@ class ReviewedCapture(Capture):
 
 
 class CapturesResult(TypedDict):
-    """Answer to ``captures`` and to decisions. ``waiting`` is how many wait in all, ``left_out`` why some were not."""
+    """Answer to ``captures`` and decisions. ``waiting`` is how many wait, ``left_out`` why some are missing."""
 
     captures: list[ReviewedCapture]
     waiting: NotRequired[int]
@@ -141,5 +141,5 @@ class LessonsResult(TypedDict):
 
 
 def reviewed(captures: Sequence[Capture]) -> list[ReviewedCapture]:
-    """Return captures without details as results of decisions have them."""
+    """Return captures without the optional details, in the format of responses to decisions."""
     return [cast("ReviewedCapture", capture) for capture in captures]

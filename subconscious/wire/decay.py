@@ -24,7 +24,7 @@ class Facts(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The value that is left of a memory, and its factors; ``why`` is set if there are none."""
+    """The decay value of a memory (1: fresh, 0: gone) and its factors; ``why`` says why there are no factors."""
 
     value: float
     factors: dict[str, float]
@@ -50,7 +50,7 @@ class ComingMemory(TypedDict):
 
 
 class Preview(TypedDict):
-    """What a run would archive now and next, and the states of all memories."""
+    """Memories that a run would archive now, memories that a later run would archive, and counts by state."""
 
     next: list[ComingMemory]
     due: list[DueMemory]

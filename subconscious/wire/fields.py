@@ -1,4 +1,4 @@
-"""Converts values of the library to the fields of results."""
+"""Converts dataclasses of the library to the typed dictionaries of responses."""
 
 from __future__ import annotations
 

@@ -78,9 +78,9 @@ class TrustResult(TypedDict):
 
 
 class SharedResult(TrustResult):
-    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that were withdrawn.
+    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that are no longer shared.
 
-    ``team`` is the project of a team's store that this one is joined to, or "".
+    ``team`` is the project of a team's store that this project is connected with, or "".
     """
 
     memories: list[SharedMemory]
@@ -90,7 +90,7 @@ class SharedResult(TrustResult):
 
 
 class SharedEntry(TypedDict):
-    """What Git has of one memory, or should have: its versions, the replaced ones, and its commit."""
+    """One memory as it is stored in Git: its versions, its replaced versions, and its commit."""
 
     uid: str
     versions: list[Document]

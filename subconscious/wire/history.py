@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class Suspicion(TypedDict):
-    """Why something may be poisoned; without a field if nothing was found."""
+    """Why something may be poisoned; the dictionary is empty if nothing was found."""
 
     suspicion: NotRequired[str]
 
@@ -14,7 +14,7 @@ class Suspicion(TypedDict):
 class Event(TypedDict):
     """One change: who did what to what.
 
-    ``before`` and ``after`` are the columns that changed, by name; None where it was made or taken away.
+    ``before`` and ``after`` are the changed columns by name; None before a row was inserted or after it was deleted.
     """
 
     id: int
@@ -31,7 +31,7 @@ class Event(TypedDict):
 
 
 class DescribedEvent(Event):
-    """An event with the summary of what it is about. ``change``: it changed something that can be restored."""
+    """An event with a summary of its subject. ``change``: the event changed something that can be restored."""
 
     about: str
     change: bool

@@ -16,7 +16,7 @@ class FileEstimate(TypedDict):
 
 
 class SourceFile(TypedDict):
-    """A file that can be imported, or a foreign one with the reason why not."""
+    """A file that can be imported, or a file that can't be, with the reason."""
 
     path: str
     sort: str
@@ -61,7 +61,7 @@ class ImportPlanResult(TypedDict):
 
 
 class ImportFileResult(TypedDict):
-    """Answer to ``import_file``: the result of a batch. ``more``: the file has another one."""
+    """Answer to ``import_file``: the result of one batch. ``more``: the file has further batches."""
 
     path: str
     sort: str

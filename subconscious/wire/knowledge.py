@@ -63,7 +63,7 @@ class Friction(Suspicion):
 
 
 class PatternDigest(TypedDict):
-    """Approved patterns, and what keeps happening."""
+    """Approved patterns, and similar captures that recur in several sessions."""
 
     mode: Literal["patterns"]
     patterns: list[Memory]

@@ -35,7 +35,7 @@ class LinkEnd(TypedDict):
 
 
 class Link(LinkFields):
-    """A link with both memories. Seen from one of them, ``other`` is the other one and ``name`` what it is to it."""
+    """A link with both memories. In a list for one memory, ``other`` is the other one, ``name`` the relation to it."""
 
     name: str
     source: LinkEnd
@@ -75,7 +75,7 @@ class DistantMemory(Memory):
 
 
 class Branch(TypedDict):
-    """One line of the tree. ``again``: the memory is expanded in another line."""
+    """One line of the tree. ``again``: the branches below this memory are in another line."""
 
     depth: int
     memory_id: int
@@ -121,7 +121,7 @@ class ReasonStep(TypedDict):
 
 
 class Reasons(TypedDict):
-    """A memory with the chains of its reasons. ``cut``: there are more."""
+    """A memory with the chains of its reasons. ``cut``: some chains were left out."""
 
     memory: ReasonMemory
     chains: list[list[ReasonStep]]
@@ -129,7 +129,7 @@ class Reasons(TypedDict):
 
 
 class WhyResult(LinkedMemories):
-    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` what the assistant is given."""
+    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` the framed text for the assistant."""
 
     answers: list[Reasons]
     worded: str

@@ -83,7 +83,7 @@ class EngineHit(TypedDict):
 
 
 class ShortenedText(TypedDict):
-    """The text of a memory, shortened to a tier. ``cut``: there is more."""
+    """The text of a memory, shortened to a tier's length. ``cut``: the text was shortened."""
 
     text: str
     cut: bool
@@ -106,7 +106,7 @@ class Hit(TypedDict):
 
 
 class TeamHit(TypedDict):
-    """A memory that a team's store found and that the local store has not, or holds as unconfirmed.
+    """A memory that was found in a team's store, and that is missing or unconfirmed in the local store.
 
     ``by`` is the person who shared it, ``confirmed_by`` the maintainer who confirmed it, ``people`` how many used it.
     """
@@ -129,13 +129,13 @@ class _Hits(TypedDict):
 
 
 class SearchResult(_Hits):
-    """Answer to ``search``. ``far`` hits were left out as they match too little; ``team``: only of a team's store."""
+    """Answer to ``search``. ``far`` counts hits that matched too little; ``team`` hits are in a team's store only."""
 
     team: NotRequired[list[TeamHit]]
 
 
 class RecallResult(_Hits):
-    """Answer to ``recall``: the hits, and the text that the model is given."""
+    """Answer to ``recall``: the hits, and the text that the model gets."""
 
     text: str
 
@@ -192,7 +192,7 @@ class ShowResult(TypedDict):
 
 
 class CorrectResult(TypedDict):
-    """Answer to ``correct``: the corrected memory, the one that replaces it, and the id of the change."""
+    """Answer to ``correct``: the corrected memory, the memory that replaces it, and the id of the change."""
 
     memory: Memory
     replacement: Memory | None
@@ -200,7 +200,7 @@ class CorrectResult(TypedDict):
 
 
 class RememberResult(TypedDict):
-    """Answer to ``remember``: the decision, and the memory or the capture that came of it."""
+    """Answer to ``remember``: the decision, and the memory or the capture that was stored."""
 
     decision: str
     reason: str
@@ -210,5 +210,5 @@ class RememberResult(TypedDict):
 
 
 def memory_fields(memory: model.Memory) -> Memory:
-    """Return a memory's own fields as a result has them."""
+    """Return the fields of a memory in the format of a response."""
     return fields_of(Memory, memory)

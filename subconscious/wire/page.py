@@ -1,4 +1,4 @@
-"""Results of the requests that serve the page, and of those that only it makes, as they are sent over the socket."""
+"""Results of the requests about the page, and of the requests that only the page makes, as they are sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class UiResult(TypedDict):
 
 
 class UiClosed(TypedDict):
-    """Answer to ``ui_close``. ``closed``: there was a page to close."""
+    """Answer to ``ui_close``. ``closed``: a page was open."""
 
     closed: bool
 
@@ -41,7 +41,7 @@ class LatestResult(TypedDict):
 
 
 class Linked(TypedDict):
-    """A link that an act made, and what its memories say; it starts from the memory ``id``."""
+    """A link that a change made, with the texts of both memories; it starts from the memory ``id``."""
 
     type: str
     id: int
@@ -51,9 +51,9 @@ class Linked(TypedDict):
 
 
 class ActItem(TypedDict):
-    """An act, named after its most important event. ``number``: how many things that event's action was done to.
+    """An act: changes made together, named after their main event. ``number`` counts the things that it changed.
 
-    ``effect``: whether it archived or restored a memory, and ``holds``: whether that memory is still as it left it.
+    ``effect`` says whether the act archived or restored a memory; ``holds``: this memory has not changed since.
     """
 
     sort: Literal["change"]
@@ -76,7 +76,7 @@ class ActItem(TypedDict):
 
 
 class GivenMemory(TypedDict):
-    """A memory that a session was given, why, and the session's response."""
+    """A memory that a session got, the reason, and whether the session used it."""
 
     id: int
     summary: str
@@ -86,7 +86,7 @@ class GivenMemory(TypedDict):
 
 
 class GivenItem(TypedDict):
-    """An occasion on which a session was given memories."""
+    """One event (such as a start or a prompt) at which a session got memories."""
 
     sort: Literal["given"]
     at: float

@@ -62,7 +62,8 @@ class RedactStoredResult(TypedDict):
 class PurgePlanResult(TypedDict):
     """Answer to ``purge_plan``: the numbers of rows to delete.
 
-    ``on_server`` of the memories are shared on a team's server: it erases them too, but after a purge of everything.
+    ``on_server`` is the number of these memories that are on a team's server. The server erases them, too, unless
+    everything is purged.
     """
 
     memories: int

@@ -48,7 +48,7 @@ class LearnResult(TypedDict):
 
 
 class ExplainedSession(TypedDict):
-    """The session of an explanation. ``known``: the daemon has it on record."""
+    """The session of an explanation. ``known``: the daemon has recorded the session."""
 
     id: str
     title: str
@@ -56,7 +56,7 @@ class ExplainedSession(TypedDict):
 
 
 class ExplainedSentence(TypedDict):
-    """One sentence and its outcome. ``fate`` is a word, ``told`` a sentence, ``number`` that of memory or capture."""
+    """One sentence and its outcome, as a word (``fate``) and as text (``told``). ``number``: its memory or capture."""
 
     sentence: str
     origin: str
@@ -71,7 +71,7 @@ class ExplainedSentence(TypedDict):
 
 
 class ExplainResult(TypedDict):
-    """Answer to ``explain``. ``unseen`` counts the sentences left out by origin, ``missing`` has unreadable files."""
+    """Answer to ``explain``. ``unseen`` counts left-out sentences by origin; ``missing`` lists unreadable files."""
 
     session: ExplainedSession | None
     turns: int
@@ -107,7 +107,7 @@ class SuppressedMemory(TypedDict):
 
 
 class Handover(TypedDict):
-    """A hand-over of one session to another."""
+    """A hand-over: the record of one session that another session got."""
 
     session_id: str
     from_id: str
@@ -126,7 +126,7 @@ class Responses(TypedDict):
 
 
 class WhySurfacedResult(TypedDict):
-    """Answer to ``why_surfaced``. ``responses`` are those to the memory that was asked about."""
+    """Answer to ``why_surfaced``. ``responses`` counts the sessions' responses to the memory that was asked about."""
 
     surfaces: list[ExplainedSurface]
     held: list[SuppressedMemory]

@@ -31,7 +31,7 @@ class ReviewCounts(TypedDict):
 
 
 class SurfaceCounts(TypedDict):
-    """Numbers of given memories: in all, sessions, different memories, and those that an answer used."""
+    """How often sessions got memories, the numbers of these sessions and memories, and how many memories were used."""
 
     given: int
     sessions: int
@@ -80,7 +80,7 @@ class Spend(SpendTables):
 
 
 class Tenth(TypedDict):
-    """The outcomes of captures in one tenth of stated confidence, and what such a confidence is worth."""
+    """The outcomes of captures in one tenth of the stated confidence, and the calibrated confidence."""
 
     low: float
     samples: float

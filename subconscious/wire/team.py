@@ -26,8 +26,8 @@ class TeamResult(TypedDict):
     """Answer to ``team``, ``team_join``, ``team_leave``, ``team_confirm`` and ``team_member``.
 
     ``store`` is the address without a password, "" if none is configured. ``name``, ``person`` and ``role`` are "" if
-    this project is not joined. ``waiting`` is what is still to be sent, ``received`` the versions of others that are
-    kept here. ``trouble`` says why the server was not reached last, ``remedy`` what helps.
+    this project is not connected. ``waiting`` counts changes to send, ``received`` versions of others that are stored
+    here. ``trouble`` says why the server was not reached last, ``remedy`` what to do.
     """
 
     store: str

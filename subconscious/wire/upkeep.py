@@ -22,7 +22,7 @@ class RunFields(TypedDict):
 
 
 class Run(RunFields):
-    """A run with its report in one line."""
+    """A run, with a report of one line."""
 
     told: str
 
@@ -109,7 +109,7 @@ class Cluster(Suspicion):
 
 
 class ClustersResult(TypedDict):
-    """Answer to ``clusters``. ``vectors``: an embedder is loaded."""
+    """Answer to ``clusters``. ``vectors``: an embedder is loaded, so similar memories can be found."""
 
     clusters: list[Cluster]
     total: int
@@ -117,7 +117,7 @@ class ClustersResult(TypedDict):
 
 
 class ConsolidateResult(TypedDict):
-    """Answer to ``consolidate``: summaries made and proposed, requests to a model, groups left for another day."""
+    """Answer to ``consolidate``: summaries made and proposed, requests to a model, groups left for the next run."""
 
     made: list[int]
     proposed: list[int]
