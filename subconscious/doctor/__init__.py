@@ -32,7 +32,9 @@ def _guarded(check: Check, context: CheckContext) -> list[Finding]:
     try:
         return list(check(context))
     except OSError as error:
-        return [fault("files", str(error), f"ls -ld {quoted(error.filename or context.home.root)} # it must be yours")]
+        return [
+            fault("files", str(error), f"ls -ld {quoted(error.filename or context.home.root)} # it must belong to you")
+        ]
 
 
 CHECKS: tuple[Check, ...] = (

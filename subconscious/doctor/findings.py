@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The input of a check: state folder, environment, mounted file systems, time."""
+    """The input of a check: the state folder, the environment variables, the mounted file systems, and the time."""
 
     home: Home
     environ: Mapping[str, str]
@@ -56,7 +56,7 @@ def quoted(path: Path | str) -> str:
 
 
 def settings_of(home: Home) -> Settings:
-    """Return the settings, or the defaults if they can't be read, which another check reports."""
+    """Return the settings, or the defaults if config.toml can't be read (another check reports that)."""
     try:
         return load_settings(home.root)
     except SettingsError:

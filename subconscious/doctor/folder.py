@@ -32,14 +32,14 @@ SHARED_FILESYSTEMS = frozenset(
 
 
 def no_home(environ: Mapping[str, str]) -> Finding:
-    """Return the fault that no state folder can be used."""
+    """Return the fault that reports why no state folder can be used."""
     chosen = environ.get("SUBCONSCIOUS_HOME", "")
     if chosen and not chosen.startswith("/"):
         detail = f"SUBCONSCIOUS_HOME is not a full path: {chosen}"
     elif chosen:
-        detail = f"SUBCONSCIOUS_HOME is not a folder of yours that you may write to: {chosen}"
+        detail = f"SUBCONSCIOUS_HOME must be a folder that belongs to you and that you may write to: {chosen}"
     else:
-        detail = f"neither HOME ({environ.get('HOME') or 'unset'}) nor a folder in TMPDIR can be used"
+        detail = f"neither HOME ({environ.get('HOME') or 'unset'}) nor a folder in TMPDIR can hold the state folder"
     return fault("state folder", detail, _OTHER_FOLDER)
 
 
@@ -48,7 +48,7 @@ _OTHER_FOLDER = f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
 
 
 def state_folder(context: CheckContext) -> Iterator[Finding]:
-    """Check that the folder is closed to other users, and on a file system that supports locks."""
+    """Check that other users can't read the state folder, and that its file system supports locks."""
     root = context.home.root
     file_system = filesystem(root, context.mounts)
     mode = stat.S_IMODE(root.stat().st_mode) if root.exists() else 0
@@ -57,13 +57,13 @@ def state_folder(context: CheckContext) -> Iterator[Finding]:
         detail = f"HOME ({home}) can't be written to, so memories are kept in {root}, which a restart may empty"
         yield fault("state folder", detail, _OTHER_FOLDER)
     if mode & 0o077:
-        detail = f"{root} is open to other users (mode {mode:04o})"
+        detail = f"{root} can be read by other users (mode {mode:04o})"
         yield fault("state folder", detail, f"chmod 700 {quoted(root)}")
     if file_system in SHARED_FILESYSTEMS:
-        detail = f"{root} is on a shared file system ({file_system}), where locks and the database break"
+        detail = f"{root} is on a shared file system ({file_system}), where locks and the database don't work reliably"
         yield fault("state folder", detail, _OTHER_FOLDER)
     elif not root.exists():
-        yield passed("state folder", f"{root} is made by the first session")
+        yield passed("state folder", f"{root} does not exist yet; the first session creates it")
     elif not mode & 0o077:
         yield passed("state folder", f"{root}, mode {mode:04o}{f', {file_system}' if file_system else ''}")
 
@@ -102,30 +102,36 @@ def mounts() -> str:
 
 
 def permissions(context: CheckContext) -> Iterator[Finding]:
-    """Check that the files in the folder belong to the user and are closed to others."""
+    """Check that the files in the state folder belong to the user, and that nobody else can access them."""
     home = context.home
     if not home.root.exists():
         return
     for folder in home.folders:
         if folder.is_symlink():
-            yield fault("permissions", f"{folder} is a link: the daemon won't use it", f"mv {quoted(folder)} /var/tmp/")
+            yield fault(
+                "permissions",
+                f"{folder} is a symbolic link, which the daemon does not use",
+                f"mv {quoted(folder)} /var/tmp/",
+            )
     exposed = [(path, status) for path, status in home.open_to_others() if path != home.root]
     not_owned = [path for path, status in exposed if status.st_uid != os.getuid()]
     accessible = [(path, stat.S_IMODE(status.st_mode)) for path, status in exposed if path not in not_owned]
     if not_owned:
-        detail = f"{not_owned[0]}{_number_phrase(not_owned)} not yours: somebody else made it, or you did with sudo"
+        detail = (
+            f"{not_owned[0]}{_number_phrase(not_owned)} not owned by you: created by another user, or by you with sudo"
+        )
         yield fault("permissions", detail, f"sudo chown -hR {os.getuid()} {quoted(home.root)}")
     for path, mode in accessible[:1]:
-        detail = f"{path}{_number_phrase(accessible)} open to other users (mode {mode:04o})"
+        detail = f"{path}{_number_phrase(accessible)} accessible to other users (mode {mode:04o})"
         yield fault("permissions", detail, f"chmod go-rwx {' '.join(quoted(other) for other, _ in accessible[:20])}")
 
 
 def misplaced(context: CheckContext) -> Iterator[Finding]:
-    """Check that our files are regular files. The spool is not checked, because the daemon moves bad entries away."""
+    """Check that Subconscious's files are regular files; not in the spool, where the daemon moves bad entries away."""
     home = context.home
     found = [path for path in (*_files(home), *home.log.glob("*.log")) if _is_not_regular(path)]
     for path in found:
-        yield fault("files", f"{path} is not a regular file and is not used", f"mv {quoted(path)} /var/tmp/")
+        yield fault("files", f"{path} is not a regular file, so it is not used", f"mv {quoted(path)} /var/tmp/")
 
 
 def _files(home: Home) -> Iterator[Path]:

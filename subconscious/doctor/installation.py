@@ -25,7 +25,7 @@ MIN_FREE_BYTES = 200 * 2**20
 """Bytes below which the disk counts as full."""
 
 MAX_BYTES = 8 << 20
-"""Bytes of a file that are read."""
+"""The most bytes of a file that are read."""
 
 
 def python() -> Iterator[Finding]:
@@ -38,9 +38,9 @@ def python() -> Iterator[Finding]:
 
 
 def pause(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Report a fault if the environment switches everything off."""
+    """Report a fault if the variable SUBCONSCIOUS_OFF switches everything off."""
     if environ.get("SUBCONSCIOUS_OFF", "").lower() not in ("", "0", "false"):
-        detail = "SUBCONSCIOUS_OFF is set: sessions started from here are neither watched nor helped"
+        detail = "SUBCONSCIOUS_OFF is set: sessions that start in this terminal are not recorded and get no memories"
         yield fault("pause", detail, "unset SUBCONSCIOUS_OFF")
 
 
@@ -49,7 +49,9 @@ def disk(context: CheckContext) -> Iterator[Finding]:
     folder = next(folder for folder in (context.home.root, *context.home.root.parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < MIN_FREE_BYTES:
-        yield fault("disk", f"only {free // 2**20} MB free on {folder}", f"df -h {quoted(folder)} # and make room")
+        yield fault(
+            "disk", f"only {free // 2**20} MB free on {folder}", f"df -h {quoted(folder)} # then free some space"
+        )
     else:
         yield passed("disk", f"{free / 2**30:.1f} GB free")
 
@@ -74,15 +76,19 @@ def settings(context: CheckContext) -> Iterator[Finding]:
 
 
 def environment(context: CheckContext) -> Iterator[Finding]:
-    """Check that the daemon's environment was built completely."""
+    """Check that the daemon's Python environment is complete."""
     current = context.home.env / "current"
     complete = (current / ".complete").exists()
     if failure := _failure(context.home.env / "failure"):
-        yield fault("environment", f"could not be made: {failure['reason']}", failure["remedy"])
+        yield fault(
+            "environment", f"the Python environment could not be created: {failure['reason']}", failure["remedy"]
+        )
     elif current.is_symlink() and not complete:
         yield fault("environment", f"{current} is incomplete", f"rm {quoted(current)} # the next session rebuilds it")
     else:
-        yield passed("environment", os.path.realpath(current) if complete else "is made by the first session")
+        yield passed(
+            "environment", os.path.realpath(current) if complete else "does not exist yet; the first session creates it"
+        )
 
 
 def _failure(file: Path) -> dict[str, str] | None:
@@ -116,7 +122,7 @@ def _enabled(settings: dict[str, Any]) -> str:
 
 
 def other_agents(context: CheckContext) -> Iterator[Finding]:
-    """Check that the other coding agents that are connected run our hooks."""
+    """Check that the connected other coding agents run Subconscious's hooks."""
     for client in CLIENTS.values():
         if not is_installed(client.name):
             continue

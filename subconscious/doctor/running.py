@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subconscious.wire.daemon import Provider, ProviderResult, StatusResult
 
 PROVIDER_SECONDS = 15.0
-"""Seconds for the daemon to try the providers; each gets five seconds once its SDK is loaded."""
+"""Seconds that the daemon may take to check the providers: five for each, and the time to load its SDK."""
 NONE = "none"
 OFFLINE = "none: everything works without one"
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
@@ -30,7 +30,7 @@ def daemon(context: CheckContext) -> Iterator[Finding]:
     except AbsentError:
         yield _not_running(context)
     except DaemonError as error:
-        yield fault("daemon", f"it listens, but {error.message}", "subconscious daemon stop --force")
+        yield fault("daemon", f"its socket is open, but {error.message}", "subconscious daemon stop --force")
 
 
 def embedder(context: CheckContext) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def embedder(context: CheckContext) -> Iterator[Finding]:
         state = _status(context)["embedder"]
         if state.get("code"):
             detail = f"{state['name']}: {state['error']}"
-            yield fault("embedder", detail, f"{FIX} # once that is repaired")
+            yield fault("embedder", detail, f"{FIX} # after you have repaired that")
     except (SubconsciousError, KeyError):
         return  # reported by the check of the daemon
 
@@ -51,8 +51,8 @@ def approval(context: CheckContext) -> Iterator[Finding]:
     except (SubconsciousError, KeyError):
         return
     if unapproved:
-        detail = f"not in force until you approve them: {', '.join(unapproved)}"
-        yield fault("settings", detail, "subconscious accept-settings # or take them back in config.toml")
+        detail = f"not applied until you approve them: {', '.join(unapproved)}"
+        yield fault("settings", detail, "subconscious accept-settings # or undo the changes in config.toml")
 
 
 def disk(context: CheckContext) -> Iterator[Finding]:
@@ -62,8 +62,8 @@ def disk(context: CheckContext) -> Iterator[Finding]:
     except SubconsciousError:
         return  # reported by the check of the daemon
     if trouble:
-        detail = f"the daemon can't write: {trouble}; it keeps what hooks hand over in memory until it can"
-        yield fault("disk", detail, f"df -h {quoted(context.home.root)} # and make room")
+        detail = f"the daemon can't write: {trouble}; until it can, it keeps the events of sessions in memory"
+        yield fault("disk", detail, f"df -h {quoted(context.home.root)} # then free some space")
 
 
 def _status(context: CheckContext) -> StatusResult:
@@ -72,14 +72,14 @@ def _status(context: CheckContext) -> StatusResult:
 
 
 def _not_running(context: CheckContext) -> Finding:
-    """Return a fault if the log ends with an error, so that the last start failed; else that the daemon is idle."""
+    """Return a fault if the log ends with an error of the last start; else a finding that no daemon runs."""
     words = last_log_line(context.home)
     if words and not _USUAL_LINE.match(words):
         log = context.home.log / "daemon.log"
         return fault(
             "daemon", f"its last start failed: {words}", f"less {quoted(log)} # then subconscious daemon start"
         )
-    stale = " (it left its socket behind: harmless)" if context.home.socket.exists() else ""
+    stale = " (its old socket file still exists, which does no harm)" if context.home.socket.exists() else ""
     return passed("daemon", f"not running; the next session or command starts it{stale}")
 
 
@@ -102,9 +102,9 @@ def provider(context: CheckContext) -> Iterator[Finding]:
         if settings.provider == NONE:
             yield passed("model", OFFLINE)
         elif isinstance(error, AbsentError):
-            yield passed("model", f"{settings.provider}; it is tried only while the daemon runs")
+            yield passed("model", f"{settings.provider}; not checked, because the daemon is not running")
         else:
-            yield fault("model", f"{settings.provider} could not be tried: {error.message}", error.remedy)
+            yield fault("model", f"{settings.provider} could not be checked: {error.message}", error.remedy)
         return
     found = cast("ProviderResult", answer)
     for provider in found["providers"]:
@@ -115,7 +115,7 @@ def provider(context: CheckContext) -> Iterator[Finding]:
 
 
 def _session() -> dict[str, str]:
-    """Return the argument for the session that this command runs in, because its environment may contain a key."""
+    """Return the request's argument with the session that runs this command: its environment may contain a key."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     return {"session_id": session} if session else {}
 
@@ -130,7 +130,11 @@ def _provider_finding(provider: Provider) -> Finding:
     if not provider["reachable"] and error:
         return fault("model", f"{name}: {error['message']}", error["remedy"])
     if provider["breaker"] != "closed":
-        return fault("model", f"{name} answers, but failed too often", "nothing: it is tried again within a minute")
+        return fault(
+            "model",
+            f"{name} answers now, but is paused after repeated failures",
+            "wait: it is tried again within a minute",
+        )
     return passed("model", f"{name} answers{_key(provider)}")
 
 
@@ -139,12 +143,12 @@ def _key(provider: Provider) -> str:
     if source := provider.get("key"):
         return f"; key from {source}"
     if sessions := provider.get("sessions_with_own_key"):
-        return f"; only sessions bring keys in their environment ({sessions}), other work has none"
+        return f"; only sessions have a key in their environment ({sessions}), so work outside of sessions has none"
     return ""
 
 
 def _spending(found: ProviderResult) -> Iterator[Finding]:
     spending = found["spending"]
     if found["providers"] and spending["state"] == "reached":
-        detail = f"the cap of ${spending['cap']:g} a day is reached: work waits until tomorrow"
+        detail = f"the limit of ${spending['cap']:g} a day is reached: work for the model waits until tomorrow"
         yield fault("spend", detail, "subconscious stats # or raise cost_per_day in config.toml")

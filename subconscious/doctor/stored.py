@@ -37,7 +37,7 @@ UPKEEP_DETAILS = {
 }
 
 MAX_NAMED = 3
-"""Folders and unusable notes that are named."""
+"""The most folders and unusable notes that are named."""
 
 TAIL_BYTES = 4096
 """Bytes at the end of run/spool-full that are read for its last line."""
@@ -46,7 +46,7 @@ MAX_BACKUP_AGE_DAYS = 14
 """Days after which the latest copy of the database is too old."""
 
 SESSIONS_WITHOUT_CAPTURE = 10
-"""Sessions with candidates after which at least one statement should have been stored without a review."""
+"""Number of sessions with captures after which at least one should have been stored without a review."""
 
 MAX_STATED_CONFIDENCE = 0.94
 """The highest confidence of a statement by the user: an explicit one, with names and a reason."""
@@ -58,7 +58,7 @@ def database(context: CheckContext) -> Iterator[Finding]:
     try:
         require_usable(path)
         if flaw_of(path):
-            yield passed("database", "is made by the first session")
+            yield passed("database", "does not exist yet; the first session creates it")
             return
         health = check(path)
     except (StoreError, sqlite3.Error) as error:
@@ -72,7 +72,7 @@ def database(context: CheckContext) -> Iterator[Finding]:
 
 
 def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
-    """Check that pages, texts, history and copies are as they were written."""
+    """Check that the database's pages, texts and history, and its copies, have not changed since they were written."""
     path = context.home.database
     copies = listing(path)
     found = [*(is_behind(path, copies[0]) if copies else []), *problems(path, comparison_copy(path))]
@@ -81,18 +81,18 @@ def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
     else:
         yield passed("database", f"sound, schema {health.schema}, memories: {health.memories}")
     if changed := altered_copies(path):
-        detail = f"changed since they were made: {', '.join(one.name for one in changed)}"
+        detail = f"copies that changed after they were made: {', '.join(one.name for one in changed)}"
         yield fault("copies", detail, f"rm {' '.join(quoted(one) for one in changed)}; subconscious backup")
 
 
 def _unfinished(context: CheckContext, health: Health) -> Iterator[Finding]:
     if health.buried:
-        detail = f"{health.buried} given up: {'; '.join(health.buried_reasons)}"
+        detail = f"{health.buried} failed and are not retried: {'; '.join(health.buried_reasons)}"
         yield fault("jobs", detail, f"less {quoted(context.home.log / 'daemon.log')} # entries: {context.home.buried}")
     since = health.pending_since
     wanted = settings_of(context.home).embedder != "none"
     if wanted and since is not None and context.now - since > MAX_WAIT_SECONDS:
-        detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
+        detail = f"memories that wait for an embedding: {health.pending}, the oldest for more than a day"
         yield fault("embeddings", detail, FIX)
 
 
@@ -116,17 +116,17 @@ def _backup(context: CheckContext, health: Health) -> Iterator[Finding]:
         days = (context.now - copies[0].at) / 86_400
         detail = f"copies: {len(copies)}, the latest {max(0, days):.0f} days old"
         if days < -1:
-            yield fault("backup", f"copies: {len(copies)}, all with dates ahead of now", "date; subconscious backup")
+            yield fault("backup", f"copies: {len(copies)}, all with dates in the future", "date; subconscious backup")
         elif days > MAX_BACKUP_AGE_DAYS:
             yield fault("backup", detail, "subconscious backup")
         else:
             yield passed("backup", detail)
     elif health.memories:
-        yield passed("backup", "none yet; the next night makes one, or subconscious backup")
+        yield passed("backup", "none yet; the next nightly run makes one, or: subconscious backup")
 
 
 def upkeep(context: CheckContext) -> Iterator[Finding]:
-    """Whether upkeep waits because it would archive or expire unusually much at once."""
+    """Report whether upkeep waits because it would archive or expire unusually many items at once."""
     if not context.home.database.exists():
         return
     try:
@@ -137,7 +137,7 @@ def upkeep(context: CheckContext) -> Iterator[Finding]:
         return  # an unreadable database is reported already
     for one in waiting:
         change = UPKEEP_DETAILS.get(one.name, one.name).format(affected=one.affected, total=one.total)
-        detail = f"{change}; a wrong clock would do that, so it waits until three more sessions have begun"
+        detail = f"{change}; the clock may be wrong, so this waits until three more sessions have begun"
         yield fault("upkeep", detail, "date # if the clock is right: subconscious maintenance run")
 
 
@@ -152,11 +152,11 @@ def lost(context: CheckContext) -> Iterator[Finding]:
         return  # an unreadable database is reported already
     for loss in found:
         remedy = f"df -h {quoted(context.home.root)}" if loss.action == losses.FULL else DRAIN
-        yield fault("lost", f"{loss.message}; reported again when the next session starts", remedy)
+        yield fault("lost", f"{loss.message}; the next session reports this, too", remedy)
 
 
 def claude_notes(context: CheckContext) -> Iterator[Finding]:
-    """Report which of Claude Code's own notes are read, when last, and which can't be used."""
+    """Report which of Claude Code's own notes are read, when they were last read, and which can't be used."""
     if not context.home.database.exists():
         return
     try:
@@ -165,15 +165,17 @@ def claude_notes(context: CheckContext) -> Iterator[Finding]:
     except (sqlite3.Error, OSError):
         return  # an unreadable database is reported already, and an older one has no such table
     if not settings_of(context.home).claude_notes:
-        yield passed("notes", "Claude Code's own are not read: claude_notes is off")
+        yield passed("notes", "Claude Code's own notes are not read: the setting claude_notes is off")
     elif found:
         yield _read_notes(context, found)
 
 
 def _read_notes(context: CheckContext, found: list[notes.Folder]) -> Finding:
-    """Return what was read; an unusable note is a fault, because Claude Code itself loads it all the same."""
+    """Return how many notes are in use; an unusable note is a fault, because Claude Code itself loads it anyway."""
     minutes = max(0.0, context.now - found[0].looked_at) / 60
-    detail = f"Claude Code's own: {sum(folder.notes for folder in found)} in use, looked at {minutes:.0f} minutes ago, "
+    detail = (
+        f"Claude Code's own notes: {sum(folder.notes for folder in found)} in use, read {minutes:.0f} minutes ago, "
+    )
     detail += f"from {', '.join(folder.path for folder in found[:MAX_NAMED])}"
     detail += f" and {len(found) - MAX_NAMED} more folders" if len(found) > MAX_NAMED else ""
     unusable = [one for folder in found for one in folder.unusable]
@@ -191,9 +193,13 @@ def spool(context: CheckContext) -> Iterator[Finding]:
     note = context.home.run / "spool-full"
     if not is_missing(note):
         lost = read_end(note, TAIL_BYTES).decode("utf-8", "replace").strip().splitlines()[-1:]
-        yield fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {quoted(note)}")
+        yield fault(
+            "spool",
+            f"the spool was full, and events of sessions were lost: {' '.join(lost)}",
+            f"{DRAIN}; rm {quoted(note)}",
+        )
     elif sum(sizes) > limit * 2**20:
-        yield fault("spool", f"{detail}: the oldest entries are being lost", DRAIN)
+        yield fault("spool", f"{detail}: the spool is full, and the oldest events are being lost", DRAIN)
     elif context.now - oldest > MAX_WAIT_SECONDS:
         yield fault("spool", f"{detail}, the oldest for {(context.now - oldest) / 86400:.0f} days", DRAIN)
     else:
@@ -215,7 +221,7 @@ def automatic(context: CheckContext) -> Iterator[Finding]:
     """Check that automatic capture stores something; if not, name the setting or decision that prevents it."""
     settings = settings_of(context.home)
     if not settings.capture:
-        yield passed("capture", "switched off (capture = false): nothing is learned from sessions")
+        yield passed("capture", "switched off (setting capture = false): nothing is learned from sessions")
         return
     if not context.home.database.exists():
         return
@@ -233,20 +239,24 @@ def automatic(context: CheckContext) -> Iterator[Finding]:
 
 
 def _reason(found: AutomaticCounts, settings: Settings) -> tuple[str, str]:
-    """Return the reason why nothing is stored, and the command that helps."""
+    """Return the reason why nothing is stored without asking, and the command to run."""
     limit = settings.auto_threshold
     if limit > MAX_STATED_CONFIDENCE:
-        why = f"auto_threshold = {limit:g}, and what you state outright reaches {MAX_STATED_CONFIDENCE:g} at most"
+        why = (
+            f"auto_threshold = {limit:g}, but even an explicit statement of yours has at most {MAX_STATED_CONFIDENCE:g}"
+        )
         return why, "subconscious status --settings # lower auto_threshold, then: subconscious accept-settings"
     if found.lowered:
-        why = f"calibration: your decisions have lowered {found.lowered} statements that were sure enough as stated"
+        why = f"calibration: your decisions have lowered {found.lowered} statements below the threshold"
         return why, "subconscious stats --calibration # shows the curve; with a lower auto_threshold more is stored"
     if found.suspect:
-        return f"the poisoning check flagged {found.suspect} statements of yours", "subconscious review --limit 20"
+        return f"the poisoning check flagged {found.suspect} of your statements", "subconscious review --limit 20"
     if found.sure:
-        why = f"{found.sure} statements of yours were sure enough, and something else made them wait or dropped them"
+        why = f"{found.sure} of your statements reached the threshold, but wait or were dropped for another reason"
         return why, "subconscious explain"
     if found.own:
-        why = f"none of your statements was sure enough: {found.surest:.2f} at most, and {limit:g} is needed"
+        why = (
+            f"no statement of yours reached auto_threshold: the highest confidence is {found.surest:.2f}, of {limit:g}"
+        )
         return why, "subconscious explain"
-    return "none of them was in your own words, and what others say waits for you", "subconscious review"
+    return "none of them was in your own words; the words of others wait for your review", "subconscious review"

@@ -19,7 +19,7 @@ SECONDS = 10.0
 
 
 def team(context: CheckContext) -> Iterator[Finding]:
-    """Check the address, the password's file and, if the daemon runs, the server; nothing without a team's store."""
+    """Check the address, the password file and, if the daemon runs, the server; skip this without a team's store."""
     store = settings_of(context.home).store
     if not store:
         return
@@ -30,12 +30,14 @@ def team(context: CheckContext) -> Iterator[Finding]:
         return
     password = context.home.root / PASSWORD_FILE
     if password.exists() and is_open(password):
-        yield fault("team", f"{password} can be read by other users, so it is not used", f"chmod 600 {password}")
+        yield fault(
+            "team", f"other users can read the password file {password}, so it is not used", f"chmod 600 {password}"
+        )
         return
     try:
         found = cast("TeamResult", call(context.home, "team", {"check": True, "cwd": os.getcwd()}, SECONDS))  # noqa: PTH109
     except AbsentError:
-        yield passed("team", f"{address.shown}; it is tried only while the daemon runs")
+        yield passed("team", f"{address.shown}; not checked, because the daemon is not running")
     except SubconsciousError as error:
         yield fault("team", error.message, error.remedy)
     else:
@@ -47,6 +49,10 @@ def _of_server(found: TeamResult) -> Finding:
         return fault("team", found["trouble"], found["remedy"])
     if found["refused"]:
         reason = found["refused"][0]["reason"]
-        return fault("team", f"the server refuses what you share: {reason}", "subconscious team sync # tries it again")
-    name = f"{found['name']} as {found['person']} ({found['role']})" if found["name"] else "this project is not joined"
+        return fault(
+            "team", f"the server rejects memories that you share: {reason}", "subconscious team sync # to try again"
+        )
+    name = (
+        f"{found['name']} as {found['person']} ({found['role']})" if found["name"] else "this project is not connected"
+    )
     return passed("team", f"{found['store']} answers; {name}; {found['waiting']} to send")
