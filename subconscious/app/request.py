@@ -61,7 +61,7 @@ class Handler:
         found = await projects.named(self.app.database, name)
         if len(found) == 1:
             return found[0]
-        remedy = "name its folder instead: " + ", ".join(one.root for one in found) if found else otherwise
+        remedy = "give the path of its folder instead: " + ", ".join(one.root for one in found) if found else otherwise
         raise RequestError(f"{'several projects are' if found else 'no project is'} called {name}", remedy)
 
 

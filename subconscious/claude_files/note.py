@@ -95,7 +95,7 @@ def note_text(file: Path) -> str:
 def parse(file: Path, text: str) -> Note:
     """Parse a note. Raises UnusableNoteError if it is empty or incomplete."""
     if is_cut_off(text):
-        raise UnusableNoteError("its front matter has no end; it may be half written")
+        raise UnusableNoteError("its front matter has no closing line of dashes; the file may be incomplete")
     front, body = split_front_matter(text)
     pairs = {name: _unquoted(value.strip()) for name, value in _PAIR.findall(front or "")}
     body = body.strip()

@@ -18,7 +18,7 @@ NOTES_PER_REQUEST = 500
 
 
 class FilesArgs(Args):
-    """``notes`` are records and statements (`files.reading.Item`); ``links`` restores the links between them."""
+    """``notes`` are records and statements (`files.reading.Item`). With ``links``, links between them are restored."""
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
     statuses: tuple[Literal["active", "unconfirmed", "archived"], ...] = ("active", "unconfirmed", "archived")

@@ -20,7 +20,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 LARGEST = 64 << 20
-"""Bytes of a file that are read, at most."""
+"""The most bytes of a file that are read."""
 
 
 class Folder:
@@ -67,7 +67,7 @@ class Folder:
                 raise
 
     def remove(self, name: str) -> None:
-        """Remove a file, and its folder if that is empty then."""
+        """Remove a file, and also its folder if the folder is then empty."""
         try:
             with self._parent(name, make=False) as (folder, base):
                 _unlink(base, folder)
@@ -119,7 +119,7 @@ class Folder:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[Folder]:
-    """Open the folder of an export; create it with mode 0700. Raises RequestError for a link or a foreign folder."""
+    """Open the folder of an export; create it with mode 0700. Raises RequestError if it is a link or another user's."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, _FOLDER)
@@ -129,7 +129,7 @@ def open_folder(path: Path) -> Iterator[Folder]:
         ) from error
     try:
         if os.fstat(descriptor).st_uid != os.getuid():
-            raise RequestError(f"{path} belongs to somebody else", "name a folder of yours: --out DIR")
+            raise RequestError(f"{path} belongs to another user", "name a folder that belongs to you: --out DIR")
         yield Folder(path, descriptor)
     finally:
         os.close(descriptor)

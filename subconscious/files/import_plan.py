@@ -38,10 +38,10 @@ class State(StrEnum):
     """What an import would do with a note."""
 
     RESTORE = "restore"
-    """Signed by this store, which no longer has the memory."""
+    """Signed by this store, but the store no longer has the memory."""
     UNCHANGED = "unchanged"
     OLDER = "older"
-    """Signed by this store, which has changed the memory since; the stored version is kept."""
+    """Signed by this store, but the memory has changed since; the stored version is kept."""
     EDITED = "edited"
     CONFLICT = "conflict"
     """Edited, and the memory has changed since the export."""
@@ -68,7 +68,7 @@ class ImportedNote:
 
     @property
     def labels(self) -> tuple[str, tuple[str, ...]]:
-        """The kind and the tags in its front matter; those of the record where they are missing or impossible."""
+        """The kind and the tags in the note's front matter; where they are missing or invalid, those of its record."""
         recorded = (self.record.memory.kind, self.record.memory.tags) if self.record else ("learning", ())
         kind, tags = self.claims.get("kind"), self.claims.get("tags")
         known = {shown_tag(tag): tag for tag in recorded[1]}
@@ -78,7 +78,7 @@ class ImportedNote:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNote:
-    """A note with its state; ``memory`` is the stored memory that it is about."""
+    """A note with its state; ``memory`` is the stored memory with the same id."""
 
     note: ImportedNote
     state: State
@@ -128,12 +128,12 @@ def parse_note(raw: Mapping[str, Any]) -> ImportedNote:
         record = parse_record(raw["record"]) if raw.get("record") is not None else None
     except RecordError as error:
         return ImportedNote(name, None, statement, {}, str(error))
-    problem = "" if record or statement else "it says nothing"
+    problem = "" if record or statement else "it has no text"
     return ImportedNote(name, record, statement, claims if isinstance(claims, Mapping) else {}, problem)
 
 
 def _refuse_duplicates(planned: Sequence[PlannedNote]) -> list[PlannedNote]:
-    """Refuse further notes about the same memory, since it is unknown which of them is right."""
+    """Refuse all but the first note about the same memory, since it is unknown which of them is right."""
     first: dict[str, str] = {}
     found = []
     for one in planned:
@@ -193,7 +193,7 @@ def _plan_signed(one: ImportedNote, record: Record, memory: Memory | None) -> Pl
 
 
 def _changed_labels(one: ImportedNote, record: Record, memory: Memory) -> str:
-    """Return what was edited in the front matter of a note, and is not in the store yet; "" if nothing was."""
+    """Return the edits in the front matter of a note that are not in the store yet, as text; "" for none."""
     recorded, stored = (record.memory.kind, record.memory.tags), (memory.kind, memory.tags)
     parts = [
         f"{name}: {_shown(old)} becomes {_shown(new)}"
@@ -208,14 +208,14 @@ def _shown(label: str | Sequence[str]) -> str:
 
 
 def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
-    """Plan a note that this store did not write, about a stored memory: only its statement is used."""
+    """Plan a note about a stored memory that was edited or not signed by this store: only its statement is used."""
     if content_hash(one.text) == memory.content_hash:
         return PlannedNote(one, State.UNCHANGED, memory)
     if memory.archived_at is not None:
         return PlannedNote(one, State.CONFLICT, memory, f"memory {memory.id} is archived")
     # Without a valid signature, the version from which the note was edited is unknown.
     if not is_signed or content_hash(record.memory.content) != memory.content_hash:
-        return PlannedNote(one, State.CONFLICT, memory, f"memory {memory.id} has another text by now")
+        return PlannedNote(one, State.CONFLICT, memory, f"memory {memory.id} has a different text now")
     return PlannedNote(one, State.EDITED, memory)
 
 

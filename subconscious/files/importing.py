@@ -1,4 +1,4 @@
-"""Import, the second step: restores records of this store, corrects edited memories, and queues other notes."""
+"""The second step of an import: restores records of this store, corrects edited memories, queues other notes."""
 
 from __future__ import annotations
 
@@ -126,13 +126,13 @@ def _memory(record: Record, owners: Mapping[str, Project]) -> Memory:
 
 
 def _clean_again(text: str) -> str:
-    """Return a redacted text. If only white space at its ends would change, return it unchanged."""
+    """Return ``text`` redacted; unchanged if the redaction would only remove white space at its ends."""
     cleaned = clean(text)
     return text if cleaned.strip() == text.strip() else cleaned
 
 
 async def _owner(app: App, owner: Owner) -> Project:
-    """Return the project of a record; create it if the store does not have it any more."""
+    """Return the project of a record; create it if the store does not have it."""
     known = [one for one in await projects.named(app.database, owner.id) if one.id == owner.id]
     if known:
         return known[0]

@@ -121,7 +121,7 @@ def _link_line(link: LinkTo, names: Mapping[str, str], titles: Mapping[str, str]
 
 
 def wiki_link(name: str, title: str) -> str:
-    """Return a link to a note, shown as its title."""
+    """Return a wiki link to the note ``name`` that shows ``title``."""
     shown = re.sub(r"[\[\]|]", " ", _one_line(title)).strip()
     return f"[[{name}|{shown}]]" if shown else f"[[{name}]]"
 
@@ -136,7 +136,7 @@ def _escaped(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Undo `_escaped`; an even number of backslashes escapes nothing, so a person wrote them."""
+    """Undo `_escaped`. An even number of backslashes escapes nothing: a person wrote them, and they stay."""
     return _ESCAPE.sub(lambda found: found[0][: len(found[0]) // 2] if len(found[0]) % 2 else found[0], text)
 
 
@@ -172,7 +172,7 @@ def parse(text: str) -> Note:
     if not statement and record is None:
         statement = _title(content)
     if not statement:
-        raise NoteError("it says nothing: the statement under its title is empty")
+        raise NoteError("it has no text: the statement under its title is empty")
     return Note(record, statement, front)
 
 
@@ -204,7 +204,7 @@ def _title(text: str) -> str:
 
 def _split(text: str) -> tuple[str, str]:
     if is_cut_off(text):
-        raise NoteError("its front matter has no end; it may be half written")
+        raise NoteError("its front matter has no closing line of dashes; the file may be incomplete")
     front, body = split_front_matter(text)
     return front or "", body
 

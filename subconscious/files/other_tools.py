@@ -31,7 +31,7 @@ from subconscious.store.foreign import ForeignError, open_foreign
 from subconscious.text.front_matter import split_front_matter
 
 KIND = "learning"
-"""The kind of entries that name no known one."""
+"""The kind of entries whose own kind is missing or unknown."""
 
 _SAME_KIND = {
     "bugfix": "learning",
@@ -54,7 +54,7 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,60})\][ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]{0,12}(?P<mark>`{3,}|~{3,})")
 _NO_CATEGORY = re.compile(r"[xX]?|\W|[\d:.,\s-]*:[\d:.,\s-]*")
-"""The mark of a task, or the time of a transcript's line, which are in brackets like a category."""
+"""Text in brackets that is no category: the mark of a task, or the time of a line in a transcript."""
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
 _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
@@ -68,7 +68,7 @@ class Tool:
 
 
 def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
-    """Yield the observations of claude-mem's database, and what its summaries say was learned.
+    """Yield the observations in claude-mem's database, and the lessons in its summaries.
 
     ``project`` is the name of the project's folder; "" for all projects.
     """
@@ -81,7 +81,7 @@ def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
                     rows = database.rows(table, wanted)
                     yield from (as_item(row) for row in rows if _is_of(row, project))
             if not found:
-                yield Item(path.name, problem="it lacks the tables of claude-mem")
+                yield Item(path.name, problem="it is not a database of claude-mem: its tables are missing")
     except ForeignError as error:
         yield Item(path.name, problem=str(error))
     except OSError as error:
@@ -89,7 +89,7 @@ def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
 
 
 def _is_of(row: Mapping[str, object], project: str) -> bool:
-    """Return whether a row is of a project, one of its worktrees (PROJECT/WORKTREE), or of none."""
+    """Return whether a row belongs to a project, to one of its worktrees (PROJECT/WORKTREE), or to no project."""
     names = [str(row.get(key) or "").casefold() for key in ("project", "merged_into_project")]
     return not project or not names[0] or project.casefold() in (*names, names[0].partition("/")[0])
 
@@ -210,7 +210,7 @@ def _observations(name: str, text: str, changed: float | None = None) -> Iterato
 
 
 def _without_fences(body: str) -> str:
-    """Return a text without its fenced blocks; one that is not closed reaches to the end."""
+    """Return a text without its fenced blocks; a block that is not closed reaches to the end of the text."""
     kept: list[str] = []
     mark = ""
     for line in body.split("\n"):
@@ -225,7 +225,7 @@ def _without_fences(body: str) -> str:
 
 
 def _observation_in(line: str) -> tuple[str, str] | None:
-    """Return the category and the text of a listed line: it has a category in brackets, or a tag."""
+    """Return the category and the text of a list item that is an observation: with a category in brackets, or a tag."""
     found = _CATEGORY.match(line)
     if found and not _NO_CATEGORY.fullmatch(found[1].strip()):
         return found[1], line[found.end() :]
@@ -266,13 +266,13 @@ def read_claude_notes(path: Path, project: str) -> Iterator[Item]:
 
 def _item(name: str, text: str, claims: Mapping[str, Any], moment: object) -> Item:
     if not text:
-        return Item(name, problem="it says nothing")
+        return Item(name, problem="it has no text")
     at = moment_of(moment)
     return Item(name, None, text, dict(claims) | ({"said": at} if at is not None else {}))
 
 
 def kind_of(named: object, otherwise: str = KIND) -> str:
-    """Return our kind for another tool's name of a kind; ``otherwise`` for an unknown one."""
+    """Return the kind of memory for another tool's name of a kind; ``otherwise`` for an unknown name."""
     name = named.strip().casefold() if isinstance(named, str) else ""
     found = _SAME_KIND.get(name, name)
     return found if found in KINDS and found != "meta" else otherwise
@@ -287,7 +287,7 @@ TOOLS: Mapping[str, Tool] = {
 
 
 def usual_place(tool: str, root: str, config_dir: str) -> Path | None:
-    """Return the default path of a tool's memories; None if it has none.
+    """Return the default path of a tool's memories; None if the tool has no default path.
 
     ``root`` is the project's folder, ``config_dir`` Claude Code's own folder, or "" for the default.
     """

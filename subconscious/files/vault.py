@@ -1,4 +1,4 @@
-"""Updates the folder of an export: writes changed notes and removes those of deselected memories.
+"""Updates the folder of an export: writes changed notes, and removes notes of memories that are no longer selected.
 
 A manifest lists the files that an export wrote, with the digests of their contents. A file that was edited since is
 neither overwritten nor removed, because its text may exist nowhere else.
@@ -28,7 +28,7 @@ NOTES = "memories"
 BY_KIND = "by kind"
 BY_MONTH = "by month"
 EDITS = ".edits"
-"""Copies of notes with edits that are no part of a memory. Imports skip hidden folders."""
+"""The folder with copies of notes with edits that can't be imported. It is hidden, so imports skip it."""
 OVERVIEW = "Memories.md"
 JSON_FILE = "memories.json"
 INDEX = "index"
@@ -142,7 +142,7 @@ def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str
 
 
 def _is_taken_whole(content: bytes, digests: str) -> bool:
-    """Return whether nothing was edited in a note but what an import takes."""
+    """Return whether all edits in a note are edits that an import applies."""
     try:
         return not _is_edited(as_exported(content.decode("utf-8-sig")).encode("utf-8", "replace"), digests)
     except (NoteError, UnicodeDecodeError):
@@ -282,7 +282,7 @@ def note_name(summary: str, uid: str) -> str:
 
 
 def note_names(summaries: dict[str, str], known: dict[str, str]) -> dict[str, str]:
-    """Return a name for each uid. A note with a name in this folder keeps it when its summary changes."""
+    """Return a name for each uid. A note that is in this folder already keeps its name when its summary changes."""
     names = {uid: known[uid] for uid in summaries if uid in known}
     taken = {name.casefold() for name in names.values()}
     for uid, summary in summaries.items():

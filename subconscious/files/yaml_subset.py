@@ -49,7 +49,7 @@ def load(text: str) -> dict[str, Value]:
             continue
         name, value = _pair(line, number)
         if name in found:
-            raise FrontMatterError(f"line {number}: {name} is given twice")
+            raise FrontMatterError(f"line {number}: {name} occurs twice")
         if value:
             found[name], open_list = _value(value, number), None
         else:
@@ -79,7 +79,7 @@ def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _pair(line: str, number: int) -> tuple[str, str]:
     pair = _PAIR.fullmatch(line)
     if pair is None:
-        raise FrontMatterError(f"line {number} is no `name: value`")
+        raise FrontMatterError(f"line {number} has not the form `name: value`")
     return pair[1], (pair[2] or "").strip()
 
 
@@ -118,5 +118,5 @@ def _quoted(text: str, number: int) -> str:
     except ValueError as error:
         raise FrontMatterError(f"line {number}: a quoted value is broken") from error
     if not isinstance(value, str) or text[end:].strip():
-        raise FrontMatterError(f"line {number}: there is more behind a quoted value")
+        raise FrontMatterError(f"line {number}: there is text after a quoted value")
     return value

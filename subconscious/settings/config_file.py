@@ -13,7 +13,7 @@ from subconscious.domain.errors import SettingsError
 from subconscious.system.safe_files import is_missing, read_regular, replace_file
 
 LONGEST_CONFIG = 1 << 20
-"""Bytes of a config.toml that are read: one with every setting has some 10 KB."""
+"""The largest config.toml that is read, in bytes: a file with every setting has some 10 KB."""
 
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 
@@ -22,7 +22,7 @@ Value = str | bool
 
 
 def write_settings(config: Path, values: Mapping[str, Value]) -> None:
-    """Set settings that are a text or a switch, each on its line; the file gets mode 0600.
+    """Write settings with text or true/false as values into the file, each on its own line; the file gets mode 0600.
 
     Raises SettingsError if the file can't be read, or can't be changed without touching anything else.
     """
@@ -33,7 +33,7 @@ def write_settings(config: Path, values: Mapping[str, Value]) -> None:
     if _parsed(config, after) != _parsed(config, before) | dict(values):
         raise SettingsError(
             f"{config} can't be changed safely",
-            f"set it there yourself: {', '.join(map(_line, values, values.values()))}",
+            f"edit the file and set: {', '.join(map(_line, values, values.values()))}",
         )
     # A link to a file elsewhere remains a link.
     replace_file(config.resolve(), after.encode("utf-8"))
@@ -51,7 +51,10 @@ def require_written(home: Path) -> None:
     """
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:
-        raise SettingsError(f"{config} is empty: its settings may be lost", f"write them again, or: rm {config}")
+        raise SettingsError(
+            f"{config} is empty: its settings may be lost",
+            f"write them again, or delete it to use the defaults: rm {config}",
+        )
 
 
 def is_open(config: Path) -> bool:
@@ -74,7 +77,7 @@ def _parsed(config: Path, text: str) -> dict[str, Any]:
 
 
 def _with(text: str, name: str, value: Value) -> str:
-    """The text with one setting changed where it is, or else added before the first table."""
+    """Return ``text`` with one setting changed in its line, or added before the first table."""
     found = _TABLE.search(text)
     end = found.start() if found else len(text)
     top, rest = text[:end], text[end:]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
-"""How personal data is handled.
+"""How personal data in a text is handled.
 
-Kept, replaced by a mark, replaced by a mark with its last characters, removed with the whole text, or only recorded.
+``off`` keeps it, ``redact`` replaces it by a mark, ``mask`` by a mark with its last characters, ``block`` removes the
+whole text, and ``warn`` keeps it and records that it was found.
 """
 
 
@@ -17,7 +18,7 @@ Safer = Callable[[Any, Any], bool]
 
 
 def never(_current: Any, _wanted: Any) -> bool:
-    """Every change needs a person."""
+    """Return False: every change of the setting needs a person's approval."""
     return False
 
 
@@ -33,32 +34,32 @@ class Guarded:
 
 
 def if_lower(current: Any, wanted: Any) -> bool:
-    """A lower value needs no person."""
+    """Whether the wanted value is lower, which needs no approval."""
     return bool(wanted <= current)
 
 
 def if_higher(current: Any, wanted: Any) -> bool:
-    """A higher value needs no person."""
+    """Whether the wanted value is higher, which needs no approval."""
     return bool(wanted >= current)
 
 
 def if_on(_current: Any, wanted: Any) -> bool:
-    """Switching on needs no person."""
+    """Whether the setting is switched on, which needs no approval."""
     return bool(wanted)
 
 
 def if_off(_current: Any, wanted: Any) -> bool:
-    """Switching off needs no person."""
+    """Whether the setting is switched off, which needs no approval."""
     return not wanted
 
 
 def if_none(_current: Any, wanted: Any) -> bool:
-    """The value ``none`` needs no person."""
+    """Whether the wanted value is ``none``, which needs no approval."""
     return bool(wanted == "none")
 
 
 def if_local(_current: Any, wanted: Any) -> bool:
-    """A value that keeps texts on this machine needs no person."""
+    """Whether the wanted value keeps all texts on this machine, which needs no approval."""
     return wanted in ("local", "none")
 
 
@@ -67,5 +68,5 @@ STRATEGIES = ("off", "warn", "mask", "redact", "block")
 
 
 def if_stricter(current: Any, wanted: Any) -> bool:
-    """A strategy that removes more needs no person."""
+    """Whether the wanted strategy removes at least as much, which needs no approval."""
     return {current, wanted} <= set(STRATEGIES) and STRATEGIES.index(wanted) >= STRATEGIES.index(current)

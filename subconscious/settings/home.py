@@ -1,4 +1,4 @@
-"""The state folder and its paths (docs/protocol.md). Light, because every terminal command imports it.
+"""The state folder and its paths (docs/protocol.md). It is fast to import, because every command imports it.
 
 Hooks can't import this, so ``hooks/`` repeats the rules of ``find_home``; a test compares the results of both.
 """
@@ -55,12 +55,12 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
 
     @property
     def refusal(self) -> Path:
-        """Why the daemon refused to start: ``{code, message, remedy}``; deleted by the next successful start."""
+        """The file with the reason why the daemon did not start: ``{code, message, remedy}``; missing if it started."""
         return self.run / "refused.json"
 
     @property
     def damage(self) -> Path:
-        """Problems that the last verification of the database found; missing if there were none."""
+        """The file with the problems that the last verification of the database found; missing if there were none."""
         return self.run / "damage.json"
 
     @property
@@ -96,7 +96,7 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
                 folder.chmod(0o700)
 
     def mend(self) -> None:
-        """Remove access of others from our files. Links and files of others are left for `doctor` to report."""
+        """Remove other users' access to our files. Links and other users' files are left; `doctor` reports them."""
         for path, status in self.open_to_others():
             if status.st_uid == os.getuid() and not stat.S_ISLNK(status.st_mode):
                 path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)

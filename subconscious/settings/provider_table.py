@@ -17,7 +17,7 @@ from typing import Any, Literal
 NOT_GUARDED = frozenset({"model", "key"})
 """Settings of a provider that can change without a person's approval.
 
-A key is secret, so it can't be recorded, and another model of the same provider at the same address gets the same text.
+A key is secret, so approving it can't be recorded. Another model of the same provider gets the same texts.
 """
 
 
@@ -25,9 +25,9 @@ A key is secret, so it can't be recorded, and another model of the same provider
 class ProviderRow:
     """One table of the file. ``adapter`` is "module:Class", below ``subconscious.llm.providers``.
 
-    ``settings`` are the provider's own, with their descriptions: ``key`` becomes the setting ``<name>_key``. ``about``
-    is the line in ``subconscious setup``; a provider without one is not listed there. ``program`` must be installed.
-    ``key_option``: the plugin has an option for the key.
+    ``settings`` are the provider's own settings, with their descriptions: ``key`` becomes the setting ``<name>_key``.
+    ``about`` is the provider's line in ``subconscious setup``; without it, the provider is not listed there.
+    ``program`` is the name of a program that must be installed. ``key_option``: the plugin has an option for the key.
     """
 
     name: str
@@ -47,12 +47,12 @@ class ProviderRow:
     models: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def needs_key(self, base_url: str) -> bool:
-        """Whether it requires a key at this address."""
+        """Whether the provider requires a key at the address ``base_url``."""
         return self.key == "required" or (self.key == "own_server_without" and not base_url)
 
     @property
     def guarded(self) -> frozenset[str]:
-        """Names of its settings that need approval: where text is sent, and which program is run."""
+        """Names of the provider's settings that need approval: where text is sent, and which program is run."""
         free = NOT_GUARDED - ({"model"} if self.guard_model else set())
         return frozenset(f"{self.name}_{own}" for own in self.settings if own not in free)
 
@@ -66,5 +66,5 @@ def provider_rows() -> Mapping[str, ProviderRow]:
 
 
 def provider_row(name: str) -> ProviderRow:
-    """The row of a provider; for an unknown name an empty one, which fails when it is opened."""
+    """Return the row of a provider; for an unknown name an empty row, which raises an error when it is opened."""
     return provider_rows().get(name) or ProviderRow(name, "")

@@ -43,7 +43,7 @@ log = logging.getLogger("subconscious.settings")
 
 
 class _Common(Tuning, BaseSettings):
-    """The settings that belong to no provider. ``Settings`` adds those of the providers."""
+    """The settings that belong to no provider. ``Settings`` adds the settings of the providers."""
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
@@ -224,7 +224,7 @@ class _Common(Tuning, BaseSettings):
         )
 
     def of_provider(self, name: str) -> dict[str, str]:
-        """A provider's own settings by their short names (``model``, ``url``, ``key``, ...), the key in plain text."""
+        """Return a provider's own settings by their short names (``model``, ``key``, ...), the key in plain text."""
         values = {own: getattr(self, f"{name}_{own}") for own in provider_row(name).settings}
         return {own: value.get_secret_value() if own == "key" else value for own, value in values.items()}
 
@@ -282,7 +282,7 @@ RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
-    """Another source's values without the keys."""
+    """A source of settings with the values of another source, without the keys."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
         super().__init__(settings_cls)
@@ -305,7 +305,7 @@ _session_variables: ContextVar[Mapping[str, str]] = ContextVar("session_variable
 class _VariablesSource(EnvSettingsSource):
     """The variables of this process.
 
-    Usually none of them is a setting: then the source is empty without a look at each of the ninety settings.
+    Usually no variable is a setting. Then the source is empty, and the ninety settings are not looked up one by one.
     """
 
     def __call__(self) -> dict[str, Any]:
@@ -313,7 +313,7 @@ class _VariablesSource(EnvSettingsSource):
 
 
 class _SessionSource(_VariablesSource):
-    """The variables of the session whose settings are read, in place of this process's own."""
+    """A source of settings: the variables of a session instead of the variables of this process."""
 
     def _load_env_vars(self) -> Mapping[str, str | None]:
         return {name.lower(): value for name, value in _session_variables.get().items()}
@@ -359,7 +359,7 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
 
 
 def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The names of keys that config.toml contains and that are used; ``otherwise`` if it can't be read."""
+    """Return the names of the usable keys in config.toml; ``otherwise`` if the file can't be read."""
     config = home / "config.toml"
     if is_missing(config):
         return frozenset()
@@ -399,6 +399,6 @@ def _known_values(config: Path) -> dict[str, Any]:
 
 
 def _with_suggestion(name: str) -> str:
-    """An unknown setting's name, with the setting that was probably meant."""
+    """Return the name of an unknown setting, with the setting that was probably meant."""
     near = difflib.get_close_matches(name.lower().replace("-", "_"), Settings.model_fields, n=1)
     return f"{name} (did you mean {near[0]}?)" if near else name

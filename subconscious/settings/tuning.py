@@ -12,10 +12,10 @@ class Tuning:
     """The values; docs/figures.md describes how they were measured."""
 
     calibration_prior: ClassVar[float] = 30
-    """Weight of a stated confidence, in outcomes."""
+    """Weight of a stated confidence, as a number of decisions."""
 
     calibration_days: ClassVar[float] = 180
-    """Half-life of an outcome, in days."""
+    """Days after which a decision counts half."""
 
     calibration_silence: ClassVar[float] = 0.2
     """Weight of a capture that was given to sessions without objection."""
@@ -30,7 +30,7 @@ class Tuning:
     """Findings that `subconscious redactions` can list."""
 
     poisoning_low: ClassVar[float] = 0.8
-    """Factor on confidence for a slight suspicion."""
+    """Factor that lowers the confidence of a slightly suspicious capture."""
 
     start_characters: ClassVar[int] = 9500
     """Characters given at session start, at most."""
@@ -42,7 +42,7 @@ class Tuning:
     """Memories given for one file, at most."""
 
     due_days: ClassVar[float] = 14
-    """Days after its date in which a memory is still given."""
+    """Days after its date during which a memory is still given to sessions."""
 
     link_threshold: ClassVar[float] = 0.7
     """Confidence from which a discovered link counts."""
@@ -51,13 +51,13 @@ class Tuning:
     """Confidence from which a link is proposed: shown, but not used."""
 
     embedder_timeout_seconds: ClassVar[float] = 30
-    """Time limit of one call to the embedder."""
+    """Seconds that one call to the embedder may take."""
 
     embedder_check_seconds: ClassVar[float] = 5
-    """Time limit of the check of the embedder's key."""
+    """Seconds that the check of the embedder's key may take."""
 
     embedder_prompt_ms: ClassVar[float] = 150
-    """Time that a hook waits for an embedding before it uses full text only."""
+    """Milliseconds that a hook waits for an embedding before it searches by words only."""
 
     fusion_alpha: ClassVar[float] = 0.5
     """Weight of the vector engine in `relative`."""
@@ -66,7 +66,7 @@ class Tuning:
     """Weight of the links in `relative`."""
 
     fusion_near: ClassVar[float] = 0.25
-    """Share of a neighbour's score that is added to a memory's own."""
+    """Share of a linked memory's score that is added to a memory's own score."""
 
     fusion_session: ClassVar[float] = 0.2
     """Bonus for memories of a session with many hits."""
@@ -87,13 +87,13 @@ class Tuning:
     """Tokens of a memory in the tier `minimal`."""
 
     tier_compact: ClassVar[int] = 200
-    """Tokens in `compact`."""
+    """Tokens of a memory in the tier `compact`."""
 
     tier_standard: ClassVar[int] = 400
-    """Tokens in `standard`."""
+    """Tokens of a memory in the tier `standard`."""
 
     graph_damping: ClassVar[float] = 0.5
-    """Share of a random walk that follows links."""
+    """Probability that the random walk over memories follows a link instead of starting again."""
 
     graph_kin: ClassVar[float] = 0
     """Weight of similarity in meaning as a link; 0: only links count."""
@@ -114,7 +114,7 @@ class Tuning:
     """Weight of the links in `nexus`."""
 
     nexus_belief: ClassVar[float] = 0.2
-    """Weight of the noisy-or in `nexus`."""
+    """Weight of the combined probability (noisy-or) of all engines in `nexus`."""
 
     nexus_relevance: ClassVar[float] = 0.3
     """Relevance threshold of `nexus`."""
@@ -168,7 +168,7 @@ class Tuning:
     """Sessions from which recurring trouble counts as a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
-    """Longest pause between attempts; longer retry-after delays become jobs."""
+    """The longest pause between attempts in seconds; longer retry-after delays become jobs."""
 
     breaker_failures: ClassVar[int] = 5
     """Consecutive failures after which a provider is paused."""
@@ -183,7 +183,7 @@ class Tuning:
     """Use a provider's batch API for deferred work."""
 
     later_attempts: ClassVar[int] = 3
-    """Attempts at deferred work before it is given up."""
+    """Attempts at deferred work before it counts as failed."""
 
     maintenance_hour: ClassVar[int] = 3
     """Hour of the day from which nightly upkeep is due."""
@@ -201,7 +201,7 @@ class Tuning:
     """Minutes of silence after which a session counts as over."""
 
     sweep_seconds: ClassVar[float] = 5
-    """Pause between two sweeps of the spool."""
+    """Seconds between two sweeps of the spool."""
 
     known_summaries: ClassVar[int] = 20
     """Known memories shown to a model so that it does not repeat them."""
@@ -210,7 +210,7 @@ class Tuning:
     """Relevance threshold of proactive surfacing."""
 
     surface_cooldown_minutes: ClassVar[float] = 5
-    """Pause before a memory is given again."""
+    """Minutes before a memory is given again to the same session."""
 
     prompt_memories: ClassVar[int] = 3
     """Memories given with one prompt, at most."""
@@ -240,19 +240,19 @@ class Tuning:
     """Groups summed up in one day, at most, including proposed ones."""
 
     provider_timeout_seconds: ClassVar[float] = 60
-    """Time limit of one call."""
+    """Seconds that one call to a provider may take."""
 
     provider_recheck_minutes: ClassVar[float] = 60
-    """Pause after a refused key."""
+    """Minutes until a provider that refused its key is tried again."""
 
     rate_window_seconds: ClassVar[float] = 60
-    """Period of `requests_per_minute` and `tokens_per_minute`."""
+    """Seconds over which `requests_per_minute` and `tokens_per_minute` are counted."""
 
     micro_batches: ClassVar[bool] = True
     """Combine several small requests in one call."""
 
     micro_batch_seconds: ClassVar[float] = 0.1
-    """Time during which such requests are collected."""
+    """Seconds for which small requests are collected before they are combined in one call."""
 
     native_batch_size: ClassVar[int] = 1000
     """Requests in one batch of a provider, at most."""
@@ -261,7 +261,7 @@ class Tuning:
     """Jobs that run at the same time."""
 
     job_timeout_seconds: ClassVar[float] = 120
-    """Time limit of one job."""
+    """Seconds that one job may take."""
 
     calibration: ClassVar[bool] = True
     """Correct stated confidences by the user's decisions."""
@@ -279,7 +279,7 @@ class Tuning:
     """Tokens of a transcript in one call to a model."""
 
     refine_pause_seconds: ClassVar[float] = 30
-    """Pause after the provider was unavailable; doubles with each failure."""
+    """Seconds to wait after the provider was unavailable; doubles with each failure."""
 
     session_tokens: ClassVar[int] = 300
     """Tokens given in one session after its start, over all its memories."""
@@ -306,7 +306,7 @@ class Tuning:
     """How the results of several engines are combined."""
 
     reword_seconds: ClassVar[float] = 3
-    """Time that a search waits for a model's words."""
+    """Seconds that a search waits for further words from a model."""
 
     tier: ClassVar[Literal["minimal", "compact", "standard", "full"]] = "standard"
     """How much of each memory a recall shows by default."""
@@ -318,13 +318,13 @@ class Tuning:
     """Relevance threshold of results; `auto` derives it from the query."""
 
     archive_below: ClassVar[float] = 0.3
-    """Value below which an unused memory is archived."""
+    """Decay value (0 to 1) below which an unused memory is archived."""
 
     archive_patience: ClassVar[float] = 1
-    """Half-lives of its kind that a memory is kept unused in any case; 0: the formula alone."""
+    """Half-lives for which an unused memory is kept in any case; 0: only the formula decides."""
 
     provider_attempts: ClassVar[int] = 4
-    """Attempts of a call before its job waits."""
+    """Attempts of a call to a provider before its job waits."""
 
     requests_per_minute: ClassVar[int] = 60
     """Calls to one provider in any minute."""
@@ -333,19 +333,19 @@ class Tuning:
     """Tokens sent to one provider in any minute."""
 
     breaker_seconds: ClassVar[float] = 60
-    """How long a provider is paused after repeated failures."""
+    """Seconds for which a provider is paused after repeated failures."""
 
     dedupe: ClassVar[bool] = True
     """Merge a repeated statement into its memory."""
 
     native_batch_seconds: ClassVar[float] = 60
-    """Pause between two checks of a batch."""
+    """Seconds between two checks of a batch."""
 
     maintenance: ClassVar[bool] = True
     """Nightly, weekly and monthly upkeep."""
 
     maintenance_quiet_seconds: ClassVar[float] = 120
-    """Time without prompts and commands before upkeep starts."""
+    """Seconds without prompts and commands before upkeep starts."""
 
     maintenance_share: ClassVar[float] = 0.25
     """Share of one processor that upkeep may use."""
