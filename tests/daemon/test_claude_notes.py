@@ -158,7 +158,7 @@ def test_a_half_written_note_is_read_once_it_is_whole(running: Home, session: Sp
     whole = file.read_text()
     file.write_text(whole[:40])
     assert found(running, session) == []
-    assert "half written" in problem_of(running, file)
+    assert "the file may be incomplete" in problem_of(running, file)
     file.write_text(whole)
     assert found(running, session) == [LISBON]
     assert problem_of(running, file) == ""
