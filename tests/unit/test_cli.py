@@ -739,6 +739,17 @@ def test_status_tells_where_a_key_comes_from(
     assert words in " ".join(run(capsys, "status")[1].split())
 
 
+def test_groups_of_memories_are_shown_with_what_looks_poisoned(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "suspicion medium: code injection, it runs the content of a page"
+    memories = [MEMORY, MEMORY | {"id": 2, "suspicion": why}]
+    told = {"memories": memories, "cohesion": 0.9, "summary": "Tests", "content": "Tests", "decision": "auto"}
+    daemon.answers["clusters"] = {"clusters": [told | {"reason": ""}], "total": 1, "vectors": True}
+    code, out, _ = run(capsys, "consolidate", "--preview")
+    assert (code, out.count(why)) == (0, 1)
+
+
 @pytest.mark.parametrize("words", ["approve", "approve 3 --all", "edit 3", "undo", "approve x"])
 def test_a_decision_says_on_what(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
