@@ -46,9 +46,6 @@ POSITIONS = re.compile(r"(?P<drop>drop\s+)?(?P<positions>\d{1,2}(?:[\s,]+\d{1,2}
 """A decision by positions in the list that was just shown: "1 3", "drop 2"."""
 KEEP = "Keep 1 and 3: /subconscious:review 1 3. Drop 2: /subconscious:review drop 2. The others keep waiting."
 MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag what says the same), approve all, undo ID, quarantine."
-DECIDE_QUARANTINED = (
-    "Release: /subconscious:review release ID... Reject: /subconscious:review reject ID... or teach ID..."
-)
 ACTIONS = tuple("approve reject teach release edit restore undo drop quarantine code yes no".split())
 USAGE = (
     "Usage: /subconscious:review shows the list; then /subconscious:review with 1 3 (keep these places of the list),"
