@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +14,10 @@ from starlette.routing import Route
 from subconscious.page.changes import EVENT, UNDOING, replaced
 from subconscious.page.site import is_part, site_of
 from subconscious.page.wording import day
+from subconscious.wire.page import ActItem, GivenItem
+
+Item = ActItem | GivenItem
+"""One entry of the timeline."""
 
 PAGE = 40
 SEARCHED = 200
@@ -35,7 +39,9 @@ async def _timeline(request: Request) -> Response:
 
 async def _page(request: Request, shown: str) -> dict[str, Any]:
     """Return the items of a page that have a sort and the words of a search, and where the next page begins."""
-    site, items, read = site_of(request), list[dict[str, Any]](), list[dict[str, Any]]()
+    site = site_of(request)
+    items: list[Item] = []
+    read: list[Item] = []
     titles: dict[str, str] = {}
     query = request.query_params.get("q", "").strip()
     start = {name: int(request.query_params[name]) for name in ("event", "surface") if name in request.query_params}
@@ -68,15 +74,19 @@ async def _page(request: Request, shown: str) -> dict[str, Any]:
     }
 
 
-def has_words(item: dict[str, Any], query: str, title: str) -> bool:
+def has_words(item: Item, query: str, title: str) -> bool:
     """Whether an item, its memories or the title of its session have all words of a query."""
-    texts = [title, item.get("about"), item.get("reason"), *(memory["summary"] for memory in item.get("memories", ()))]
-    texts += [text for link in item.get("linked", ()) for text in (link["summary"], link["other_summary"])]
-    whole = "\n".join(text for text in texts if isinstance(text, str)).casefold()
+    texts = [title, item["about"]]
+    if item["sort"] == "given":
+        texts += [memory["summary"] for memory in item["memories"]]
+    else:
+        linked = ((link["summary"], link["other_summary"]) for link in item["linked"])
+        texts += [item["reason"], *chain.from_iterable(linked)]
+    whole = "\n".join(filter(None, texts)).casefold()
     return all(word in whole for word in query.casefold().split())
 
 
-def undone_changes(items: Sequence[dict[str, Any]]) -> set[int]:
+def undone_changes(items: Sequence[Item]) -> set[int]:
     """Return the changes that were undone by others of these items, the newest of which comes first."""
     undone: set[int] = set()
     for item in items:
@@ -86,7 +96,7 @@ def undone_changes(items: Sequence[dict[str, Any]]) -> set[int]:
     return undone
 
 
-def _sorts(item: dict[str, Any]) -> set[str]:
+def _sorts(item: Item) -> set[str]:
     """Return the filters that show an item: a new memory that replaced another one is a change, too."""
     if item["sort"] == "given":
         return {"given"}
@@ -94,7 +104,7 @@ def _sorts(item: dict[str, Any]) -> set[str]:
     return {"remembered" if is_new else "changed", *(["changed"] if replaced(item) else [])}
 
 
-def _by_day(items: Sequence[dict[str, Any]]) -> list[tuple[str, list[tuple[str, list[dict[str, Any]]]]]]:
+def _by_day(items: Sequence[Item]) -> list[tuple[str, list[tuple[str, list[Item]]]]]:
     """Return items by day, and within a day by session as long as one session goes on."""
     days = groupby(items, key=lambda item: day(item["at"]))
     return [

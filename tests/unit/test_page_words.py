@@ -9,10 +9,15 @@ import pytest
 from subconscious.page import changes, given
 from subconscious.page.timeline import has_words, undone_changes
 
+GIVEN: Any = {
+    "sort": "given",
+    "about": "",
+    "memories": [{"summary": "Amounts are cents."}, {"summary": "Times are UTC."}],
+}
 ARCHIVED, IN_USE = {"archived_at": 5.0}, {"archived_at": None}
 
 
-def _change(number: int, action: str, reason: str = "", **more: Any) -> dict[str, Any]:
+def _change(number: int, action: str, reason: str = "", **more: Any) -> Any:
     usual = {"sort": "change", "id": number, "subject": "memory", "action": action, "reason": reason}
     return {**usual, "before": None, "after": None, **more}
 
@@ -21,7 +26,7 @@ def test_an_undone_change_is_marked_unless_the_undo_was_undone() -> None:
     archived, undo = _change(21, "archive"), _change(22, "undo", "event 21 (archive)")
     assert undone_changes([undo, archived]) == {21}
     assert undone_changes([_change(23, "undo", "event 22 (undo)"), undo, archived]) == {22}
-    assert undone_changes([{"sort": "given"}, _change(24, "archive", "see event 21")]) == set()
+    assert undone_changes([GIVEN, _change(24, "archive", "see event 21")]) == set()
 
 
 ARCHIVE = _change(1, "archive", "it is old", before=IN_USE, after=ARCHIVED)
@@ -132,11 +137,10 @@ def test_every_given_memory_has_a_badge(response: str, shown: tuple[str, str, st
 
 
 def test_a_search_of_the_timeline_needs_all_words_in_any_text() -> None:
-    given = {"sort": "given", "memories": [{"summary": "Amounts are cents."}, {"summary": "Times are UTC."}]}
     link = {"summary": "Sessions live in Postgres.", "other_summary": "Sessions live in Redis."}
-    linked = {"sort": "change", "about": "Sessions live in Postgres.", "reason": None, "linked": [link]}
-    assert has_words(given, "utc CENTS", "")
-    assert not has_words(given, "utc euros", "")
+    linked = _change(1, "create", about="Sessions live in Postgres.", linked=[link])
+    assert has_words(GIVEN, "utc CENTS", "")
+    assert not has_words(GIVEN, "utc euros", "")
     assert has_words(linked, "redis postgres", "")
-    assert has_words(given, "billing utc", "Round the billing")
-    assert has_words(given, "", "")
+    assert has_words(GIVEN, "billing utc", "Round the billing")
+    assert has_words(GIVEN, "", "")
