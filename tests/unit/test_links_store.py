@@ -38,6 +38,14 @@ async def test_what_reads_the_same_from_both_ends_is_stored_once(database: Datab
     assert len(await links.of(database, [two])) == 3
 
 
+async def test_what_each_of_many_replaced_directly_is_found(database: Database, project: Project) -> None:
+    one, two, latest = await three(database, project)
+    await connect(database, two, one, "SUPERSEDES")
+    await connect(database, latest, two, "SUPERSEDES")
+    await connect(database, latest, one, "SUPERSEDES", status="proposed")
+    assert await links.replaced(database, [one, two, latest]) == {two: [one], latest: [two]}
+
+
 async def test_an_event_contains_only_the_changed_columns(database: Database, project: Project) -> None:
     one, two, _ = await three(database, project)
     made = await connect(database, one, two, status="proposed")
