@@ -65,6 +65,12 @@ def provider_rows() -> Mapping[str, ProviderRow]:
     return {name: ProviderRow(name, **row) for name, row in tomllib.loads(text).items()}
 
 
+def offered_providers() -> str:
+    """The names of the providers that users can choose, as the end of a sentence: "anthropic, openai or ollama"."""
+    *most, last = [row.name for row in provider_rows().values() if row.about]
+    return f"{', '.join(most)} or {last}"
+
+
 def provider_row(name: str) -> ProviderRow:
     """Return the row of a provider; for an unknown name an empty row, which raises an error when it is opened."""
     return provider_rows().get(name) or ProviderRow(name, "")

@@ -35,7 +35,7 @@ from subconscious.settings.guards import (
     if_on,
     if_stricter,
 )
-from subconscious.settings.provider_table import provider_row, provider_rows
+from subconscious.settings.provider_table import offered_providers, provider_row, provider_rows
 from subconscious.settings.tuning import Tuning
 from subconscious.system.safe_files import is_missing
 
@@ -138,7 +138,7 @@ class _Common(Tuning, BaseSettings):
     )
 
     provider: Annotated[str, Guarded(safer=if_none)] = Field(
-        default="none", description="the model that helps: anthropic, openai, ollama or claude_code"
+        default="none", description=f"the model that helps: {offered_providers()}"
     )
     provider_fallback: Annotated[tuple[str, ...], Guarded(safer=if_off)] = Field(
         default=(), description="providers that are asked, in this order, when the first can't be"

@@ -19,6 +19,9 @@ VERSIONS = [migration.version for migration in migrations()]
 CHOICE = re.compile(r'"?(\w+)"?\s+IN\s*\(([^)]*)\)', re.IGNORECASE)
 RECORD = "schema_migrations"
 ROWS = 2
+"""Rows that the test puts into each table. Triggers may add more, to ``team_outbox`` for example."""
+FOLLOWING = Migration(VERSIONS[-1] + 1, "following", "CREATE TABLE following (value TEXT NOT NULL) STRICT")
+"""Follows the newest migration, so that the newest version is upgraded in the test, too."""
 
 
 async def tables(database: Database) -> list[str]:
@@ -77,15 +80,16 @@ async def held(database: Database) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("version", VERSIONS[:-1])
+@pytest.mark.parametrize("version", VERSIONS)
 async def test_all_that_was_held_is_held(home: Home, version: int) -> None:
     database = await open_database(home.database)
-    await migrate(database, [migration for migration in migrations() if migration.version <= version])
+    known = [*migrations(), FOLLOWING]
+    await migrate(database, [migration for migration in known if migration.version <= version])
     await fill(database)
     before = await held(database)
-    assert all(len(rows) == ROWS for rows in before.values()), before.keys()
-    applied = await migrate(database)
-    assert applied == [number for number in VERSIONS if number > version]
+    assert all(len(rows) >= ROWS for rows in before.values()), {name: len(rows) for name, rows in before.items()}
+    applied = await migrate(database, known)
+    assert applied == [migration.version for migration in known if migration.version > version]
     after = await held(database)
     for table, rows in before.items():
         kept = [{name: row[name] for name in rows[0]} for row in after[table]]

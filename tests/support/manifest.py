@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from subconscious.settings.provider_table import ProviderRow, provider_rows
+from subconscious.settings.provider_table import ProviderRow, offered_providers, provider_rows
 
 ROOT = Path(__file__).parents[2]
 FILES = (ROOT / "plugin.json", ROOT / ".claude-plugin" / "plugin.json")
@@ -23,11 +23,10 @@ def derived_options() -> dict[str, dict[str, Any]]:
 
 
 def _choice() -> dict[str, Any]:
-    *most, last = [row.name for row in provider_rows().values() if row.about]
     return {
         "type": "string",
         "title": "Model that helps",
-        "description": f"none (unless set), {', '.join(most)} or {last}. Anything but none sends redacted parts of your"
+        "description": f"none (unless set), {offered_providers()}. Anything but none sends redacted parts of your"
         " sessions to that model, and may cost money.",
     }
 
