@@ -26,6 +26,17 @@ from tests.contract.provider_servers import (
     OpenAIServer,
 )
 
+SERVERS: dict[str, Callable[[], FakeServer]] = {
+    "anthropic": AnthropicServer,
+    "ollama": OllamaServer,
+    "openai": OpenAIServer,
+    "openai-compatible": lambda: OpenAIServer(compatible=True),
+}
+"""The fake of each provider's API; "openai-compatible" is another server that speaks OpenAI's."""
+
+KITS = frozenset({"claude_code", "scripted", *SERVERS})
+"""The providers that the contract tests can ask."""
+
 SECONDS = 0.5
 """Time-out of a provider that is asked something that will not come."""
 
@@ -321,7 +332,7 @@ def _command_lines() -> Iterable[bytes]:
 
 @asynccontextmanager
 async def open_kit(name: str, folder: Path, claude: Callable[[], str]) -> AsyncIterator[Kit]:
-    """Make the kit of that provider; a provider without one fails the suite."""
+    """Make the kit of a provider in KITS."""
     if name == "scripted":
         yield ScriptedKit(folder)
     elif name == "claude_code":
@@ -332,16 +343,5 @@ async def open_kit(name: str, folder: Path, claude: Callable[[], str]) -> AsyncI
             finally:
                 kit.release()
     else:
-        async with open_server(name) as server:
+        async with SERVERS[name]() as server:
             yield HttpKit(name.partition("-")[0], server, "/v1" if isinstance(server, OpenAIServer) else "")
-
-
-def open_server(name: str) -> FakeServer:
-    """The fake of a provider's API; "openai-compatible" is another server that speaks OpenAI's."""
-    made: dict[str, Callable[[], FakeServer]] = {
-        "anthropic": AnthropicServer,
-        "ollama": OllamaServer,
-        "openai": OpenAIServer,
-        "openai-compatible": lambda: OpenAIServer(compatible=True),
-    }
-    return made[name]()

@@ -21,10 +21,10 @@ from subconscious.domain.errors import (
 )
 from subconscious.llm.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
 from subconscious.llm.providers.structured import answer
-from tests.contract.provider_kits import SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
+from tests.contract.provider_kits import KITS, SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
 from tests.contract.provider_servers import KEY
 
-NAMES = [*PROVIDERS, "openai-compatible"]
+NAMES = [name for name in (*PROVIDERS, "openai-compatible") if name in KITS]
 BATCHES = ["anthropic", "openai", "openai-compatible", "scripted"]
 PROMPT = "words that nobody else may read"
 
@@ -85,6 +85,11 @@ async def _raised(provider: Provider, request: Request) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         await provider.ask(request)
     return caught.value
+
+
+def test_every_provider_can_be_asked_in_these_tests() -> None:
+    missing = ", ".join(set(PROVIDERS) - KITS)
+    assert not missing, f"add a server that responds like the API of {missing} to SERVERS in provider_kits.py"
 
 
 @over_all
