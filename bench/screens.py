@@ -1,9 +1,10 @@
 """Draw the main screens of the terminal as SVG, 80 and 120 columns wide, light and dark.
 
-    python -m bench.screens [docs/screens]
+    python -m bench.screens [docs/screens [help ...]]
 
 The screens come from real commands on a pseudo-terminal, with a daemon in a temporary folder that stores a few made-up
-statements. Of `subconscious demo`, the README's picture has the sections of ``DEMO_SECTIONS``.
+statements. With names of screens after the folder, only these are drawn. Of `subconscious demo`, the README's
+picture has the sections of ``DEMO_SECTIONS``.
 """
 
 from __future__ import annotations
@@ -140,8 +141,9 @@ def demo_sections(text: str) -> str:
 
 
 def main() -> None:
-    """Draw every screen in both widths and themes."""
+    """Draw the chosen screens in both widths and themes."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screens")
+    chosen = sys.argv[2:] or [*SCREENS, "demo"]
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path.home()) as name:
         root = Path(name)
@@ -151,17 +153,15 @@ def main() -> None:
             furnish(home, project)
             shots = {
                 (screen, width): shoot(words, columns, home, project, root)
-                for screen, words in SCREENS.items()
-                for width, columns in WIDTHS.items()
-            }
-            shots |= {
-                ("demo", width): demo_sections(shoot("demo", columns, home, project, root))
+                for screen, words in (SCREENS | {"demo": "demo"}).items()
+                if screen in chosen
                 for width, columns in WIDTHS.items()
             }
         finally:
             wire.call(home, "stop")
             wire.await_absence(home, 20)
-    for (screen, width), text in shots.items():
+    for (screen, width), shot in shots.items():
+        text = demo_sections(shot) if screen == "demo" else shot
         for theme, colours in THEMES.items():
             image = svg(text, colours, WIDTHS[width])
             (target / f"{screen}{width}-{theme}.svg").write_text(image, encoding="utf-8")

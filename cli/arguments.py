@@ -9,7 +9,7 @@ from typing import cast
 from subconscious import __version__
 
 from . import arguments_data, arguments_memories
-from .command_line import Commands, Parser, RootParser
+from .command_line import Commands, Group, Parser, RootParser
 from .completion import SCRIPTS
 from .options import (
     Subparsers,
@@ -20,6 +20,7 @@ from .options import (
     add_ids,
     add_memory_filters,
     add_search_options,
+    add_subcommand,
     natural,
     positive,
 )
@@ -57,16 +58,20 @@ def _built(only: str) -> tuple[RootParser, Sequence[str]]:
     return root, list(commands.choices)
 
 
-def _add_reading(commands: Subparsers) -> None:
-    command = add_command(commands, "status", "status:status", "show what is stored and whether everything runs")
+def _add_reading(commands: Commands) -> None:
+    command = add_command(
+        commands, "status", "status:status", "show what is stored and whether everything runs", group=Group.MAIN
+    )
     command.add_argument("--settings", action="store_true", help="list every setting with its value")
-    command = add_command(commands, "recall", "memories:recall", "print the text that Claude would get for a question")
+    command = add_command(
+        commands, "recall", "memories:recall", "print the text that Claude would get for a question", group=Group.MEMORY
+    )
     command.add_argument("query", metavar="QUERY", nargs="+", action=Words)
     command.add_argument("--tokens", type=positive, help="print at most this many tokens")
     add_memory_filters(command)
     add_display_options(command)
     add_search_options(command)
-    command = add_command(commands, "search", "memories:search", "find memories by meaning and words")
+    command = add_command(commands, "search", "memories:search", "find memories by meaning and words", group=Group.MAIN)
     command.add_argument("query", metavar="QUERY", nargs="+", action=Words)
     add_filters(command, limit=10)
     add_display_options(command)
@@ -76,11 +81,17 @@ def _add_reading(commands: Subparsers) -> None:
         help="how the results of the word search and the meaning search are combined",
     )
     add_search_options(command)
-    command = add_command(commands, "list", "memories:list_memories", "list memories, the newest first")
+    command = add_command(
+        commands, "list", "memories:list_memories", "list memories, the newest first", group=Group.MAIN
+    )
     add_filters(command, limit=20)
     command.add_argument("--offset", type=natural, default=0, help="skip this many")
     command = add_command(
-        commands, "show", "memories:show", "show everything about one memory, or list what was learned on a branch"
+        commands,
+        "show",
+        "memories:show",
+        "show everything about one memory, or list what was learned on a branch",
+        group=Group.MAIN,
     )
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", type=positive, nargs="?")
@@ -92,30 +103,40 @@ def _add_reading(commands: Subparsers) -> None:
         help="the Git branch; without NAME: the current one",
     )
     command.add_argument("--limit", type=positive, default=20, help="with --branch: show at most this many (20)")
-    command = add_command(commands, "stats", "stats:stats", "count captures, decisions, uses and model costs")
+    command = add_command(
+        commands, "stats", "stats:stats", "count captures, decisions, uses and model costs", group=Group.REVIEW
+    )
     command.add_argument(
         "--calibration", action="store_true", help="compare the confidence of captures with your decisions on them"
     )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
 
 
-def _add_writing(commands: Subparsers) -> None:
-    command = add_command(commands, "remember", "memories:remember", "store a statement")
+def _add_writing(commands: Commands) -> None:
+    command = add_command(commands, "remember", "memories:remember", "store a statement", group=Group.MAIN)
     command.add_argument("text", metavar="TEXT", nargs="+")
     command.add_argument("--kind", help="decision, preference, lesson, ...; detected if omitted")
     command.add_argument("--everywhere", action="store_true", help="for all projects, not only this one")
     command.add_argument("--tag", action="append", default=[], help="add a tag; may be repeated")
-    command = add_command(commands, "capture", "sessions:capture", "learn from a Claude Code transcript")
+    command = add_command(
+        commands, "capture", "sessions:capture", "learn from a Claude Code transcript", group=Group.REVIEW
+    )
     command.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
 
 
-def _add_tracing(commands: Subparsers) -> None:
-    command = add_command(commands, "sessions", "sessions:sessions", "list sessions, and what each was about")
+def _add_tracing(commands: Commands) -> None:
+    command = add_command(
+        commands, "sessions", "sessions:sessions", "list sessions, and what each was about", group=Group.REVIEW
+    )
     command.add_argument("id", metavar="ID", nargs="?", help="show this session in full; the start of its id is enough")
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     command = add_command(
-        commands, "explain", "explaining:explain", "show how each sentence of a session was judged, and why"
+        commands,
+        "explain",
+        "explaining:explain",
+        "show how each sentence of a session was judged, and why",
+        group=Group.REVIEW,
     )
     command.add_argument(
         "what",
@@ -127,7 +148,11 @@ def _add_tracing(commands: Subparsers) -> None:
         "--all", action="store_true", help="include Claude's sentences that were no candidates for a memory"
     )
     command = add_command(
-        commands, "why-surfaced", "sessions:why_surfaced", "show which memories each session got, and why"
+        commands,
+        "why-surfaced",
+        "sessions:why_surfaced",
+        "show which memories each session got, and why",
+        group=Group.REVIEW,
     )
     command.add_argument(
         "what",
@@ -139,8 +164,10 @@ def _add_tracing(commands: Subparsers) -> None:
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
 
 
-def _add_review(commands: Subparsers) -> None:
-    command = add_command(commands, "review", "review:waiting", "decide on captures that wait for review")
+def _add_review(commands: Commands) -> None:
+    command = add_command(
+        commands, "review", "review:waiting", "decide on captures that wait for review", group=Group.MAIN
+    )
     command.add_argument(
         "--status",
         default="review",
@@ -154,31 +181,33 @@ def _add_review(commands: Subparsers) -> None:
     command.add_argument("--limit", type=positive, help="show at most this many (3 that wait for review, else 100)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
-    reject = add_command(choices, "reject", "review:reject", "reject captures, so that they are not stored")
+    reject = add_subcommand(choices, "reject", "review:reject", "reject captures, so that they are not stored")
     add_ids(reject)
     reject.add_argument("--teach", action="store_true", help="also flag later statements that say the same")
-    add_ids(add_command(choices, "release", "review:release", "release captures from quarantine"))
-    add_command(
+    add_ids(add_subcommand(choices, "release", "review:release", "release captures from quarantine"))
+    add_subcommand(
         choices, "code", "review:codes", "show the codes that confirm decisions typed in a session", as_json=False
     )
-    lessons = add_command(choices, "lessons", "review:lessons", "list the lessons that `review reject --teach` stored")
+    lessons = add_subcommand(
+        choices, "lessons", "review:lessons", "list the lessons that `review reject --teach` stored"
+    )
     lessons.add_argument("--forget", metavar="ID", nargs="+", type=positive, help="delete these lessons")
-    edit = add_command(choices, "edit", "review:edit", "store a capture in your own words")
+    edit = add_subcommand(choices, "edit", "review:edit", "store a capture in your own words")
     edit.add_argument("id", metavar="ID", type=positive)
     edit.add_argument("text", metavar="TEXT", nargs="+")
     edit.add_argument("--kind", help="change its kind: decision, preference, lesson, ...")
     edit.add_argument("--reason", help="kept in the history")
-    undo = add_command(choices, "undo", "review:undo", "undo your latest decision on a capture")
+    undo = add_subcommand(choices, "undo", "review:undo", "undo your latest decision on a capture")
     undo.add_argument("ids", metavar="ID", nargs="+", type=positive)
     add_ids(
-        add_command(
+        add_subcommand(
             choices, "restore", "review:restore", "put rejected, expired or discarded captures back into the queue"
         )
     )
 
 
 def _add_approve(choices: Subparsers) -> None:
-    command = add_command(choices, "approve", "review:approve", "store captures")
+    command = add_subcommand(choices, "approve", "review:approve", "store captures")
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument("--all", action="store_true", help="all that wait in this project, except suspicious ones")
@@ -186,38 +215,15 @@ def _add_approve(choices: Subparsers) -> None:
     command.add_argument("--reason", help="kept in the history")
 
 
-def _add_running(commands: Subparsers) -> None:
-    command = add_command(commands, "ui", "page:ui", "look at the memories in your browser")
+def _add_running(commands: Commands) -> None:
+    command = add_command(commands, "ui", "page:ui", "look at the memories in your browser", group=Group.MAIN)
     command.add_argument("--close", action="store_true", help="close the page now")
     command = add_command(
-        commands, "help", "helping:show_help", "show the commands, or the options of one", as_json=False
-    )
-    command.add_argument("command", metavar="COMMAND", nargs="*", help="show the options of this command")
-    command.add_argument("--all", action="store_true", help="show the description of every command")
-    command = add_command(commands, "doctor", "checkup:checkup", "find faults, and the command that repairs each")
-    command.add_argument("--fix", action="store_true", help="first repair the indexes and retry failed embeddings")
-    add_command(commands, "demo", "demo:demo", "watch a recorded session; your data is not touched", as_json=False)
-    _add_installing(commands)
-    _add_daemon(commands)
-
-
-def _add_installing(commands: Subparsers) -> None:
-    command = add_command(
-        commands, "mcp", "mcp:serve", "serve Claude's tools to an MCP client on stdin and stdout", as_json=False
-    )
-    command.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
-    command = add_command(
         commands,
-        "completion",
-        "completion:completion",
-        "print a script that completes commands in your shell",
-        as_json=False,
-    )
-    command.add_argument(
-        "shell", choices=tuple(SCRIPTS), help="your shell; the first line of the script says where to put it"
-    )
-    command = add_command(
-        commands, "setup", "setup:setup", "import past sessions, choose a model, see what sessions get"
+        "setup",
+        "setup:setup",
+        "import past sessions, choose a model, see what sessions get",
+        group=Group.MAIN,
     )
     command.add_argument("--provider", help="a provider that `subconscious setup --show` lists; none switches it off")
     command.add_argument(
@@ -227,36 +233,101 @@ def _add_installing(commands: Subparsers) -> None:
     command.add_argument(
         "--show", action="store_true", help="only show what a model would be sent, and what a session would cost"
     )
-    add_command(
-        commands, "accept-settings", "status:accept", "apply changed settings that need your approval", as_json=False
+    command = add_command(
+        commands, "doctor", "checkup:checkup", "find faults, and the command that repairs each", group=Group.MAIN
     )
-    command = add_command(commands, "attach", "status:attach", "take over the memories of a folder that was renamed")
+    command.add_argument("--fix", action="store_true", help="first repair the indexes and retry failed embeddings")
+    command = add_command(
+        commands,
+        "help",
+        "helping:show_help",
+        "show the commands, or the options of one",
+        group=Group.MAIN,
+        as_json=False,
+    )
+    command.add_argument("command", metavar="COMMAND", nargs="*", help="show the options of this command")
+    command.add_argument("--all", action="store_true", help="show the description of every command")
+    add_command(
+        commands,
+        "demo",
+        "demo:demo",
+        "watch a recorded session; your data is not touched",
+        group=Group.ADMIN,
+        as_json=False,
+    )
+    _add_installing(commands)
+    _add_daemon(commands)
+
+
+def _add_installing(commands: Commands) -> None:
+    command = add_command(
+        commands,
+        "mcp",
+        "mcp:serve",
+        "serve Claude's tools to an MCP client on stdin and stdout",
+        group=Group.ADMIN,
+        as_json=False,
+    )
+    command.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
+    command = add_command(
+        commands,
+        "completion",
+        "completion:completion",
+        "print a script that completes commands in your shell",
+        group=Group.ADMIN,
+        as_json=False,
+    )
+    command.add_argument(
+        "shell", choices=tuple(SCRIPTS), help="your shell; the first line of the script says where to put it"
+    )
+    add_command(
+        commands,
+        "accept-settings",
+        "status:accept",
+        "apply changed settings that need your approval",
+        group=Group.ADMIN,
+        as_json=False,
+    )
+    command = add_command(
+        commands, "attach", "status:attach", "take over the memories of a folder that was renamed", group=Group.MEMORY
+    )
     command.add_argument(
         "root", metavar="FOLDER", help="the folder's old path or name; `subconscious status` lists missing folders"
     )
     command = add_command(
-        commands, "install", "other_agents:install", "give another coding agent the same memories", as_json=False
+        commands,
+        "install",
+        "other_agents:install",
+        "give another coding agent the same memories",
+        group=Group.ADMIN,
+        as_json=False,
     )
     command.add_argument("client", metavar="AGENT", choices=AGENTS, help=f"{AGENTS[0]}, {AGENTS[1]} or {AGENTS[2]}")
     command.add_argument("--remove", action="store_true", help="remove the entries from the agent's settings")
     command.add_argument("--yes", action="store_true", help="don't ask")
     command = add_command(
-        commands, "uninstall", "removal:uninstall", "stop the daemon and remove Subconscious", as_json=False
+        commands,
+        "uninstall",
+        "removal:uninstall",
+        "stop the daemon and remove Subconscious",
+        group=Group.ADMIN,
+        as_json=False,
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("--keep-memories", action="store_true", help="keep memories, settings and backups")
     which.add_argument("--all", action="store_true", help="delete the memories, too; no undo")
 
 
-def _add_daemon(commands: Subparsers) -> None:
+def _add_daemon(commands: Commands) -> None:
+    commands.groups["daemon"] = Group.ADMIN
     daemon = commands.add_parser("daemon", help="run, start, stop or drain the daemon, or show its status")
     actions = daemon.add_subparsers(metavar="ACTION", required=True)
-    add_command(actions, "run", "running:run", "run the daemon in this terminal", as_json=False)
-    add_command(actions, "start", "running:start", "start the daemon in the background", as_json=False)
-    command = add_command(
+    add_subcommand(actions, "run", "running:run", "run the daemon in this terminal", as_json=False)
+    add_subcommand(actions, "start", "running:start", "start the daemon in the background", as_json=False)
+    command = add_subcommand(
         actions, "stop", "running:stop", "stop the daemon when it has finished its current work", as_json=False
     )
     command.add_argument("--force", action="store_true", help="kill the daemon if it does not answer")
-    add_command(actions, "status", "running:presence", "show whether the daemon runs, without starting it")
-    command = add_command(actions, "drain", "running:drain", "wait until all queued work is done")
+    add_subcommand(actions, "status", "running:presence", "show whether the daemon runs, without starting it")
+    command = add_subcommand(actions, "drain", "running:drain", "wait until all queued work is done")
     command.add_argument("--timeout", type=positive, default=120, help="wait at most this many seconds (120)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from .options import Subparsers, add_command, dollars, positive
+from .command_line import Commands, Group
+from .options import add_command, add_subcommand, dollars, positive
 
 TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
 """Tools whose memories `import --from` reads; listed here because `--help` must not load the readers."""
@@ -13,7 +14,7 @@ RULES = ("decisions", "learnings", "dead-ends", "patterns")
 """The rules of `subconscious.sharing`; listed here because `--help` must not load it."""
 
 
-def add(commands: Subparsers) -> None:
+def add(commands: Commands) -> None:
     """Add the commands."""
     _add_import(commands)
     _add_export(commands)
@@ -25,8 +26,10 @@ def add(commands: Subparsers) -> None:
     _add_team(commands)
 
 
-def _add_import(commands: Subparsers) -> None:
-    command = add_command(commands, "import", "imports:import_past", "learn from past sessions, notes or an export")
+def _add_import(commands: Commands) -> None:
+    command = add_command(
+        commands, "import", "imports:import_past", "learn from past sessions, notes or an export", group=Group.MAIN
+    )
     command.add_argument(
         "paths", metavar="PATH", nargs="*", help="transcripts, Markdown notes, folders of them, or an export"
     )
@@ -43,8 +46,10 @@ def _add_import(commands: Subparsers) -> None:
     )
 
 
-def _add_export(commands: Subparsers) -> None:
-    command = add_command(commands, "export", "files:export", "write memories as Markdown notes or JSON")
+def _add_export(commands: Commands) -> None:
+    command = add_command(
+        commands, "export", "files:export", "write memories as Markdown notes or JSON", group=Group.MAIN
+    )
     command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
     command.add_argument(
         "--out", metavar="DIR", help="an empty folder or an earlier export (default: ~/subconscious-export)"
@@ -64,8 +69,10 @@ def _add_export(commands: Subparsers) -> None:
     )
 
 
-def _add_purge(commands: Subparsers) -> None:
-    command = add_command(commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo")
+def _add_purge(commands: Commands) -> None:
+    command = add_command(
+        commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo", group=Group.ADMIN
+    )
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument(
@@ -74,27 +81,30 @@ def _add_purge(commands: Subparsers) -> None:
     which.add_argument("--project", action="store_true", help="everything in this project")
     which.add_argument("--all", action="store_true", help="everything in all projects")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data")
+    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data", group=Group.ADMIN)
     command.add_argument("--fix", action="store_true", help="remove them for good, with every trace")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command = add_command(commands, "redactions", "purges:redactions", "list what was redacted, without the values")
+    command = add_command(
+        commands, "redactions", "purges:redactions", "list what was redacted, without the values", group=Group.ADMIN
+    )
     command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
-    action = add_command(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
+    action = add_subcommand(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
     action.add_argument("--reason", help="kept in the history")
-    action = add_command(
+    action = add_subcommand(
         choices, "disallow", "purges:disallow", "redact a value again that `redactions allow` excluded"
     )
     action.add_argument("hash", metavar="HASH")
 
 
-def _add_history(commands: Subparsers) -> None:
+def _add_history(commands: Commands) -> None:
     command = add_command(
         commands,
         "history",
         "changes:history",
         "list the latest changes, or those of one memory, capture, link or session",
+        group=Group.REVIEW,
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("id", metavar="ID", type=positive, nargs="?", help="the changes of this memory")
@@ -108,7 +118,9 @@ def _add_history(commands: Subparsers) -> None:
     )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many of the latest changes (20)")
-    command = add_command(commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone")
+    command = add_command(
+        commands, "undo", "changes:undo", "undo your latest changes; an undo can be undone", group=Group.MAIN
+    )
     command.add_argument(
         "number", metavar="N", type=positive, nargs="?", default=1, help="how many changes to undo (1)"
     )
@@ -127,49 +139,61 @@ def _add_history(commands: Subparsers) -> None:
     command.add_argument("--reason", help="kept in the history")
 
 
-def _add_rollback(commands: Subparsers) -> None:
-    command = add_command(commands, "rollback", "rollback:rollback", "withdraw everything a session added")
+def _add_rollback(commands: Commands) -> None:
+    command = add_command(
+        commands, "rollback", "rollback:rollback", "withdraw everything a session added", group=Group.REVIEW
+    )
     command.add_argument("session", metavar="SESSION", help="the session's id; its start is enough")
     command.add_argument("--undo", action="store_true", help="restore what was withdrawn")
     command.add_argument("--yes", action="store_true", help="don't ask")
     command.add_argument("--reason", help="kept in the history")
 
 
-def _add_upkeep(commands: Subparsers) -> None:
+def _add_upkeep(commands: Commands) -> None:
     command = add_command(
-        commands, "maintenance", "upkeep:status", "show when each upkeep job last ran, and which jobs wait"
+        commands,
+        "maintenance",
+        "upkeep:status",
+        "show when each upkeep job last ran, and which jobs wait",
+        group=Group.ADMIN,
     )
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_command(choices, "status", "upkeep:status", "show when each upkeep job last ran, and which jobs wait")
-    log = add_command(choices, "log", "upkeep:log", "list what the latest runs did")
+    add_subcommand(choices, "status", "upkeep:status", "show when each upkeep job last ran, and which jobs wait")
+    log = add_subcommand(choices, "log", "upkeep:log", "list what the latest runs did")
     log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
-    repeats = add_command(
+    repeats = add_subcommand(
         choices, "repeats", "upkeep:repeats", "list the duplicates that the next nightly run would merge"
     )
     repeats.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats.add_argument("--all", action="store_true", help="in all projects")
-    action = add_command(choices, "run", "upkeep:run", "run a job now")
+    action = add_subcommand(choices, "run", "upkeep:run", "run a job now")
     action.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
-    command = add_command(commands, "backup", "upkeep:backup", "make a verified copy of the database now")
+    command = add_command(
+        commands, "backup", "upkeep:backup", "make a verified copy of the database now", group=Group.ADMIN
+    )
     command.add_argument(
         "--as-is",
         action="store_true",
         help="copy the database even if it differs from its last copy more than expected",
     )
-    command = add_command(commands, "restore", "upkeep:restore", "list the copies of the database, or put one back")
+    command = add_command(
+        commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", group=Group.ADMIN
+    )
     command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
     command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
     command.add_argument("--yes", action="store_true", help="don't ask")
 
 
-def _add_sharing(commands: Subparsers) -> None:
+def _add_sharing(commands: Commands) -> None:
     for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "stop sharing memories")):
-        command = add_command(commands, name, f"sharing:{name}", meaning)
+        command = add_command(commands, name, f"sharing:{name}", meaning, group=Group.SHARING)
         command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
         command.add_argument(
             "--rule", choices=RULES, help="all memories of this kind that you stated or approved, also later ones"
         )
-    command = add_command(commands, "sync", "sharing:sync", "exchange shared memories with a Git remote")
+    command = add_command(
+        commands, "sync", "sharing:sync", "exchange shared memories with a Git remote", group=Group.SHARING
+    )
     command.add_argument("remote", metavar="REMOTE", nargs="?", help="default: origin, if there is one")
     command.add_argument("--preview", action="store_true", help="fetch, and only show what would be sent and received")
     command.add_argument(
@@ -186,30 +210,31 @@ def _add_sharing(commands: Subparsers) -> None:
         "trust",
         "sharing:trust",
         "use a teammate's memories as unconfirmed ones before you review them",
+        group=Group.SHARING,
         as_json=False,
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
     command.add_argument("--remove", action="store_true", help="stop trusting this author")
 
 
-def _add_team(commands: Subparsers) -> None:
+def _add_team(commands: Commands) -> None:
     what = "show how this project exchanges memories with a team's store"
-    command = add_command(commands, "team", "team:status", what)
+    command = add_command(commands, "team", "team:status", what, group=Group.SHARING)
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    join = add_command(choices, "join", "team:join", "connect this project with a project in the team's store")
+    join = add_subcommand(choices, "join", "team:join", "connect this project with a project in the team's store")
     join.add_argument("name", metavar="NAME", help="the project's name in the team's store")
     join.add_argument(
         "--create", action="store_true", help="create the project in the team's store; you become its maintainer"
     )
     join.add_argument("--store", metavar="ADDRESS", help="use this store: postgresql://YOU@HOST/DATABASE")
     join.add_argument("--yes", action="store_true", help="don't ask")
-    add_command(choices, "leave", "team:leave", "stop exchanging memories with the team's store")
-    add_command(choices, "sync", "team:sync", "exchange memories now, and retry the changes that the server refused")
-    confirm = add_command(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
+    add_subcommand(choices, "leave", "team:leave", "stop exchanging memories with the team's store")
+    add_subcommand(choices, "sync", "team:sync", "exchange memories now, and retry the changes that the server refused")
+    confirm = add_subcommand(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
     confirm.add_argument("ids", metavar="ID", nargs="+", type=positive)
     confirm.add_argument("--back", action="store_true", help="withdraw the confirmation")
-    member = add_command(choices, "member", "team:member", "list members, or give one a role")
+    member = add_subcommand(choices, "member", "team:member", "list members, or give one a role")
     member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
     member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))
-    setup = add_command(choices, "setup", "team:setup", "prepare a database for teams, as its administrator")
+    setup = add_subcommand(choices, "setup", "team:setup", "prepare a database for teams, as its administrator")
     setup.add_argument("store", metavar="ADDRESS", help="postgresql://ADMIN@HOST/DATABASE")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
-from .options import Subparsers, add_command, add_ids, positive
+from .command_line import Commands, Group
+from .options import add_command, add_ids, positive
 
 LEVELS = ("constitutional", "critical", "important", "normal", "temporary", "deprecated")
 DIGESTS = ("summarize", "tag", "patterns", "synthesize")
 LINK_STATUSES = ("active", "proposed", "refused", "withdrawn", "all")
 
 
-def add(commands: Subparsers) -> None:
+def add(commands: Commands) -> None:
     """Add the commands."""
     _add_archiving(commands)
     _add_decay(commands)
@@ -25,14 +26,14 @@ def add(commands: Subparsers) -> None:
     _add_link_walks(commands)
 
 
-def _add_archiving(commands: Subparsers) -> None:
+def _add_archiving(commands: Commands) -> None:
     _add_moving(commands, "archive", "archiving:archive", "take memories out of use; nothing is deleted")
     _add_moving(commands, "forget", "archiving:archive", "the same as archive; unarchive brings them back")
     _add_moving(commands, "unarchive", "archiving:unarchive", "bring archived memories back")
 
 
-def _add_moving(commands: Subparsers, name: str, function: str, help_text: str) -> None:
-    command = add_command(commands, name, function, help_text)
+def _add_moving(commands: Commands, name: str, function: str, help_text: str) -> None:
+    command = add_command(commands, name, function, help_text, group=Group.MEMORY)
     command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     command.add_argument(
         "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
@@ -43,9 +44,13 @@ def _add_moving(commands: Subparsers, name: str, function: str, help_text: str) 
     command.add_argument("--reason", help="kept in the history")
 
 
-def _add_decay(commands: Subparsers) -> None:
+def _add_decay(commands: Commands) -> None:
     command = add_command(
-        commands, "decay", "fading:decay", "show which memories fade, which are archived next, and why"
+        commands,
+        "decay",
+        "fading:decay",
+        "show which memories fade, which are archived next, and why",
+        group=Group.MEMORY,
     )
     command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[], help="show how these memories fade")
     which = command.add_mutually_exclusive_group()
@@ -61,18 +66,24 @@ def _add_decay(commands: Subparsers) -> None:
     command.add_argument("--yes", action="store_true", help="don't ask")
 
 
-def _add_importance(commands: Subparsers) -> None:
-    command = add_command(commands, "importance", "fading:importance", "set how important a memory is")
+def _add_importance(commands: Commands) -> None:
+    command = add_command(
+        commands, "importance", "fading:importance", "set how important a memory is", group=Group.MEMORY
+    )
     command.add_argument("id", metavar="ID", type=positive)
     command.add_argument("level", metavar="LEVEL", choices=LEVELS, help=", ".join(LEVELS))
-    command = add_command(commands, "pin", "fading:pin", "never let memories fade; every session starts with them")
+    command = add_command(
+        commands, "pin", "fading:pin", "never let memories fade; every session starts with them", group=Group.MEMORY
+    )
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
-    command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again")
+    command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again", group=Group.MEMORY)
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
 
 
-def _add_correcting(commands: Subparsers) -> None:
-    command = add_command(commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory")
+def _add_correcting(commands: Commands) -> None:
+    command = add_command(
+        commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory", group=Group.MEMORY
+    )
     command.add_argument("id", metavar="ID", type=positive)
     change = command.add_mutually_exclusive_group(required=True)
     change.add_argument("--superseded-by", metavar="ID", type=positive, help="the newer memory that replaces it")
@@ -83,7 +94,7 @@ def _add_correcting(commands: Subparsers) -> None:
     change.add_argument("--merged-into", metavar="ID", type=positive, help="the memory that says the same and is kept")
     command.add_argument("--reason", help="kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
-        command = add_command(commands, name, f"correcting:{name}", what)
+        command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)
         command.add_argument("ids", metavar="ID", nargs="+", type=positive)
         command.add_argument("--reason", help="kept in the history")
 
@@ -96,8 +107,10 @@ def day(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-20") from None
 
 
-def _add_consolidating(commands: Subparsers) -> None:
-    command = add_command(commands, "consolidate", "consolidating:consolidate", "summarize groups of similar memories")
+def _add_consolidating(commands: Commands) -> None:
+    command = add_command(
+        commands, "consolidate", "consolidating:consolidate", "summarize groups of similar memories", group=Group.MEMORY
+    )
     command.add_argument("--preview", action="store_true", help="only show the groups and their summaries")
     command.add_argument(
         "--everywhere", action="store_true", help="your memories for all projects instead of this project's"
@@ -106,14 +119,26 @@ def _add_consolidating(commands: Subparsers) -> None:
     command.add_argument("--yes", action="store_true", help="don't ask")
 
 
-def _add_knowledge(commands: Subparsers) -> None:
+def _add_knowledge(commands: Commands) -> None:
     command = add_command(
-        commands, "promote", "knowledge:promote", "show which memories are project knowledge, and their scores"
+        commands,
+        "promote",
+        "knowledge:promote",
+        "show which memories are project knowledge, and their scores",
+        group=Group.MEMORY,
     )
     command.add_argument("--preview", action="store_true", help="only show them, and write no files")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
-    add_command(commands, "pull", "knowledge:pull", "write this project's files now, and print where they are")
-    command = add_command(commands, "memory", "knowledge:memory", "show what matters most in this project now")
+    add_command(
+        commands,
+        "pull",
+        "knowledge:pull",
+        "write this project's files now, and print where they are",
+        group=Group.MEMORY,
+    )
+    command = add_command(
+        commands, "memory", "knowledge:memory", "show what matters most in this project now", group=Group.MEMORY
+    )
     command.add_argument(
         "mode",
         nargs="?",
@@ -122,48 +147,64 @@ def _add_knowledge(commands: Subparsers) -> None:
     )
 
 
-def _add_link_lists(commands: Subparsers) -> None:
-    command = add_command(commands, "links", "links:links", "list the links of a memory, or the proposed links")
+def _add_link_lists(commands: Commands) -> None:
+    command = add_command(
+        commands, "links", "links:links", "list the links of a memory, or the proposed links", group=Group.LINKS
+    )
     command.add_argument("id", metavar="ID", type=positive, nargs="?", help="a memory; default: all proposed links")
     command.add_argument(
         "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
     )
     _add_types(command)
     _add_extent(command)
-    command = add_command(commands, "conflicts", "links:conflicts", "list memories that contradict each other")
+    command = add_command(
+        commands, "conflicts", "links:conflicts", "list memories that contradict each other", group=Group.LINKS
+    )
     command.add_argument(
         "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
     )
     _add_extent(command)
 
 
-def _add_link_changes(commands: Subparsers) -> None:
-    command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12")
+def _add_link_changes(commands: Commands) -> None:
+    command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12", group=Group.LINKS)
     command.add_argument("source", metavar="SOURCE", type=positive)
     command.add_argument(
         "type", metavar="TYPE", help="SUPPORTS, CONTRADICTS, SUPERSEDES, EXTENDS, REQUIRES, CAUSED, ..."
     )
     command.add_argument("target", metavar="TARGET", type=positive)
     command.add_argument("--reason", help="why they are linked; kept as evidence")
-    add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links"))
-    add_ids(add_command(commands, "unlink", "links:unlink", "remove wrong links; they are not proposed again"))
-    command = add_command(commands, "relink", "links:relink", "change the type or direction of a link")
+    add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links", group=Group.LINKS))
+    add_ids(
+        add_command(
+            commands, "unlink", "links:unlink", "remove wrong links; they are not proposed again", group=Group.LINKS
+        )
+    )
+    command = add_command(
+        commands, "relink", "links:relink", "change the type or direction of a link", group=Group.LINKS
+    )
     command.add_argument("id", metavar="LINK", type=positive)
     command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
     command.add_argument("--reverse", action="store_true", help="swap source and target")
     command.add_argument("--reason", help="kept in the history")
 
 
-def _add_link_walks(commands: Subparsers) -> None:
+def _add_link_walks(commands: Commands) -> None:
     command = add_command(
-        commands, "graph", "graphs:graph", "show the memories that are linked with a memory, also over several links"
+        commands,
+        "graph",
+        "graphs:graph",
+        "show the memories that are linked with a memory, also over several links",
+        group=Group.LINKS,
     )
     command.add_argument("id", metavar="ID", type=positive)
     _add_depth(command)
     _add_types(command)
     command.add_argument("--mermaid", action="store_true", help="print a Mermaid diagram")
     command.add_argument("--everywhere", action="store_true", help="follow links into other projects")
-    command = add_command(commands, "why", "graphs:why", "show why something is so, as a chain of reasons")
+    command = add_command(
+        commands, "why", "graphs:why", "show why something is so, as a chain of reasons", group=Group.MEMORY
+    )
     command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's number, or a question")
     _add_depth(command)
 

@@ -5,29 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, NoReturn
 
 from .screen import clean, paint, width, wrapped
 
 WRONG_USAGE = 2
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Main commands": tuple("status search list show remember review undo import export ui setup doctor help".split()),
-    "memory: read and change memories": (
-        *"recall why archive forget unarchive pin unpin importance correct useful wrong attach".split(),
-        *"decay consolidate promote pull memory".split(),
-    ),
-    "review: what was learned from sessions, and what they got": (
-        *"sessions explain why-surfaced history rollback capture stats".split(),
-    ),
-    "sharing: memories of several people": tuple("share unshare sync trust team".split()),
-    "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
-    "admin: the daemon, its files, your data": (
-        *"daemon maintenance backup restore accept-settings purge scan redactions".split(),
-        *"completion mcp demo install uninstall".split(),
-    ),
-}
-"""The commands by purpose. A command without a group is listed in the last group."""
+
+class Group(StrEnum):
+    """The groups of commands in the help, in the order in which the help lists them."""
+
+    MAIN = "Main commands"
+    MEMORY = "memory: read and change memories"
+    REVIEW = "review: what was learned from sessions, and what they got"
+    SHARING = "sharing: memories of several people"
+    LINKS = "links: how memories relate to each other"
+    ADMIN = "admin: the daemon, its files, your data"
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,9 +73,16 @@ class Parser(argparse.ArgumentParser):
 
 
 class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The commands of the command line. If ``only`` names a command, no parsers are built for the other commands."""
+    """The commands of the command line, and the group of each.
+
+    If ``only`` names a command, no parsers are built for the other commands.
+    """
 
     only = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.groups: dict[str, Group] = {}
 
     def add_parser(self, name: str, **kwargs: Any) -> Any:
         """Return the parser of a new command, or something that ignores its arguments."""
@@ -104,31 +105,18 @@ class RootParser(Parser):
 
     def format_full_help(self) -> str:
         """Return the help with the description of every command."""
-        return self._help(described=len(GROUPS))
+        return self._help(described=len(Group))
 
     def _help(self, described: int) -> str:
         """Return the commands in groups; the first ``described`` groups with descriptions."""
-        helps = self._commands()
+        (commands,) = (action for action in self._actions if isinstance(action, Commands))
+        helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
-        for place, (title, names) in enumerate(grouped(helps).items()):
-            lines += ["", paint(title, "bold")]
+        for place, group in enumerate(Group):
+            names = [name for name in helps if commands.groups[name] is group]
+            lines += ["", paint(group, "bold")]
             lines += [_row(name, helps[name]) for name in names] if place < described else [wrapped(" ".join(names), 2)]
         return "\n".join([*lines, "", str(self.epilog), ""])
-
-    def _commands(self) -> dict[str, str]:
-        """Return the help text of each command, in the order in which the commands were added."""
-        (commands,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))
-        helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-        return {name: helps.get(name, "") for name in commands.choices if name in helps}
-
-
-def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the given commands by the title of their group."""
-    known = set(names)
-    found = {title: [name for name in group if name in known] for title, group in GROUPS.items()}
-    listed = {name for group in found.values() for name in group}
-    found[list(GROUPS)[-1]] += [name for name in names if name not in listed]
-    return found
 
 
 def _row(name: str, text: str) -> str:

@@ -8,14 +8,27 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, TypeAlias
 
+from .command_line import Commands, Group
+
 Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
 
 def add_command(
-    commands: Subparsers, name: str, function: str, help_text: str, *, as_json: bool = True
+    commands: Commands, name: str, function: str, help_text: str, *, group: Group, as_json: bool = True
 ) -> argparse.ArgumentParser:
-    """Add a command that ``function`` (``module:name``) runs; with ``as_json`` it has the option --json."""
-    command: argparse.ArgumentParser = commands.add_parser(
+    """Add a command that ``function`` (``module:name``) runs; with ``as_json`` it has the option --json.
+
+    ``group`` is the part of the help that lists the command.
+    """
+    commands.groups[name] = group
+    return add_subcommand(commands, name, function, help_text, as_json=as_json)
+
+
+def add_subcommand(
+    choices: Subparsers, name: str, function: str, help_text: str, *, as_json: bool = True
+) -> argparse.ArgumentParser:
+    """Add a command within a command, such as ``review approve``; otherwise like ``add_command``."""
+    command: argparse.ArgumentParser = choices.add_parser(
         name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
     )
     command.set_defaults(function=function)

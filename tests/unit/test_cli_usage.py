@@ -16,7 +16,7 @@ import pytest
 from cli import origin
 from cli.__main__ import main
 from cli.arguments import parser
-from cli.command_line import GROUPS, commands, grouped
+from cli.command_line import Group, commands
 from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, run
 from tests.support.stub_daemon import StubDaemon
@@ -89,13 +89,9 @@ def test_full_help_describes_every_command_once_in_its_group(
     out = capsys.readouterr().out
     listed = re.findall(r"^  ([a-z-]+) {2,}\S", out, re.MULTILINE)
     assert sorted(listed) == sorted(path for path in COMMANDS if " " not in path)
-    assert all(title in out for title in GROUPS)
+    assert all(group in out for group in Group)
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
-
-
-def test_a_command_of_no_group_is_listed_all_the_same() -> None:
-    assert grouped(["status", "brand-new"])[list(GROUPS)[-1]] == ["brand-new"]
 
 
 @pytest.mark.parametrize(

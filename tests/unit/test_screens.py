@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from bench.screens import NO_BREAK, THEMES, demo_sections, svg
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from bench.screens import NO_BREAK, THEMES, WIDTHS, demo_sections, svg
+from cli.arguments import parser
+
+SCREENS = Path(__file__).resolve().parents[2] / "docs" / "screens"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_picture_of_the_help_shows_the_help(width: str, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTHS[width]))
+    image = (SCREENS / f"help{width}-{theme}.svg").read_text(encoding="utf-8")
+    rows = re.findall(r"<text .*?>(.*)</text>", image)
+    shown = [unescape(re.sub(r"<[^>]*>", "", row)).replace(NO_BREAK, " ") for row in rows]
+    assert shown[1:] == parser().format_help().rstrip().splitlines(), "run `python -m bench.screens docs/screens help`"
 
 
 def test_a_style_holds_over_lines_until_it_ends() -> None:
