@@ -1,1 +1,1 @@
-"""Calibration: how often captures of a stated confidence were right, learned from decisions."""
+"""Calibration: how often captures with a stated confidence were right, learned from people's decisions."""

@@ -21,7 +21,7 @@ class Consolidating(Handler):
     decides_on: ClassVar[str] = "what is summed up"
 
     async def cmd_clusters(self, args: Args) -> ClustersResult:
-        """Return the groups that would be summarized, and their summaries. Changes nothing."""
+        """Return the groups that would be summarized, and their summaries. Read-only."""
         project = None if args.everywhere else (await self.here(args)).id
         found = await consolidating.find(self.app, project)
         settings = self.app.config.current
@@ -45,7 +45,7 @@ class Consolidating(Handler):
         return {"clusters": clusters, "total": len(found), "vectors": self.app.embedding.index is not None}
 
     async def cmd_consolidate(self, args: Args) -> ConsolidateResult:
-        """Run consolidation now (a person)."""
+        """Run consolidation now; for a person only."""
         project = None if args.everywhere else (await self.here(args)).id
         await consolidating.tidy(self.app)
         return fields_of(ConsolidateResult, await consolidating.consolidate(self.app, project))

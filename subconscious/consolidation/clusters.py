@@ -1,4 +1,4 @@
-"""Finds groups of memories in which each is near every other one."""
+"""Finds clusters: groups of memories in which each memory is similar to every other one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 10
-"""Members of one cluster."""
+"""The most members of one cluster."""
 
 _NEVER = -2.0
-"""Lower than any cosine."""
+"""A value lower than any cosine, for pairs that must never be merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Ids of memories, the most central first; ``cohesion`` is the lowest cosine between two of them."""
+    """A cluster: ids of memories, the most central first. ``cohesion`` is the lowest cosine between two members."""
 
     members: tuple[int, ...]
     cohesion: float
@@ -26,11 +26,12 @@ class Cluster:
 def clusters(
     vectors: Mapping[int, NDArray[np.float32]], apart: Callable[[int, int], bool], least: float, most: int = MOST
 ) -> list[Cluster]:
-    """Return the clusters of 2 to ``most`` members whose cosines are all at least ``least``, the closest first.
+    """Return clusters of 2 to ``most`` members with cosines of at least ``least``, the most similar cluster first.
 
-    Complete linkage: the two nearest groups are merged repeatedly, the distance of groups being that of their farthest
-    members. A chain of neighbours from one topic to another makes no cluster. Two memories that ``apart`` separates are
-    never in one. The result does not depend on the order of the vectors.
+    The method is complete linkage: the two nearest groups are merged repeatedly, and the distance of two groups is the
+    distance of their farthest members. So a chain of similar memories from one topic to another makes no cluster. Two
+    memories for which ``apart`` returns True are never in one cluster. The result does not depend on the order of the
+    vectors.
     """
     ids = sorted(vectors)
     if len(ids) < 2:
@@ -61,7 +62,7 @@ def _cluster(ids: Sequence[int], cosines: NDArray[np.float64], group: Sequence[i
 
 
 class _Groups:
-    """Groups of rows, each identified by its first row, and the cosines between groups."""
+    """Groups of vectors, each identified by its first row, and the cosines between groups."""
 
     def __init__(self, cosines: NDArray[np.float64], most: int) -> None:
         self._near = cosines.copy()
@@ -71,7 +72,7 @@ class _Groups:
         self._most = most
 
     def nearest(self, least: float) -> tuple[int, int] | None:
-        """Return the two nearest groups, the first pair of several; None if none reach ``least``."""
+        """Return the two most similar groups; None if no pair reaches the cosine ``least``."""
         one, other = divmod(int(self._near.argmax()), len(self._near))
         return (one, other) if self._near[one, other] >= least else None
 
@@ -79,7 +80,7 @@ class _Groups:
         return self._members[group]
 
     def separate(self, one: int, other: int) -> None:
-        """Never merge these two."""
+        """Record that two groups must never be merged."""
         self._near[one, other] = self._near[other, one] = _NEVER
 
     def merge(self, one: int, other: int) -> None:

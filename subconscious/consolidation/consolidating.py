@@ -1,9 +1,9 @@
-"""Summarizes overlapping memories: weekly, or on request.
+"""Summarizes memories that overlap, weekly or on request.
 
-Each summary is one transaction: the capture, its sources and, unless a person must approve it, the memory with its
-links. Memories that are summarized, or whose summary is proposed or was refused, are not taken again, so a run that was
-interrupted can be repeated. With a provider its model words the summary later; without one it consists of the sources'
-own sentences.
+Each summary is stored in one transaction: the capture, its sources and, unless a person must approve it, the memory
+with its links. Memories with a summary, also with a proposed or refused one, are not summarized again, so an
+interrupted run can be repeated. If a provider is configured, its model writes the summary later; otherwise the summary
+consists of the sources' own sentences.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 
 LOOKED_AT = 500
-"""Memories of one kind and project that are compared, the most recently active ones."""
+"""The most memories of one kind and project that are compared; the most recently active are taken."""
 
 AGENT = "consolidation"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Memories to summarize, the most central first, and the lowest cosine between two of them."""
+    """A group of memories to summarize, the most central first, and the lowest cosine between two of them."""
 
     sources: tuple[Memory, ...]
     cohesion: float
@@ -61,18 +61,18 @@ class Report:
 
 
 def cursor_of(project: str) -> str:
-    """Return a project's position in the order of projects; the user's own memories come first."""
+    """Return a project's position in the order of projects; user-wide memories come first."""
     return f"={project}"
 
 
 async def following(app: App, cursor: str) -> str | None:
-    """Return the project after a cursor, "" for the user's own memories; None at the end."""
+    """Return the project after a cursor, "" for user-wide memories; None at the end."""
     names = await consolidations.projects(app.database)
     return next((name for name in names if cursor_of(name) > cursor), None)
 
 
 async def find(app: App, project_id: str | None) -> list[Group]:
-    """Return the groups of one project, or of the user's own memories, the closest first; none without vectors."""
+    """Return the groups of one project, or of user-wide memories, the most similar first; none without vectors."""
     index = app.embedding.index
     if index is None:
         return []
@@ -108,7 +108,7 @@ def _group(known: dict[int, Memory], cluster: Cluster) -> Group | None:
 
 
 async def consolidate(app: App, project_id: str | None) -> Report:
-    """Summarize the groups of one project, or of the user's own memories, up to the daily limit."""
+    """Summarize the groups of one project, or of user-wide memories, up to the daily limit."""
     settings = app.config.current
     report = Report()
     for group in await find(app, project_id):
@@ -140,7 +140,7 @@ def _with(report: Report, stored: tuple[int, Memory | None] | None) -> Report:
 async def store(
     app: App, tx: aiosqlite.Connection, group: Group, text: SummaryText
 ) -> tuple[int, Memory | None] | None:
-    """Store a summary: its capture, and its memory unless a person must approve it. None if the sources changed."""
+    """Store a summary; return its capture's id and its memory, if any; None if the sources have changed."""
     home = await consolidations.project_of(app.database, [source.id for source in group.sources])
     project = group.sources[0].project_id or home
     if project is None or not await _are_unchanged(tx, group.sources):
@@ -159,7 +159,7 @@ async def store(
 
 
 async def _are_unchanged(tx: aiosqlite.Connection, sources: Sequence[Memory]) -> bool:
-    """Whether the sources are still as they were read."""
+    """Whether the sources have not changed since they were read."""
     for source in sources:
         try:
             now = await memories.require(tx, source.id)
@@ -173,7 +173,7 @@ async def _are_unchanged(tx: aiosqlite.Connection, sources: Sequence[Memory]) ->
 
 
 async def _ask(app: App, group: Group) -> int:
-    """Request a summary from the model; return 1 if the request was stored."""
+    """Queue a request to the model for a summary; return 1 if the request was stored, else 0."""
     first = group.sources[0]
     payload = {
         "memory": first.id,
@@ -190,7 +190,10 @@ async def _ask(app: App, group: Group) -> int:
 
 
 def register(app: App) -> None:
-    """Register the handlers of the model's answers. An answer that fails its checks is replaced by a composed text."""
+    """Register the handlers of the model's answers.
+
+    If an answer fails the checks, the summary is composed without it.
+    """
 
     async def apply(tx: aiosqlite.Connection, asked: StoredRequest, answer: Synthesis) -> None:
         group = await _group_of(tx, asked.payload)
@@ -208,7 +211,7 @@ def register(app: App) -> None:
 
 
 async def _group_of(tx: aiosqlite.Connection, payload: Any) -> Group | None:
-    """Return the group of a request, None if one of its memories has changed."""
+    """Return the group of memories that a request is about; None if one of them has changed."""
     ids = [payload["memory"], *payload["others"]] if payload else []
     sources: list[Memory] = []
     for number in ids:
@@ -220,7 +223,7 @@ async def _group_of(tx: aiosqlite.Connection, payload: Any) -> Group | None:
 
 
 async def tidy(app: App) -> int:
-    """Archive summaries whose sources were reworded or superseded since; they may be summarized again."""
+    """Archive summaries with sources that were reworded or superseded since; the sources may be summarized again."""
     from subconscious.store import vectors  # imports numpy
 
     changed = await consolidations.outdated_sources(app.database, LOOKED_AT)

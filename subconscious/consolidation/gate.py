@@ -1,4 +1,4 @@
-"""Decides which memories may be summarized together, and whether a summary is stored at once or waits for a person."""
+"""Decides which memories may be summarized together, and whether a summary is stored or waits for review."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PERSONAL = frozenset({"preference", "lesson"})
 """Kinds that only a person can state."""
 
 EXPIRY_DAYS = 7.0
-"""Days that a proposal waits."""
+"""Days after which a proposed summary expires."""
 
 SHARED = 0.5
-"""Share of the shorter one's words from which two statements have one subject."""
+"""The share of the shorter statement's words (0 to 1) that both must contain to have the same subject."""
 
 _NUMBER = re.compile(r"\d")
 
@@ -28,18 +28,18 @@ class Thresholds(Protocol):
 
     @property
     def auto_threshold(self) -> float:
-        """Confidence from which a candidate is stored at once."""
+        """The confidence from which a candidate is stored without a review."""
 
     @property
     def consolidation_auto(self) -> float:
-        """Cosine above which a summary is stored at once."""
+        """The cosine of the sources above which a summary is stored without a review."""
 
 
 def clash(one: str, other: str) -> bool:
-    """Whether two statements have one subject and differ in a number, a negation, a name, a place or direction.
+    """Whether two statements with the same subject differ in a number, a negation, a name, a place or a direction.
 
-    Such memories are not summarized together. Statements on two subjects may differ in all of these: the summary
-    contains each in its own words.
+    Such memories are not summarized together. Statements on different subjects may differ in all of these ways, because
+    the summary contains each statement in its own words.
     """
     words = [_words(one), _words(other)]
     one_subject = len(words[0] & words[1]) >= SHARED * min(len(words[0]), len(words[1]))
@@ -52,7 +52,7 @@ def _words(text: str) -> set[str]:
 
 
 def admit(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thresholds: Thresholds) -> Admission:
-    """Decide on a summary of these sources."""
+    """Return whether a summary is stored, or waits for review and why."""
     confidence = candidate.raw_confidence
     reservation = _reservation(candidate, sources, cohesion, thresholds)
     decision = Decision.REVIEW if reservation else Decision.AUTO
@@ -60,7 +60,7 @@ def admit(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thre
 
 
 def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thresholds: Thresholds) -> str:
-    """Return why a person must approve it; "" if no approval is needed."""
+    """Return the reason why a person must approve a summary; "" if no approval is needed."""
     if candidate.origin.is_foreign:
         return "some of its words come from files, pages, command output or other people: a person must approve it"
     if candidate.origin is not Origin.USER and PERSONAL & {source.kind for source in sources}:
@@ -77,6 +77,6 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
 
 
 def _differences(sources: Sequence[Memory]) -> frozenset[str]:
-    """Return the differences of the first two sources that contradict or qualify each other."""
+    """Return the kinds of differences between the first two sources that contradict or qualify each other."""
     pairs = combinations(sources, 2)
     return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

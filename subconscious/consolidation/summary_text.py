@@ -14,16 +14,16 @@ from subconscious.text.wording import SUMMARY_LENGTH, shorten, squeeze
 
 KIND = "meta"
 EXTRACTED, SYNTHESISED = "consolidation", "consolidation-model"
-"""Extractors: composed here, or worded by a model."""
+"""The extractor names of summaries that were composed here, and of those that a model wrote."""
 
 LONGEST = 2000
-"""Characters of a summary; a source that would exceed them is left out."""
+"""The most characters of a summary; a source that would exceed the limit is left out."""
 
 MOST_TAGS = 5
 MOST_FILES = 20
 
 REPEATED = 0.85
-"""Share of a sentence's terms in another one from which it repeats that one."""
+"""The share of a sentence's terms (0 to 1) that another sentence must contain for the first to be a repetition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def fitting(sources: Sequence[Memory]) -> list[Memory]:
 
 
 def compose(sources: Sequence[Memory]) -> SummaryText:
-    """Return the statement of the most central source, then a line for each other one with what it adds."""
+    """Return the statement of the most central source, and a line with the additions of each other source."""
     said = list(sentences(sources[0].content))
     lines = [sources[0].content.strip()]
     for source in sources[1:]:
@@ -59,13 +59,13 @@ def compose(sources: Sequence[Memory]) -> SummaryText:
 
 
 def title(sources: Sequence[Memory]) -> str:
-    """Return the summary of the most central source, and the number of the others."""
+    """Return a title: the summary line of the most central source, and the number of other sources."""
     more = f" (with {len(sources) - 1} more)"
     return shorten(squeeze(sources[0].summary), SUMMARY_LENGTH - len(more)) + more
 
 
 def repeats(sentence: Sentence, known: Sentence) -> bool:
-    """Whether a sentence adds nothing to another one."""
+    """Whether a sentence adds nothing to the sentence ``known``."""
     if sentence.text == known.text:
         return True
     if not sentence.terms or differences(sentence.text, known.text):
@@ -74,7 +74,7 @@ def repeats(sentence: Sentence, known: Sentence) -> bool:
 
 
 def identity(sources: Sequence[Memory]) -> str:
-    """Return a key of these sources with their present wording."""
+    """Return a key that identifies these sources in their present wording."""
     named = sorted(f"{source.id}:{source.content_hash}" for source in sources)
     return f"sum-{content_hash(' '.join(named))}"
 

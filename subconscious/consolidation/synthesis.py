@@ -1,4 +1,4 @@
-"""Summaries by a model: the request, and the check that the sources cover every sentence of the answer."""
+"""Summaries by a model: the request, and the check that the sources support every sentence of the answer."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ANSWER_TOKENS = 1000
 
 
 class Synthesis(BaseModel):
-    """A model's answer about one cluster."""
+    """A model's answer to a request for a summary."""
 
     summary: Annotated[Text, Field(json_schema_extra={"maxLength": SUMMARY_LENGTH})] = ""
     sentences: Annotated[list[Statement], OBJECTS] = []
 
 
 def request(sources: Sequence[Memory]) -> Request:
-    """Return the request about one group."""
+    """Return the request for a summary of these sources."""
     asked = prompt(PURPOSE, VERSION)
     notes = [{"number": at, "text": one.content[:LONGEST]} for at, one in enumerate(sources, start=1)]
     # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.

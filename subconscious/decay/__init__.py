@@ -1,7 +1,8 @@
-"""How memories fade: pure factors, a combiner, policies as data. No clock, no database.
+"""Formulas by which memories fade. Pure: no clock, no database.
 
-``Facts`` describe one memory, ``Terms`` are the settings. A factor is a function of both and the time; a ``Policy`` is
-a row that names its factors and how they are combined. States are derived from the value, never stored.
+``Facts`` are the input from one memory, ``Terms`` the settings. A factor is a function of both and the time. A
+``Policy`` names factors and the function that combines them to a memory's value. The state of a memory (hot to dormant)
+is derived from its value and never stored.
 """
 
 from subconscious.decay.cohorts import Cohort, Member, count_due, count_states, in_order

@@ -1,7 +1,7 @@
-"""Cohorts: memories whose facts differ only in when they were last alive, so that few of them have to be assessed.
+"""Cohorts: memories with equal facts except for the time of their last use, so that few have to be assessed.
 
-No factor rises with time, so within a cohort the value falls with age: the oldest are due first and have the lowest
-values. Counting takes a binary search for each cohort instead of an assessment for each memory.
+No factor rises with time, so within a cohort older memories have lower values and are due first. Counting takes one
+binary search for each cohort and not one assessment for each memory.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from subconscious.decay.facts import Facts, Terms, days_since
 from subconscious.decay.policies import STATES, Policy, Verdict, assess, due, patience
 
 Place = tuple[float, float, int]
-"""The place of a memory in an order: days that it is certainly kept, value, id."""
+"""A sort key of a memory: the days for which it is certainly kept, its value, its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory of a cohort with its decay."""
+    """One memory of a cohort, with its decay."""
 
     id: int
     facts: Facts
@@ -31,18 +31,21 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Memories with the same facts; ``members`` are the times when they were last alive and their ids, oldest first."""
+    """Memories with equal facts.
+
+    ``members`` are pairs of the time when a memory was last alive and its id, oldest first.
+    """
 
     facts: Facts
     members: Sequence[tuple[float, int]]
 
     def facts_at(self, index: int) -> Facts:
-        """Return the facts of one member."""
+        """Return the facts of the member at ``index``."""
         return replace(self.facts, alive_at=self.members[index][0])
 
 
 def count_due(policy: Policy, cohort: Cohort, now: float, terms: Terms) -> int:
-    """Return how many members are due. They are the oldest ones."""
+    """Return how many members are due to be archived; the oldest members are."""
     return bisect_left(
         range(len(cohort.members)), True, key=lambda index: not due(policy, cohort.facts_at(index), now, terms)
     )
@@ -64,7 +67,7 @@ def count_states(policy: Policy, cohorts: Iterable[Cohort], now: float, terms: T
 def in_order(
     policy: Policy, cohort: Cohort, indexes: Iterable[int], now: float, terms: Terms
 ) -> Iterator[tuple[Place, Member]]:
-    """Yield members, oldest first, in the order of their places, which oldest-first is except among equals."""
+    """Yield members with their sort keys, in the order of these keys: oldest first, equal ones by value and id."""
     kept = patience(cohort.facts, terms)
 
     def placed(index: int) -> tuple[Place, Member]:

@@ -1,7 +1,8 @@
-"""The factors of a memory's value: pure functions of its facts, the time and the terms.
+"""The factors of a memory's value: pure functions of its facts, the time and the settings (``Terms``).
 
-They are in 0..1.5 and never rise with time. The factors from feedback and corrections, at the end, are computed from
-the log whenever they are needed. They are never stored in a memory, so each entry of the log can be undone.
+Factors are between 0 and 1.5 and never rise with time. The factors from feedback and corrections, at the end of this
+module, are computed from the feedback log whenever they are needed and never stored, so each entry of the log can be
+undone.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from subconscious.decay.facts import IMPORTANCE, Facts, Terms, days_since
 Factor = Callable[[Facts, float, Terms], float]
 
 MONTH = 30.0
-"""Days of the time scale of recency and relevance."""
+"""The time scale of recency and relevance, in days."""
 MANY_USES = 21
-"""A memory used 20 times has the highest frequency: log(1 + 20) / log(21) = 1."""
+"""The base of the frequency's logarithm: a memory used 20 times has the frequency log(1 + 20) / log(21) = 1."""
 SOME_USE = 0.05
 MOST_USE = 1.5
 PATTERN = 1.2
 PATTERN_TIMES = 3
-"""A memory of any kind that was said this often counts as a pattern."""
+"""A memory of any kind that was stated at least this many times counts as a pattern."""
 CITED = 1.1
 WEEK = 7.0
 TIERS = {"short": 1.0, "mid": WEEK, "long": MONTH}
@@ -30,31 +31,34 @@ TIERS = {"short": 1.0, "mid": WEEK, "long": MONTH}
 
 
 def recency(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-days since it was last said or used / 30)."""
+    """Return exp(-d / 30), where d is the days since the memory was last stated or used."""
     del terms
     return math.exp(-days_since(facts.alive_at, now) / MONTH)
 
 
 def frequency(facts: Facts, now: float, terms: Terms) -> float:
-    """log(1 + uses) / log(21), at most 1."""
+    """Return log(1 + uses) / log(21), at most 1."""
     del now, terms
     return min(1.0, math.log1p(facts.uses) / math.log(MANY_USES))
 
 
 def relevance(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-days since its files or topics were touched / 30); saying or using it touches them too."""
+    """Return exp(-d / 30), where d is the days since a session last worked on the memory's files or topics."""
     del terms
     return math.exp(-days_since(max(facts.touched_at, facts.alive_at), now) / MONTH)
 
 
 def supersession(facts: Facts, now: float, terms: Terms) -> float:
-    """0 if another memory has replaced it, else 1."""
+    """Return 0 if another memory has replaced the memory, else 1."""
     del now, terms
     return 0.0 if facts.superseded else 1.0
 
 
 def retrievability(facts: Facts, now: float, terms: Terms) -> float:
-    """FSRS: (1 + (19/81) t/S)^-0.5, with S = (19/243) x half-life, so that it is 0.5 after one half-life."""
+    """Return the FSRS retrievability: (1 + (19/81) t/S)^-0.5, with S = (19/243) x half-life.
+
+    It is 0.5 after one half-life.
+    """
     half_life = terms.half_life(facts.kind)
     if half_life is None:
         return 1.0
@@ -65,36 +69,36 @@ def retrievability(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def usage(facts: Facts, now: float, terms: Terms) -> float:
-    """min(1.5, 1 + .05 n)."""
+    """Return min(1.5, 1 + .05 n), where n is the number of uses."""
     del now, terms
     return min(MOST_USE, 1.0 + SOME_USE * facts.uses)
 
 
 def importance(facts: Facts, now: float, terms: Terms) -> float:
-    """The factor of the importance that the user set."""
+    """Return the factor of the importance that the user set."""
     del now, terms
     return IMPORTANCE.get(facts.importance, 1.0)
 
 
 def pattern(facts: Facts, now: float, terms: Terms) -> float:
-    """1.2 for memories that recur."""
+    """Return 1.2 for a memory that recurs, else 1."""
     del now, terms
     return PATTERN if facts.kind == "pattern" or facts.recurrence >= PATTERN_TIMES else 1.0
 
 
 def citation(facts: Facts, now: float, terms: Terms) -> float:
-    """1.1 for memories that others cite."""
+    """Return 1.1 for a memory that other memories cite, else 1."""
     del now, terms
     return CITED if facts.citations else 1.0
 
 
 def tiered(facts: Facts, now: float, terms: Terms) -> float:
-    """e^(-days / scale): 1 day for temporary ones, 7 for kinds with a half-life up to a week, 30 for all others."""
+    """Return exp(-days / scale), with the scale of ``tier``."""
     return math.exp(-days_since(facts.alive_at, now) / TIERS[tier(facts, terms)])
 
 
 def tier(facts: Facts, terms: Terms) -> str:
-    """The time scale of a memory: short, mid or long."""
+    """Return the time scale of a memory: short for temporary ones, mid for a half-life up to a week, else long."""
     if facts.importance == "temporary":
         return "short"
     half_life = terms.half_life(facts.kind)
@@ -102,48 +106,48 @@ def tier(facts: Facts, terms: Terms) -> str:
 
 
 def daily(facts: Facts, now: float, terms: Terms) -> float:
-    """exp(-rate x days), the decay used in the ranking."""
+    """Return exp(-rate x days), the decay used in the ranking."""
     return math.exp(-terms.rate * days_since(facts.alive_at, now))
 
 
 def staleness(facts: Facts, now: float, terms: Terms) -> float:
-    """A constant factor for memories not said or used for a long time."""
+    """Return the factor for a memory that was not stated or used for a long time."""
     return terms.stale_factor if days_since(facts.alive_at, now) > terms.stale_days else 1.0
 
 
 OUTCOMES: Mapping[str, float] = MappingProxyType({"accepted": 1.05, "modified": 0.95, "rejected": 0.80})
-"""Factor on the confidence for each outcome."""
+"""The factor on a memory's confidence for each outcome of a use (feedback)."""
 
 LEAST, MOST = 0.1, 1.0
-"""Bounds of an effective confidence."""
+"""The bounds of an effective confidence."""
 
 CORRECTED = 0.5
 REPLACEMENT = 1.2
-"""Factors on the stability: of a memory that was corrected, and of the one that replaced it."""
+"""The factors on the stability of a memory that was corrected, and of a memory that replaced a corrected one."""
 
 USED_FACTOR, MOST_COUNTED_USES = 1.05, 10
-"""Factor on the stability for each use or repetition, and how many of them count."""
+"""The factor on the stability for each use or repetition, and the most uses and repetitions that count."""
 
 HIGHEST_STABILITY = 4.0
 LOWEST_STABILITY = 0.05
-"""Bounds of the stability after any number of corrections."""
+"""The bounds of the stability after any number of corrections."""
 
 LOWEST_RANK_FACTOR, HIGHEST_RANK_FACTOR = 0.5, 1.2
 
 REPEATED = 0.1
-"""Share of the remaining doubt that each repetition removes."""
+"""The share of the difference between a confidence and 1 that each repetition removes."""
 
 _DIGITS = 9
-"""Digits of a stored confidence, so that undoing a repetition restores the exact value."""
+"""The number of decimals of a stored confidence, so that undoing a repetition restores the exact value."""
 
 
 def adjusted_confidence(confidence: float, times: int = 1) -> float:
-    """A confidence after ``times`` repetitions; a negative number undoes as many."""
+    """Return a confidence after ``times`` more repetitions; a negative number undoes repetitions."""
     return round(min(1.0, max(0.0, 1 - (1 - confidence) * (1 - REPEATED) ** times)), _DIGITS)
 
 
 def multiplier(counts: Mapping[str, int]) -> float:
-    """The product of the outcomes' factors; outcomes without a factor are ignored."""
+    """Return the product of the factors of all outcomes; outcomes without a factor are ignored."""
     factor = 1.0
     for outcome, times in counts.items():
         factor *= OUTCOMES.get(outcome, 1.0) ** times
@@ -151,23 +155,23 @@ def multiplier(counts: Mapping[str, int]) -> float:
 
 
 def effective_confidence(confidence: float, counts: Mapping[str, int], *, pinned: bool = False) -> float:
-    """The confidence after feedback; pinned memories are exempt."""
+    """Return the confidence after feedback; pinned memories keep theirs."""
     if pinned or not any(outcome in OUTCOMES for outcome in counts):
         return confidence
     return max(LEAST, min(MOST, confidence * multiplier(counts)))
 
 
 def feedback_factor(counts: Mapping[str, int], weight: float, *, pinned: bool = False) -> float:
-    """The factor of feedback on a memory's rank: 1 without feedback, within fixed bounds."""
+    """Return the factor of feedback on a memory's rank: 1 without feedback, within fixed bounds."""
     if pinned:
         return 1.0
     return 1.0 + weight * (max(LOWEST_RANK_FACTOR, min(HIGHEST_RANK_FACTOR, multiplier(counts))) - 1.0)
 
 
 def stability(corrected: int, replaced: int, proved: int = 0) -> float:
-    """The factor on a half-life, from corrections of the memory, memories it replaced, and uses or repetitions.
+    """Return the factor on a half-life, from corrections of the memory, memories it replaced, and uses or repetitions.
 
-    Each use or repetition (``proved``) lengthens it: memories that sessions return to last longer.
+    Each use or repetition (counted in ``proved``) lengthens the half-life: memories that are needed again last longer.
     """
     lengthened = USED_FACTOR ** min(proved, MOST_COUNTED_USES)
     return max(LOWEST_STABILITY, min(HIGHEST_STABILITY, CORRECTED**corrected * REPLACEMENT**replaced * lengthened))

@@ -1,4 +1,4 @@
-"""The inputs of decay: a memory's facts, and the terms that settings define."""
+"""The inputs of decay: a memory's facts, and the parameters that settings define (``Terms``)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ DAY = 86_400.0
 IMPORTANCE: Mapping[str, float] = MappingProxyType(
     {"constitutional": 1.0, "critical": 1.5, "important": 1.2, "normal": 1.0, "temporary": 0.8, "deprecated": 0.0}
 )
-"""Factor on retrievability for each importance. Constitutional memories don't decay at all."""
+"""The factor on retrievability for each importance. Constitutional memories don't decay at all."""
 
 UNKNOWN_HALF_LIFE = 180.0
-"""Days, for a kind that only a newer version knows."""
+"""The half-life in days of a kind that only a newer version knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One memory, as decay uses it.
+    """The properties of one memory that decay depends on.
 
-    ``alive_at``: when it was last said, stored, used, restored or reset. ``touched_at``: when its files or topics were.
-    ``citations``: links of other memories that cite it. ``stability``: factor on its half-life, from corrections.
+    ``alive_at`` is when the memory was last stated, stored, used, restored or reset; ``touched_at`` is when a session
+    last worked on its files or topics. Both are seconds since the epoch. ``citations`` is the number of links from
+    memories that cite it, ``stability`` the factor on its half-life from corrections.
     """
 
     kind: str
@@ -42,9 +43,9 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Settings of decay (docs/settings.md).
+    """The settings of decay (docs/settings.md).
 
-    ``half_lives`` replace those of the registry; 0 means that it never decays.
+    ``half_lives`` are half-lives in days by kind, which replace the defaults; 0 means that the kind never decays.
     """
 
     recency: float = 0.4
@@ -59,17 +60,17 @@ class Terms:
     stale_factor: float = 0.5
 
     def half_life(self, kind: str) -> float | None:
-        """Half-life of a kind in days; None if it never decays."""
+        """Return the half-life of a kind in days; None if it never decays."""
         row = KINDS.get(kind)
         days = self.half_lives.get(kind, row.half_life if row else UNKNOWN_HALF_LIFE)
         return days or None
 
 
 def last_alive(memory: Memory) -> float:
-    """When a memory was last said or used, in seconds since the epoch."""
+    """Return when a memory was last stated or used, in seconds since the epoch."""
     return max(memory.said_at, memory.last_used_at or 0.0)
 
 
 def days_since(moment: float, now: float) -> float:
-    """Days that have passed; 0 if the clock was set back, so that no memory becomes better than new."""
+    """Return the days from ``moment`` to ``now``; 0 if the clock was set back."""
     return max(0.0, (now - moment) / DAY)

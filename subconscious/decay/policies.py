@@ -1,4 +1,4 @@
-"""The policies: their factors, and how these are combined. To add one, add a row; the property tests cover it."""
+"""The decay policies: which factors each uses, and how they are combined. To add a policy, add a row."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from subconscious.domain.model import Memory
 Combiner = Callable[[Mapping[str, float], Terms], float]
 
 STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
-"""The states with their lowest values. An active memory below all of them is dormant."""
+"""The states of active memories, each with the lowest value that belongs to it."""
 
 LONGEST = 20 * 365
-"""Horizon in days for the prediction of when a memory becomes due."""
+"""The most days for which is predicted when a memory becomes due."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One row: its factors by name, and the function that combines them."""
+    """A policy: its factors by name, and the function that combines them."""
 
     name: str
     meaning: str
@@ -34,9 +34,9 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The decayed value of a memory, 0..1, and its factors.
+    """The decayed value of a memory, 0 to 1, and its factors.
 
-    If it can't decay, there are none and ``why`` has the reason.
+    If the memory can't decay, there are no factors, and ``why`` is the reason.
     """
 
     value: float
@@ -45,14 +45,14 @@ class Verdict:
 
 
 def weighted_sum(values: Mapping[str, float], terms: Terms) -> float:
-    """The weighted mean of the factors, weighted by the fields of ``terms`` with their names; 1 without any weight."""
+    """Return the mean of the factors, weighted by the fields of ``terms`` with their names; 1 if all weights are 0."""
     weights = {name: float(getattr(terms, name)) for name in values}
     whole = sum(weights.values())
     return min(1.0, sum(weights[name] * values[name] for name in values) / whole) if whole > 0 else 1.0
 
 
 def product(values: Mapping[str, float], terms: Terms) -> float:
-    """The product of all factors, at most 1."""
+    """Return the product of all factors, at most 1."""
     del terms
     return min(1.0, math.prod(values.values()))
 
@@ -94,7 +94,7 @@ def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
 
 
 def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
-    """The verdict for memories that no policy applies to: those that never decay, and deprecated ones."""
+    """Return the verdict on a memory to which no policy applies: it never decays or is deprecated. Else return None."""
     if facts.pinned:
         return Verdict(1.0, {}, "pinned")
     if facts.importance in ("constitutional", "deprecated"):
@@ -105,12 +105,12 @@ def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
 
 
 def can_decay(facts: Facts, terms: Terms) -> bool:
-    """Whether a policy applies to a memory."""
+    """Whether a memory can decay, so that a policy applies to it."""
     return _fixed(facts, terms) is None
 
 
 def patience(facts: Facts, terms: Terms) -> float:
-    """Days that an unused memory is kept at any value: its scaled half-life, or 0 once superseded."""
+    """Return the days for which an unused memory is always kept: its scaled half-life, or 0 if superseded."""
     half_life = terms.half_life(facts.kind)
     if half_life is None or facts.superseded:
         return 0.0
@@ -129,12 +129,12 @@ def is_due(verdict: Verdict, facts: Facts, now: float, terms: Terms) -> bool:
 
 
 def _was_spared(facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether the days are over for which an unused memory is kept at any value."""
+    """Whether the days of ``patience``, for which an unused memory is always kept, are over."""
     return days_since(facts.alive_at, now) >= patience(facts, terms)
 
 
 def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> int | None:
-    """Days until an unused memory becomes due; None if that is beyond the horizon."""
+    """Return the days until a memory becomes due if it stays unused; None if that takes more than ``LONGEST`` days."""
     # Never due at low, because it is spared for longer. Most are due soon after, so the steps begin with one day.
     spared = min(float(LONGEST), patience(facts, terms) - days_since(facts.alive_at, now))
     low, step = max(0, math.floor(spared)) - 1, 1
@@ -149,17 +149,17 @@ def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> in
 
 
 def state_of(value: float, *, archived: bool = False) -> str:
-    """The name of the state for a value."""
+    """Return the name of the state of a memory with this value."""
     if archived:
         return "archived"
     return next((name for name, least in STATES if value >= least), STATES[-1][0])
 
 
 def ranking_decay(memory: Memory, now: float, rate: float, stale_days: float, stale_factor: float) -> float:
-    """exp(-rate x days), times ``stale_factor`` once stale; 1.0 for kinds that never decay.
+    """Return exp(-rate x days), times ``stale_factor`` for a stale memory; 1.0 for kinds that never decay.
 
-    It orders results and never filters them. The age counts from when the memory was said or used, not stored: imported
-    memories are as old as their sessions.
+    The factor orders results and never filters them. The age counts from when the memory was stated or used, not from
+    when it was stored: imported memories are as old as their sessions.
     """
     facts = Facts(memory.kind, last_alive(memory), pinned=memory.pinned)
     return assess(POLICIES["exp001"], facts, now, _ranking_terms(rate, stale_days, stale_factor)).value
@@ -167,5 +167,5 @@ def ranking_decay(memory: Memory, now: float, rate: float, stale_days: float, st
 
 @lru_cache(maxsize=16)
 def _ranking_terms(rate: float, stale_days: float, stale_factor: float) -> Terms:
-    """Cached terms: the same for all hits of a query, and for most queries."""
+    """Return the terms of the ranking, cached because they are the same for all hits of a query."""
     return Terms(rate=rate, stale_days=stale_days, stale_factor=stale_factor)

@@ -1,7 +1,8 @@
-"""Embeds memories in the background: a memory is stored at once and found by meaning a moment later.
+"""Embeds memories in the background: a memory is stored at once, and found by meaning a moment later.
 
-It uses the chosen embedder, else the local one, else full text only (`embedder_fallback.py`). `model_switch.py` decides
-which model answers queries and how another replaces it; `batches.py` computes the vectors of memories.
+The chosen embedder is used, or else the local one; without either, search uses full text only (`embedder_fallback.py`).
+`model_switch.py` decides which model embeds queries and how another model replaces it; `batches.py` computes the
+vectors of memories.
 """
 
 from __future__ import annotations
@@ -36,22 +37,22 @@ MAX_FAILED_QUERIES = 3
 """Consecutive failed queries after which the next embedder in the chain takes over."""
 
 LONGEST_REST = 300.0
-"""Longest wait in seconds before an unavailable embedder is checked again, even if the clock was changed."""
+"""The most seconds before an unavailable embedder is checked again, even if the clock was changed."""
 
 IDLE_SECONDS = 600.0
-"""Seconds without use after which the local model is unloaded: it takes most of an idle daemon's memory."""
+"""Seconds without use after which the local model is unloaded, because it takes most of an idle daemon's memory."""
 
 RUNTIME = ("onnxruntime", "openblas")
-"""Libraries that are unused while the models are unloaded."""
+"""Names of libraries that are not used while the models are unloaded."""
 
 OPENING = 60.0
-"""Seconds in which an index should be open."""
+"""Seconds within which an index is normally opened."""
 
 
 class Embedding:
-    """The embedders and the indexes of their vectors, opened in the background, and the loop that fills them.
+    """The embedders and their vector indexes, opened in the background, and the loop that embeds pending memories.
 
-    Importing numpy alone takes a tenth of a second: until it is ready, a session that waits gets full-text results.
+    Importing numpy alone takes a tenth of a second. Until an embedder is ready, searches return full-text results.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Embedding:
 
     @property
     def current(self) -> QueryEmbedder:
-        """The model that answers queries."""
+        """The embedder and index of the model that answers queries."""
         return self._switch.current
 
     @property
@@ -90,13 +91,13 @@ class Embedding:
 
     @property
     def trouble(self) -> SubconsciousError | None:
-        """Why the chosen embedder can't be used."""
+        """The error because of which the chosen embedder can't be used; None if it can."""
         outage = self._chain.outage
         return outage.error if outage else self._broken
 
     @property
     def error(self) -> str:
-        """The problem in words, and the embedder used instead; "" if there is none."""
+        """The problem of the chosen embedder in words, and the embedder used instead; "" without a problem."""
         if self.trouble is None:
             return ""
         message = f"{self.trouble.message}; {self.trouble.remedy}"
@@ -104,7 +105,7 @@ class Embedding:
 
     @property
     def state(self) -> str:
-        """`loading`, `ready`, `off`, `fallback` or `failed`, the last two with ``error`` set."""
+        """The state: `loading`, `ready`, `off`, `fallback` or `failed`; for the last two, ``error`` is set."""
         if not self._loaded.is_set():
             return "loading"
         if self.name == NONE:
@@ -115,7 +116,7 @@ class Embedding:
 
     @property
     def status(self) -> EmbedderState:
-        """The state for `status`, without the counts from the store."""
+        """The state of embeddings that `status` shows, without the counts from the store."""
         writer, outage = self._switch.writer, self._chain.outage
         return {
             "name": self.name,
@@ -129,13 +130,13 @@ class Embedding:
         }
 
     async def wait_until_open(self) -> None:
-        """Wait until there is an index, or it is certain that there will be none."""
+        """Wait until a vector index is open, or it is certain that there will be none."""
         if self.name != NONE and self.index is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), OPENING)
 
     async def loaded_embedder(self) -> Embedder | None:
-        """Return the current embedder once it is loaded: capture is not urgent and waits for it."""
+        """Wait until the current embedder is loaded, and return it; None if there is none."""
         if self.current.embedder is None and self._loop is not None and self.name != NONE:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), OPENING)
@@ -146,7 +147,7 @@ class Embedding:
         self.current.warm_up()
 
     async def cool_down(self) -> None:
-        """After a time without use, free memory that only makes queries faster, mainly the local model."""
+        """After ``IDLE_SECONDS`` without use, free memory that only makes queries faster, mainly the local model."""
         if not self.current.cool_down(IDLE_SECONDS):
             return
         for unload in self.on_idle:
@@ -160,17 +161,17 @@ class Embedding:
         heap.trim()
 
     def wake(self) -> None:
-        """Start the loop after something was stored."""
+        """Wake the loop after a memory was stored."""
         self.on_change()
         self._wanted.set()
 
     def use_key(self, key: str) -> None:
-        """Use a key that came with a session; an embedder that refused its key is tried again with it."""
+        """Use a key that came with a session. An embedder that refused another key is tried again with it."""
         if self._chain.use_key(key):
             self.wake()
 
     async def retry(self) -> int:
-        """Forget failures and try again now; return how many memories wait for their vector."""
+        """Clear recorded failures and retry now; return how many memories wait for a vector."""
         self._chain.clear_outages()
         async with self._database.write() as tx:
             await embedding_queue.retry(tx)
@@ -178,13 +179,13 @@ class Embedding:
         return (await embedding_queue.counts(self._database)).get("pending", 0)
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Update the indexes for changed memories."""
+        """Update the vector indexes for changed memories."""
         if ids:
             self.on_change()
         await self._switch.refresh(ids)
 
     async def rebuild(self) -> None:
-        """Rewrite the files of the indexes, so that no page keeps a vector of a deleted memory."""
+        """Rewrite the vector index files, so that no page of a file contains a vector of a deleted memory."""
         await self._loaded.wait()
         await self._switch.rebuild()
         self.wake()
@@ -224,7 +225,7 @@ class Embedding:
             await asyncio.wait_for(self._wanted.wait(), pause)
 
     async def _round(self) -> None:
-        """Embed pending memories with the first usable embedder, and switch to it when it has embedded all."""
+        """Embed pending memories with the first usable embedder; when all are embedded, use it for queries too."""
         if self.name == NONE:
             return
         if not self.current.model:
@@ -240,12 +241,12 @@ class Embedding:
             await self._switch.finish_switch()
 
     def _suspend(self, name: str, error: EmbedderError) -> None:
-        """Stop using an embedder after an error."""
+        """Stop using an embedder for a time after an error."""
         self._chain.suspend(name, error)
         self._switch.drop_writer()
 
     def _on_query_failure(self, name: str, error: EmbedderError) -> None:
-        """Handle a failed query; the loop changes the embedder, not the caller."""
+        """Handle a failed query: after several failures, have the loop change the embedder."""
         self._failed_queries = self._failed_queries + 1 if isinstance(error, EmbedderBusyError) else MAX_FAILED_QUERIES
         if (
             self._failed_queries >= MAX_FAILED_QUERIES
@@ -273,7 +274,7 @@ class Embedding:
             await self._batches.embed(writer, batch)
 
     def _spent(self, embedder: str, model: str, tokens: int) -> None:
-        """Called from the embedders' threads."""
+        """Record tokens that an embedder used; called from the embedders' threads."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._record, embedder, model, tokens)
 

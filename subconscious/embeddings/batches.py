@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 REFUSALS = 5
-"""Consecutive refusals of single texts after which the embedder, not the text, is considered the problem."""
+"""The number of texts refused in a row after which the embedder, and not the text, is considered the problem."""
 
 
 class EmbedderOutError(Exception):
-    """The embedder in use failed; the next one in the chain takes over."""
+    """The embedder in use failed, so the next one in the fallback chain takes over."""
 
     def __init__(self, name: str, error: EmbedderError) -> None:
         super().__init__(name)
@@ -52,7 +52,7 @@ class Batches:
         self._refresh = refresh
 
     async def embed_for_current(self, current: QueryEmbedder) -> None:
-        """Embed new memories with the current model too, while the vectors of another one are being made."""
+        """Embed new memories with the current model too, while the vectors of another model are being made."""
         embedder = current.embedder
         while embedder is not None:
             batch = await embedding_queue.waiting_without(self._database, current.model, embedder.batch)
@@ -70,7 +70,10 @@ class Batches:
             await self._refresh([memory.id for memory in batch])
 
     async def embed(self, writer: OpenedEmbedder, batch: Sequence[Memory]) -> None:
-        """Embed one batch; after the last attempt its memories are marked as failed and found by full text only."""
+        """Embed one batch of memories.
+
+        If the last attempt fails, they are marked as failed and found by full text only.
+        """
         batch = await self._without_vector(writer, batch)
         if not batch:
             return
@@ -103,7 +106,10 @@ class Batches:
             await asyncio.sleep(pause)
 
     async def _wait_or_give_up(self, writer: OpenedEmbedder, error: EmbedderError, pause: float | None) -> None:
-        """Pause before the next attempt; without one, the next embedder in the chain takes over."""
+        """Sleep for ``pause`` seconds before the next attempt.
+
+        Raises EmbedderOutError if there is no further attempt.
+        """
         wanted = error.retry_after or 0.0 if isinstance(error, EmbedderBusyError) else math.inf
         if pause is None or wanted > LONGEST_PAUSE:
             raise EmbedderOutError(writer.name, error) from error
@@ -111,7 +117,10 @@ class Batches:
         await asyncio.sleep(max(pause, wanted))
 
     async def _check_budget(self, writer: OpenedEmbedder, tokens: int) -> None:
-        """Check the spending cap: if it is reached, memories stay pending and the next embedder takes over."""
+        """Raise EmbedderOutError if the spending cap is reached.
+
+        Memories stay pending then, and the next embedder takes over.
+        """
         if not writer.embedder.remote:
             return
         wait = await self._budget.wait(*account(writer.embedder), tokens)
@@ -135,7 +144,7 @@ class Batches:
         return list((await memories.get_many(self._database, [memory.id for memory in batch])).values())
 
     async def _without_vector(self, writer: OpenedEmbedder, batch: Sequence[Memory]) -> list[Memory]:
-        """The memories without a stored vector of this model; the others are marked as done."""
+        """Return the memories without a stored vector of this model; mark the other memories as done."""
         from subconscious.store import vectors
 
         known = await vectors.digests(self._database, writer.model.name, [memory.id for memory in batch])
@@ -171,5 +180,5 @@ def text_of(said: Candidate | Memory | Waiting) -> str:
 
 
 def digest_of(memory: Memory) -> str:
-    """A hash that identifies an embedded text."""
+    """Return a hash that identifies the text of a memory that is embedded."""
     return hashlib.sha256(text_of(memory).encode("utf-8", "surrogatepass")).hexdigest()[:16]

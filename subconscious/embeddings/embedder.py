@@ -1,8 +1,8 @@
-"""Embedders: texts to vectors whose cosine measures similarity in meaning.
+"""Embedders: they turn texts into vectors; the cosine of two vectors measures how similar the meanings are.
 
-To add an embedder, write a class that implements the protocol and add its row to EMBEDDERS; the contract tests run over
-the table. numpy, the model's runtime and the providers' SDKs are imported when an embedder is opened: the daemon
-answers before that is done.
+To add an embedder, write a class that implements the protocol and add it to EMBEDDERS; the contract tests run for each
+row. numpy, the model's runtime and the providers' SDKs are imported only when an embedder is opened, so that the daemon
+starts fast.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONE = "none"
-"""The setting for no embeddings: recall uses full text only."""
+"""The value of the setting ``embedder`` for no embeddings: recall uses full text only."""
 
 
 Spent = Callable[[str, str, int], None]
-"""Called after each call that may cost money: embedder, model, tokens. Called from any thread."""
+"""A function that is called, from any thread, after each call that may cost money: embedder, model, tokens."""
 
 
 def spends_nothing(embedder: str, model: str, tokens: int) -> None:
-    """Ignore the costs."""
+    """Do nothing; used for embedders that cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Parameters for opening an embedder; nothing is read from the environment.
+    """The parameters for opening an embedder; nothing is read from the environment.
 
-    ``key`` is "" if none is needed. ``timeout`` is for one call, ``check_seconds`` for the first one, which tests key
-    and model.
+    ``key`` is "" if no key is needed. ``timeout`` is the most seconds for one call, ``check_seconds`` the most seconds
+    for the first call, which tests key and model.
     """
 
     model: str = ""
@@ -48,14 +48,14 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The vectors of one model: the name stored with each, and their length."""
+    """A model: the name that is stored with each of its vectors, and their length."""
 
     name: str
     dim: int
 
 
 class Embedder(Protocol):
-    """Computes embeddings. Synchronous, because it uses a processor or a connection; several threads may call it."""
+    """Computes embeddings. Its methods block, and several threads may call them at once."""
 
     name: str
     """The model's name, stored with each vector: vectors with different names can't be compared."""
@@ -72,21 +72,21 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text: shape (len(texts), dim), each row of unit length.
 
-        A text's vector depends on that text alone; of a text that is too long, the beginning is used. There are no
-        retries. Raises the matching EmbedderError, also after ``close``.
+        The vector of a text must not depend on the other texts. Of a text that is too long, the beginning is used.
+        Failed calls are not retried. Raises EmbedderError or a subclass if a call fails, also after ``close``.
         """
         ...
 
     def close(self) -> None:
-        """Release the model. May be called twice."""
+        """Release the model; may be called twice."""
         ...
 
 
 @runtime_checkable
 class Unloadable(Protocol):
-    """An embedder whose model takes memory here, and can be unloaded while it is unused.
+    """An embedder with a model in this process's memory, which can be unloaded while it is not used.
 
-    ``embed`` loads it again.
+    ``embed`` loads the model again.
     """
 
     @property
@@ -100,7 +100,7 @@ class Unloadable(Protocol):
         ...
 
     def load(self) -> None:
-        """Load the model if it is not loaded. Takes a fraction of a second: call it in a thread."""
+        """Load the model if it is not loaded. This takes a fraction of a second, so call it in a thread."""
         ...
 
     def unload(self) -> None:
@@ -113,14 +113,14 @@ EMBEDDERS: dict[str, str] = {
     "openai": "subconscious.embeddings.openai:OpenAIEmbedder",
     "ollama": "subconscious.embeddings.ollama:OllamaEmbedder",
 }
-"""Name of the setting -> "module:Class"; the class is called with an Access."""
+"""The class ("module:Class") of each embedder, by the value of the setting; it is called with an Access."""
 
 FALLBACK = "local"
-"""The embedder used while the chosen one is unavailable: it needs no network."""
+"""The embedder that is used while the chosen embedder is unavailable; it needs no network."""
 
 
 def open_embedder(name: str, access: Access | None = None) -> Embedder | None:
-    """Load or connect the embedder of that name; None for ``none``. Takes up to seconds: call it in a thread.
+    """Return the embedder with a name, loaded or connected; None for ``none``. It takes seconds: call it in a thread.
 
     Raises EmbedderError if there is no such embedder, its model can't be loaded, or its key is refused.
     """
@@ -131,7 +131,7 @@ def open_embedder(name: str, access: Access | None = None) -> Embedder | None:
 
 
 def model_of(name: str) -> Model | None:
-    """The model of an embedder, without loading it; None if only a request would show it.
+    """Return the model of an embedder without loading it; None if only a request to the server can show it.
 
     Raises EmbedderError if there is no such embedder.
     """

@@ -1,4 +1,4 @@
-"""The fallback chain of embedders: the chosen one, then the local one, then none.
+"""The fallback chain of embedders: the chosen embedder, then the local one, then none.
 
 Each fallback is logged with its reason and recorded, so that `status` and `doctor` can show it.
 """
@@ -22,24 +22,27 @@ from subconscious.store.embedding_models import EmbeddingModel
 log = logging.getLogger("subconscious.embeddings")
 
 RETRIES = (1.0, 2.0, 4.0)
-"""Pauses between attempts."""
+"""The pauses between attempts, in seconds."""
 
 LONGEST_PAUSE = 20.0
-"""If an embedder asks for a longer pause, it is suspended for that time and the next one takes over."""
+"""The longest pause in seconds before a retry. An embedder that asks for a longer pause is suspended meanwhile."""
 
 RECHECK = 300.0
-"""Seconds after which an unavailable embedder is tried again; a refused key waits for a person."""
+"""Seconds after which an unavailable embedder is tried again.
+
+After a refused key, it is not tried again before a person changes the key.
+"""
 
 LONGEST_OUTAGE = 2 * 86_400.0
-"""Longest outage in seconds: a spending cap suspends an embedder until the next day at most."""
+"""The longest suspension of an embedder in seconds; a spending cap suspends it until the next day at most."""
 
 CANARY = "We decided to keep the queue in SQLite and to retry three times."
-"""The text whose vector identifies a model. Never change it: every model would count as a new one."""
+"""The text with the vector that identifies a model. Never change it: every model would count as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedEmbedder:
-    """An embedder in use: the name of its setting, the embedder, and the name of its vectors."""
+    """An open embedder: its name in the settings, the embedder, and the model of its vectors."""
 
     name: str
     embedder: Embedder
@@ -48,20 +51,23 @@ class OpenedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Why an embedder is not used, and until when."""
+    """A suspension of an embedder: the error, and the time when it ends."""
 
     error: SubconsciousError
     until: float
 
     @property
     def is_over(self) -> bool:
-        """Whether it may be tried again; also if the clock was set back since, unless a person has to act first."""
+        """Whether the embedder may be tried again.
+
+        If the clock was set back it may, unless a person has to act first.
+        """
         left = self.until - time()
         return left <= 0 or LONGEST_OUTAGE < left < math.inf
 
 
 class EmbedderChain:
-    """The embedders in order, and their outages."""
+    """The embedders in the order of preference, and their outages."""
 
     def __init__(self, name: str, access: Access, database: Database) -> None:
         self.name = name
@@ -71,34 +77,34 @@ class EmbedderChain:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the embedders, the preferred one first."""
+        """The names of the embedders, the preferred one first."""
         if self.name == NONE:
             return ()
         return (self.name,) if self.name not in EMBEDDERS or self.name == FALLBACK else (self.name, FALLBACK)
 
     @property
     def outage(self) -> Outage | None:
-        """Why the chosen embedder is not used."""
+        """The outage of the chosen embedder; None if it can be used."""
         return self._outages.get(self.name)
 
     @property
     def next_try(self) -> float | None:
-        """When an unavailable embedder may be tried again."""
+        """The time when the next unavailable embedder may be tried again; None if none is."""
         return min((outage.until for outage in self._outages.values() if math.isfinite(outage.until)), default=None)
 
     def usable(self) -> Iterator[str]:
-        """Yield embedders without a current outage."""
+        """Yield the names of embedders without a current outage."""
         for name in self.names:
             outage = self._outages.get(name)
             if outage is None or outage.is_over:
                 yield name
 
     def clear_outages(self) -> None:
-        """Forget all outages."""
+        """Clear all outages."""
         self._outages.clear()
 
     def use_key(self, key: str) -> bool:
-        """Open the chosen embedder with this key from now on; return whether it is a new key."""
+        """Use this key for the chosen embedder from now on; return whether it differs from the previous key."""
         if key == self._access.key:
             return False
         self._access = replace(self._access, key=key)
@@ -106,7 +112,7 @@ class EmbedderChain:
         return True
 
     def suspend(self, name: str, error: EmbedderError) -> None:
-        """Suspend an embedder for a while; after a refused key until a person has acted."""
+        """Suspend an embedder for a time, or after a refused key until a person has changed it."""
         wait = error.retry_after if isinstance(error, EmbedderBusyError) else None
         until = math.inf if isinstance(error, EmbedderKeyError) else time() + (wait or RECHECK)
         self._outages[name] = Outage(error, until)
@@ -117,7 +123,7 @@ class EmbedderChain:
         )
 
     async def first(self, present: OpenedEmbedder | None) -> OpenedEmbedder | None:
-        """The first usable embedder: the ``present`` one, or another that is opened now."""
+        """Return the first usable embedder: ``present`` if it is that one, or else one that is opened now."""
         for name in self.usable():
             if present is not None and present.name == name:
                 return present
@@ -136,13 +142,13 @@ class EmbedderChain:
     def _extend_outages(self, seconds: float) -> None:
         """Extend all outages by the time that opening the replacement took.
 
-        If an outage were shorter than that, models would be opened in turns, and none would embed anything.
+        If an outage were shorter than that, the embedders would be opened in turns, and none would embed anything.
         """
         until = time() + seconds
         self._outages = {name: replace(one, until=max(one.until, until)) for name, one in self._outages.items()}
 
     async def reopen(self, known: EmbeddingModel) -> OpenedEmbedder | None:
-        """Open the model with exactly these vectors if it is still accessible, without another provider's key."""
+        """Open the embedder of a known model; return None if it is not available or makes other vectors now."""
         name, access = self._access_to(known)
         if name not in self.names or name in self._outages:
             return None
@@ -164,7 +170,7 @@ class EmbedderChain:
         return provider, replace(self._access, model=rest.rpartition(":")[0])
 
     async def _open(self, name: str) -> OpenedEmbedder:
-        """Open an embedder; temporary failures are tried again."""
+        """Open an embedder; temporary failures are retried."""
         for pause in (*RETRIES, None):
             try:
                 return await self._open_once(name, self._access)

@@ -1,4 +1,4 @@
-"""Rewrite an ONNX model that stores its weights as int8 into one that also multiplies them as int8.
+"""Rewrites an ONNX model that stores its weights as int8 so that it also multiplies them as int8.
 
 all-MiniLM-L6-v2 as shipped widens every weight to float32 when it is loaded: the process grows to 219 MB. The same
 weights, multiplied as integers by ONNX Runtime's ``DynamicQuantizeMatMul``, need 108 MB and half the time per text; the
@@ -35,7 +35,7 @@ SCHEMA: dict[str, dict[str, tuple[int, str]]] = {
 
 
 class _Weight(NamedTuple):
-    """int8 ``values`` that the nodes ``cast`` and ``mul`` convert to floats by ``scale``."""
+    """A weight of the model: int8 ``values``, which the nodes ``cast`` and ``mul`` convert to floats by ``scale``."""
 
     values: Any
     scale: Any
@@ -46,8 +46,8 @@ class _Weight(NamedTuple):
 def integer_model(model: bytes, also: str = "") -> bytes:
     """Return ``model`` with every matrix product over int8 weights done in int8, and lookups widened row by row.
 
-    ``also`` names an inner value to return as an additional output. Raises EmbedderError if the bytes are not such a
-    model.
+    ``also`` is the name of an inner value that the new model returns as an additional output. Raises EmbedderError if
+    the bytes are not such a model.
     """
     parsed = _model_class()()
     try:
@@ -65,7 +65,7 @@ def integer_model(model: bytes, also: str = "") -> bytes:
 
 
 class _Graph:
-    """A graph with its initializers by name, and its nodes by the name of their output."""
+    """An ONNX graph with its initializers by name, and its nodes by the name of their output."""
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
@@ -84,7 +84,7 @@ class _Graph:
         return products
 
     def _weight(self, name: str) -> _Weight | None:
-        """The int8 weight behind ``name``, if that is Mul(Cast(values), scale) of two initializers."""
+        """Return the int8 weight from which ``name`` is computed as Mul(Cast(values), scale); None if it is not."""
         mul = self._makers.get(name)
         if mul is None or mul.op_type != "Mul" or mul.input[1] not in self._initializers:
             return None
@@ -102,7 +102,7 @@ class _Graph:
         self._graph.node.remove(weight.mul)
 
     def _look_up(self, node: Any, weight: _Weight) -> None:
-        """Select rows first and widen only these, not all 30,522 of the vocabulary."""
+        """Change a lookup to convert only the selected rows to floats, and not all 30,522 of the vocabulary."""
         rows = node.output[0]
         node.output[0], node.input[0] = f"{rows}_values", weight.values.name
         scales = self._graph.node.add(
@@ -114,11 +114,11 @@ class _Graph:
 
 
 _HALVES = np.rint(np.arange(256, dtype=np.uint8).view(np.int8) / np.float32(2)).astype(np.int8).tobytes()
-"""Half of each int8, rounded, at the place of its byte: to look up 23 million weights is faster than to divide them."""
+"""Half of each int8, rounded, indexed by its byte: looking up 23 million weights is faster than dividing them."""
 
 
 def _halve(weight: _Weight) -> None:
-    """Reduce weights to 7 of 8 bits: x86 without VNNI adds two products in 16 bits, which 2 x 255 x 127 overflows."""
+    """Halve weights to 7 bits: x86 without VNNI adds two products in 16 bits, and 2 x 255 x 127 would overflow."""
     scale = np.frombuffer(weight.scale.raw_data, np.float32)
     weight.values.raw_data = weight.values.raw_data.translate(_HALVES)
     weight.scale.raw_data = (scale * np.float32(2)).tobytes()

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MAX_TOKENS = 256
-"""The model's training length; the rest of a longer text is ignored."""
+"""The most tokens of a text, which is the model's training length; the rest of a longer text is ignored."""
 
 TEXT_TOKENS, BEFORE_TOKENS = 80, 48
-"""Tokens read of a judged sentence, and of the text before it."""
+"""The most tokens that are read of a typed sentence that is judged, and of the text before it."""
 
 MIDDLE = "layer_norm_6"
-"""The output of the third of the six layers, the input of the judge of typed sentences."""
+"""The output of the third of six layers; it is the input of the model that judges typed sentences."""
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is created again, "
@@ -41,7 +41,10 @@ REMEDY = (
 
 
 class LocalEmbedder:
-    """MiniLM, loaded on construction. Raises EmbedderError if the model is missing or not the expected one."""
+    """The MiniLM embedder, loaded on construction.
+
+    Raises EmbedderError if the model is missing or not the expected one.
+    """
 
     name = "all-MiniLM-L6-v2-int8"
     dim = 384
@@ -76,7 +79,7 @@ class LocalEmbedder:
         forget()
 
     def _ready(self) -> Any:
-        """Return the session; one caller loads it while the others wait."""
+        """Return the runtime's session; one caller loads it while the other callers wait."""
         self._used_at = monotonic()
         session = self._session
         if session is None and not self._closed:
@@ -90,8 +93,8 @@ class LocalEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text: shape (len(texts), 384), rows of unit length.
 
-        Texts run one by one: padding costs as much as a batch saves, and the runtime scales its integers by the whole
-        batch, so a vector would depend on its batch.
+        Texts are processed one by one: padding costs as much as a batch saves, and the runtime scales its integers by
+        the whole batch, so that a vector would depend on the other texts of the batch.
         """
         import numpy as np
 
@@ -163,7 +166,7 @@ def _verified(weights: Path) -> bytes:
 
 
 def open_packaged(package: str, name: str, title: str) -> Any:
-    """Load an ONNX model that comes with a package of ours. Raises EmbedderError, whatever is wrong with it."""
+    """Return the session of an ONNX model that comes with a package. Raises EmbedderError if it can't be loaded."""
     try:
         with as_file(files(package).joinpath(name)) as path:
             return open_session(path)
@@ -172,7 +175,7 @@ def open_packaged(package: str, name: str, title: str) -> Any:
 
 
 def open_session(model: Path) -> Any:
-    """Load an ONNX model, to run on one core."""
+    """Return a session of an ONNX model that runs on one core."""
     # The runtime sends telemetry unless this is set before it is loaded; "1" is the documented value.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime

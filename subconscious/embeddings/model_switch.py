@@ -1,8 +1,8 @@
-"""Switches from one embedding model to another without a gap.
+"""Switches from one embedding model to another while search keeps working.
 
-One model answers queries at a time. When another is wanted, its vectors are made beside the current ones, and it takes
-over when every memory has one; if the old model can't embed queries any more, it takes over at once with the vectors
-that exist.
+One model answers queries at a time. When another model is chosen, its vectors are made beside the current ones, and it
+takes over when every memory has a vector of it. If the old model can't embed queries any more, the new model takes over
+at once, with the vectors that exist.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 RETIREMENT = 60.0
-"""Seconds for which a replaced model stays open, for queries that have already begun."""
+"""Seconds for which a replaced model stays open, so that running queries can finish."""
 
 
 class ModelSwitch:
-    """The current model and the upcoming one, each with its index.
+    """The current model and the upcoming model, each with its vector index.
 
-    ``writer`` is the embedder of new vectors; ``on_failure`` is called with the embedder that failed a query, and the
-    error.
+    ``writer`` is the embedder of new vectors. ``on_failure`` is called with the name of an embedder that failed a
+    query, and the error.
     """
 
     def __init__(
@@ -102,13 +102,13 @@ class ModelSwitch:
         return QueryEmbedder(model.name, index, self._options)
 
     def use_writer(self, opened: OpenedEmbedder | None) -> None:
-        """Use another embedder for new vectors from now on."""
+        """Use an embedder for new vectors from now on, and close the previous one if it is not used."""
         if opened is not self.writer:
             self._close_unused(self.writer)
             self.writer = opened
 
     def drop_writer(self) -> None:
-        """Stop using the current embedder after an error."""
+        """Stop using the current embedder of new vectors after an error."""
         embedder = self.current.embedder
         if embedder is not None and embedder.remote:
             # Queries would use the same connection, even for an older model.
@@ -123,11 +123,11 @@ class ModelSwitch:
             opened.embedder.close()
 
     def is_target(self, writer: OpenedEmbedder) -> bool:
-        """Whether this embedder's model is the current or upcoming one, and queries can be embedded."""
+        """Whether an embedder's model is the current or upcoming one, and queries can be embedded."""
         return (self.upcoming or self.current).model == writer.model.name and self.current.embedder is not None
 
     async def switch_to(self, writer: OpenedEmbedder) -> None:
-        """Start making this model's vectors; decide which model answers queries until there are enough."""
+        """Start making the vectors of an embedder's model; decide which model answers queries until all exist."""
         from subconscious.store import vectors
 
         self._is_tidy = False
@@ -158,7 +158,7 @@ class ModelSwitch:
         queries.on_failure = lambda error: self._on_failure(opened.name, error)
 
     async def _can_current_embed(self) -> bool:
-        """Whether the current model can embed queries, reopened if necessary."""
+        """Whether the current model can embed queries; it is reopened if necessary."""
         if self.current.embedder is not None:
             return True
         known = await embedding_models.in_use(self._database)
@@ -168,7 +168,10 @@ class ModelSwitch:
         return old is not None
 
     async def serve(self, replacement: QueryEmbedder) -> None:
-        """Switch models. It is recorded first, so that a daemon killed here restarts with the new model."""
+        """Answer queries with another model.
+
+        The switch is recorded first, so that a killed daemon restarts with the new model.
+        """
         async with self._database.write() as tx:
             await embedding_models.put_in_use(tx, replacement.model)
         old, self.current, self.upcoming = self.current, replacement, None
@@ -188,14 +191,14 @@ class ModelSwitch:
             await self._tidy_up()
 
     async def finish_switch(self) -> None:
-        """Switch to the upcoming model: all memories have a vector of it, or can't have one."""
+        """Switch to the upcoming model, because all memories have a vector of it or can't have one."""
         if self.upcoming is not None:
             await self.serve(self.upcoming)
         if not self._retiring:
             await self._tidy_up()
 
     async def _tidy_up(self) -> None:
-        """Delete unused vectors once, when the chosen model is in use and no query uses another one."""
+        """Delete the vectors of other models once, when the chosen model is in use and no query uses another one."""
         writer = self.writer
         if (
             self._is_tidy
@@ -216,13 +219,13 @@ class ModelSwitch:
             log.info("%d vectors of other models are deleted", gone)
 
     async def _drop_upcoming(self) -> None:
-        """Drop the upcoming model; its vectors are kept, in case it is wanted again."""
+        """Drop the upcoming model; its vectors are kept, in case it is chosen again."""
         if self.upcoming is not None and self.upcoming.index is not None:
             await self.upcoming.index.close()
         self.upcoming = None
 
     async def close(self) -> None:
-        """Close the models and the indexes, including replaced ones."""
+        """Close all models and vector indexes, including replaced ones."""
         for task in self._retirements:
             task.cancel()
         await asyncio.gather(*self._retirements, return_exceptions=True)

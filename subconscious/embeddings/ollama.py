@@ -16,7 +16,7 @@ HERE = "http://127.0.0.1:11434"
 
 
 class OllamaEmbedder(RemoteEmbedder):
-    """Uses the official SDK; OLLAMA_* variables are ignored. Ollama itself truncates long texts."""
+    """The embedder for Ollama. It uses the official SDK and ignores OLLAMA_* variables. Ollama truncates long texts."""
 
     provider = "ollama"
     default_model = "nomic-embed-text"

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, or those of a compatible server: llama.cpp, vLLM, LM Studio, OpenRouter."""
+"""Embeddings of OpenAI or a compatible server, such as llama.cpp, vLLM, LM Studio or OpenRouter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = "https://api.openai.com/v1"
 
 
 class OpenAIEmbedder(RemoteEmbedder):
-    """Uses the official SDK; retries are ours, and OPENAI_* variables are ignored."""
+    """The embedder for OpenAI. It uses the official SDK without its retries, and ignores OPENAI_* variables."""
 
     provider = "openai"
     default_model = "text-embedding-3-small"
@@ -68,7 +68,7 @@ class OpenAIEmbedder(RemoteEmbedder):
 
 
 def _converted(error: openai.OpenAIError, model: str) -> EmbedderError:
-    """The error as one of ours."""
+    """Return an error of the SDK as an EmbedderError."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
@@ -79,7 +79,7 @@ def _converted(error: openai.OpenAIError, model: str) -> EmbedderError:
 
 
 def error_of_status(status: int, message: str, retry_after: str | None, model: str) -> EmbedderError:
-    """The error for an HTTP status; its type decides whether the call may be retried."""
+    """Return the error for an HTTP status; its type decides whether the call may be retried."""
     text = f"the embedder answered {status}: {message[:300]}"
     if status in (401, 403):
         return EmbedderKeyError(text, "correct embedder_key in config.toml, then `subconscious daemon stop`")
@@ -92,7 +92,7 @@ def error_of_status(status: int, message: str, retry_after: str | None, model: s
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After in seconds; its other form, a date, is rare and ignored."""
+    """Return the value of a Retry-After header in seconds; None if there is none, or if it is a date."""
     try:
         return max(0.0, float(retry_after or ""))
     except ValueError:

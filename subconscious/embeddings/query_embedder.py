@@ -1,6 +1,7 @@
 """Embeds queries with one model, together with the index of that model.
 
-Embedder and index belong together, so that a query is never compared with another model's vectors, even if it is late.
+Embedder and index are kept together, so that a query is never compared with another model's vectors, even if the models
+were switched while it was embedded.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from subconscious.llm.spending import PricedModel, Spending, tomorrow
 log = logging.getLogger("subconscious.embeddings")
 
 PATIENCE = 0.15
-"""Seconds a query waits for the embedder while it is being loaded."""
+"""Seconds for which a query waits for an embedder that is being loaded."""
 
 SEARCH_SECONDS = 5.0
-"""Seconds that an explicit search waits for a remote embedder."""
+"""Seconds for which a search by a person or a tool waits for a remote embedder."""
 
 MAX_CONCURRENT = 2
-"""Concurrent queries to a remote embedder: if it hangs, calls must not pile up."""
+"""The most concurrent queries to a remote embedder: if it hangs, calls must not accumulate."""
 
 RECENT = 2000
-"""Texts with cached vectors.
+"""The most texts with a cached vector.
 
 Each session start repeats the same hints, and each prompt is compared with the sentences of earlier answers.
 """
@@ -55,10 +56,10 @@ Result = TypeVar("Result")
 
 
 class EmbeddingBudget:
-    """The budget of remote embeddings. This one is unlimited and records nothing."""
+    """An unlimited budget of remote embeddings, which records nothing; the base class of ``CappedBudget``."""
 
     async def wait(self, embedder: str, model: str, tokens: int) -> float:
-        """Seconds until so many tokens may be spent; 0 is now."""
+        """Return the seconds until this many tokens may be used; 0 means now."""
         del embedder, model, tokens
         return 0.0
 
@@ -67,7 +68,7 @@ class EmbeddingBudget:
 
 
 class CappedBudget(EmbeddingBudget):
-    """The budget of remote embeddings: the same records and daily cap as for language models.
+    """The budget of remote embeddings, with the records and the daily cap of language models.
 
     ``spending`` may be shared with the language models, so that a changed cap applies to both.
     """
@@ -77,14 +78,14 @@ class CappedBudget(EmbeddingBudget):
         self._base_url = base_url
 
     async def wait(self, embedder: str, model: str, tokens: int) -> float:
-        """Seconds until tomorrow if so many tokens would exceed today's cap, else 0."""
+        """Return the seconds until tomorrow if this many tokens would exceed today's cap, else 0."""
         more = self.spending.counted(self._sold(embedder, model), Usage(tokens))
         if not more or await self.spending.allows(more):
             return 0.0
         return max(1.0, tomorrow() - time())
 
     async def spent(self, embedder: str, model: str, tokens: int) -> None:
-        """Record what was charged, even beyond the cap."""
+        """Record the cost of a call, also beyond the cap."""
         await self.spending.note(self._sold(embedder, model), "embedding", Usage(tokens))
 
     def _sold(self, embedder: str, model: str) -> PricedModel:
@@ -92,14 +93,14 @@ class CappedBudget(EmbeddingBudget):
 
 
 Relations = Callable[[str, Sequence[str], LocalEmbedder], list[Relation]]
-"""Compares a statement with earlier ones; CPU-bound, for a thread."""
+"""A function that compares a statement with earlier ones. It is CPU-bound, so it is called in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteOptions:
-    """Options for the use of an embedder.
+    """Options for embedding queries.
 
-    ``prompts``: whether text typed to Claude Code may be sent to a remote one at all. ``relations`` compares
+    ``prompts`` is whether text that was typed to Claude Code may be sent to a remote embedder. ``relations`` compares
     statements with the local embedder, if there is a model for that.
     """
 
@@ -110,7 +111,7 @@ class RemoteOptions:
 
 
 class QueryEmbedder:
-    """A model, its index and, once it is loaded, its embedder."""
+    """A model with its vector index and, once loaded, its embedder."""
 
     def __init__(self, model: str, index: VectorIndex | None, options: RemoteOptions) -> None:
         self.model = model
@@ -125,30 +126,30 @@ class QueryEmbedder:
         self._loading: asyncio.Future[None] | None = None
 
     def set_embedder(self, embedder: Embedder | None) -> None:
-        """Set the embedder of queries; None: full text alone answers them."""
+        """Set the embedder of queries; with None, queries use full text only."""
         self.embedder = embedder
         self.found.clear()
         self._ready.set()
 
     async def search_vector(self, text: str) -> numpy.ndarray | None:
-        """The vector of a search query; None while there is no embedder: then full text alone answers."""
+        """Return the vector of a search query; None while there is no embedder: then search uses full text only."""
         return await self._vector(text, SEARCH_SECONDS)
 
     async def hook_search_vector(self, text: str) -> numpy.ndarray | None:
-        """The same within a hook's deadline."""
+        """Return the vector of a search query within the deadline of a hook; None if that is not possible."""
         return await self._vector(text, self._options.prompt_seconds)
 
     async def prompt_vector(self, text: str) -> numpy.ndarray | None:
-        """Return the vector of a session's text. It is not sent to a remote embedder without permission."""
+        """Return the vector of a text of a session; the text is not sent to a remote embedder without permission."""
         return await self._vector(text, self._options.prompt_seconds, sent=self._options.prompts)
 
     async def local_vector(self, text: str) -> numpy.ndarray | None:
-        """The vector of a text to be stored, by the local model; None if the embedder is remote or missing."""
+        """Return the vector of a text to be stored, by the local model; None if the embedder is remote or missing."""
         embedder = self.embedder
         return None if embedder is None or embedder.remote else await self._vector(text, 0.0, sent=False, stored=True)
 
     def warm_up(self) -> bool:
-        """Load the model in the background if it was unloaded; return whether loading is still needed."""
+        """Load the model in the background if it was unloaded; return whether it is not loaded yet."""
         embedder = self.embedder
         if not isinstance(embedder, Unloadable) or embedder.loaded:
             return False
@@ -174,7 +175,7 @@ class QueryEmbedder:
         return True
 
     async def relate(self, new: str, olds: Sequence[str]) -> list[Relation]:
-        """How a statement relates to each of some earlier ones; empty without the local model."""
+        """Return how a statement relates to each earlier statement; an empty list without the local model."""
         embedder = self.embedder
         relations = self._options.relations
         if not olds or relations is None or not isinstance(embedder, LocalEmbedder):
@@ -189,7 +190,10 @@ class QueryEmbedder:
     async def _vector(
         self, text: str, seconds: float, *, sent: bool = True, stored: bool = False
     ) -> numpy.ndarray | None:
-        """The vector of a text. With ``stored``, wait until the model is loaded."""
+        """Return the vector of a text within ``seconds``, else None.
+
+        With ``stored``, wait until the model is loaded.
+        """
         if not self._ready.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
@@ -249,7 +253,7 @@ class QueryEmbedder:
         return found
 
     async def close(self) -> None:
-        """Close embedder and index; queries that still use them get full-text results."""
+        """Close the embedder and the index; queries that still use them return full-text results."""
         embedder = self.embedder
         self.set_embedder(None)
         for task in self._running:
@@ -261,13 +265,16 @@ class QueryEmbedder:
 
 
 def account(embedder: Embedder) -> tuple[str, str]:
-    """Provider and model, as used in spending records."""
+    """Return the provider and the model of an embedder, as spending records name them."""
     provider, _, model = embedder.name.partition(":")
     return provider, model.rpartition(":")[0]
 
 
 def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """Like asyncio.to_thread, but a hanging call blocks neither a thread pool nor the exit of the daemon."""
+    """Run ``work`` in a thread of its own.
+
+    So a call that hangs blocks neither a thread pool nor the exit of the daemon.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 

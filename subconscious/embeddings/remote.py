@@ -1,4 +1,4 @@
-"""Base class of remote embedders: splits texts into portions, truncates them, and validates answers.
+"""The base class of remote embedders: splits texts into requests, truncates them, and validates responses.
 
 Texts must already be free of secrets and private spans: they are sent unchanged.
 """
@@ -19,43 +19,43 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PROBE = "The quick brown fox jumps over the lazy dog."
-"""Text that is embedded at the start, to check key and model and to learn the length of the vectors."""
+"""The text that is embedded at the start, to check key and model and to learn the length of the vectors."""
 
 BLANK = "-"
-"""Replaces an empty text, which servers refuse."""
+"""The replacement for an empty text, which servers refuse."""
 
 LEAST = 256
-"""Texts are not truncated below this number of characters: a model that refuses fewer has another problem."""
+"""The fewest characters to which a text is truncated: a model that refuses fewer has another problem."""
 
 SHORTEST = 1e-12
-"""Norm up to which a vector is invalid, because rounding leaves no direction."""
+"""The norm up to which a vector is invalid, because it is zero within rounding."""
 
 TOO_LONG = re.compile(
     r"context.{0,20}(length|size|window)|too (long|large|many tokens)|maximum.{0,30}(tokens|length|input)"
     r"|exceed|input length",
     re.IGNORECASE,
 )
-"""Messages of servers about a text that is too long: there is no common error code."""
+"""A pattern of servers' messages about a text that is too long; there is no common error code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A server's answer: a list of numbers for each text, and the tokens charged."""
+    """A server's response: a vector for each text, and the tokens charged."""
 
     vectors: Sequence[Sequence[float]]
     tokens: int
 
 
 class RemoteEmbedder(ABC):
-    """Base class. The first request is made on construction, to check the key and learn the vectors' length."""
+    """An embedder on a server. The constructor makes a request, to check the key and learn the vectors' length."""
 
     provider: ClassVar[str]
     default_model: ClassVar[str]
     batch: ClassVar[int] = 64
     portion_characters: ClassVar[int] = 100_000
-    """Characters sent in one request."""
+    """The most characters sent in one request."""
     text_characters: ClassVar[int] = 24_000
-    """Characters sent of one text: more than 8,191 tokens of any prose, the limit of most models."""
+    """The most characters sent of one text: more than the 8,191 tokens of prose that most models accept."""
     remote = True
 
     def __init__(self, access: Access) -> None:
@@ -78,7 +78,7 @@ class RemoteEmbedder(ABC):
 
     @abstractmethod
     def _ask(self, texts: Sequence[str], timeout: float) -> Answer:
-        """Send one request. Raises the matching EmbedderError."""
+        """Send one request. Raises EmbedderError or a subclass if it fails."""
 
     @abstractmethod
     def _disconnect(self) -> None:
@@ -99,7 +99,7 @@ class RemoteEmbedder(ABC):
             self._disconnect()
 
     def _embed_shortened(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts; those that the model refuses as too long are halved until it accepts them."""
+        """Embed texts; a text that the model refuses as too long is halved until the model accepts it."""
         import numpy as np
 
         try:
@@ -128,7 +128,7 @@ class RemoteEmbedder(ABC):
 def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list[str]]:
     """Split texts, in order, into lists of at most ``count`` texts and ``characters`` characters.
 
-    A single longer text makes its own list.
+    A text with more characters is in a list of its own.
     """
     portion: list[str] = []
     size = 0
@@ -143,7 +143,7 @@ def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list
 
 
 def verified(vectors: Sequence[Sequence[float]], count: int, dim: int) -> NDArray[np.float32]:
-    """The vectors, scaled to unit length; with ``dim`` 0 any common length is accepted.
+    """Return the vectors, scaled to unit length. With ``dim`` 0, vectors of any common length are accepted.
 
     Raises EmbedderTextError for invalid results: too few, too many, of another length, not numbers, or all zeros.
     """
@@ -173,6 +173,6 @@ _BROKEN = "see whether the server's model is one that makes embeddings (embedder
 
 
 def _sendable(text: str, characters: int) -> str:
-    """A text in a form that any server accepts: not empty, no NUL, no lone surrogate, at most ``characters`` long."""
+    """Return a text that any server accepts: not empty, without NUL or lone surrogates, at most ``characters`` long."""
     cut = text.replace("\0", " ").strip()[:characters]
     return cut.encode("utf-8", "replace").decode() or BLANK

@@ -1,9 +1,9 @@
-"""BERT's uncased tokenizer: text to the ids of word pieces.
+"""BERT's uncased tokenizer: converts a text to the ids of word pieces.
 
-Returns the same ids as ``BertNormalizer``, ``BertPreTokenizer`` and ``WordPiece`` of the `tokenizers` package (Devlin
-et al. 2018, https://github.com/google-research/bert, tokenization.py), without its 30 MB of dependencies. There are two
-differences: "[SEP]" and the like in a text are text and not control tokens; and combining marks added to Unicode since
-2015, which the reference doesn't know, are recognised.
+It returns the same ids as ``BertNormalizer``, ``BertPreTokenizer`` and ``WordPiece`` of the `tokenizers` package
+(Devlin et al. 2018, https://github.com/google-research/bert, tokenization.py), without its 30 MB of dependencies. There
+are two differences: "[SEP]" and the like in a text are text and not control tokens; and combining marks added to
+Unicode since 2015, which the reference doesn't know, are recognised.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib import resources
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 CONTINUES = "##"
 LONGEST_WORD = 100
-"""Characters; longer words are one unknown token."""
+"""The most characters of a word; a longer word becomes one unknown token."""
 
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
 
@@ -30,7 +30,7 @@ CJK = (
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
-"""Ideographs: each is a separate word."""
+"""Code points of ideographs, each of which is a separate word."""
 
 
 class _Table(dict[int, str]):
@@ -46,7 +46,7 @@ class _Table(dict[int, str]):
 
 
 def _clean(character: str) -> str:
-    """Whitespace becomes a space, control characters are removed, ideographs are surrounded by spaces."""
+    """Return a character cleaned: whitespace as a space, "" for a control character, an ideograph between spaces."""
     if character in "\t\n\r":
         return " "
     if character in "\0\ufffd" or unicodedata.category(character) in {"Cc", "Cf", "Co"}:
@@ -58,7 +58,7 @@ def _clean(character: str) -> str:
 
 
 def _split(character: str) -> str:
-    """Accents (combining marks, once decomposed) are removed; punctuation is surrounded by spaces."""
+    """Return "" for an accent (a combining mark), punctuation between spaces, and other characters unchanged."""
     category = unicodedata.category(character)
     if category == "Mn":
         return ""
@@ -74,14 +74,14 @@ SPLIT = _Table(_split)
 
 
 def words_of(text: str) -> list[str]:
-    """The words and punctuation marks of a text, in lower case and without accents."""
+    """Return the words and punctuation marks of a text, in lower case and without accents."""
     decomposed = unicodedata.normalize("NFD", text.translate(CLEANED))
     # Python gives a sigma at a word's end its final form; the reference lower-cases letter by letter.
     return decomposed.translate(SPLIT).replace("\N{GREEK CAPITAL LETTER SIGMA}", SIGMA).lower().split()
 
 
 class WordPiece:
-    """A tokenizer over a vocabulary: a piece's id is its index."""
+    """A tokenizer with a vocabulary: the id of a piece is its index."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._ids = {piece: index for index, piece in enumerate(vocabulary)}
@@ -89,7 +89,7 @@ class WordPiece:
         self._unknown = self._ids[UNKNOWN]
 
     def encode(self, text: str, limit: int) -> list[int]:
-        """The ids of a text, between those of [CLS] and [SEP]; at most ``limit`` including these two."""
+        """Return the ids of a text's pieces between the ids of [CLS] and [SEP]; at most ``limit`` ids in all."""
         ids = [self._ids[START]]
         for word in words_of(text):
             ids += self._pieces(word)
@@ -98,7 +98,7 @@ class WordPiece:
         return [*ids[: limit - 1], self._ids[END]]
 
     def _pieces(self, word: str) -> list[int]:
-        """The longest pieces from the left; one unknown token if any rest of the word is not a piece."""
+        """Return the ids of the longest pieces from left to right, or the unknown token if a part is not a piece."""
         if len(word) > LONGEST_WORD:
             return [self._unknown]
         ids = list(self._greedy(word))
@@ -121,18 +121,18 @@ class WordPiece:
 
 @cache
 def bert_uncased() -> WordPiece:
-    """The tokenizer of bert-base-uncased, whose 30,522 pieces MiniLM shares."""
+    """Return the tokenizer of bert-base-uncased; MiniLM has the same vocabulary of 30,522 pieces."""
     return WordPiece(vocabulary())
 
 
 def forget() -> None:
-    """Free the vocabulary, 4 MB; the next text reads it again."""
+    """Free the memory of the vocabulary (4 MB); the next text loads it again."""
     bert_uncased.cache_clear()
     vocabulary.cache_clear()
 
 
 @cache
 def vocabulary() -> tuple[str, ...]:
-    """The pieces by id: after signs and letters come words, the most frequent first."""
+    """Return the pieces by id: signs and letters first, then words, the most frequent word first."""
     text = (resources.files(__package__) / "vocab.txt").read_text(encoding="utf-8")
     return tuple(text.rstrip("\n").split("\n"))

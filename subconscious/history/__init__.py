@@ -1,1 +1,1 @@
-"""The history of changes, undo, and rolling back a session."""
+"""The history of changes, undo, and rollback of a session."""

@@ -1,4 +1,4 @@
-"""What an act of the timeline did: whether it archived or restored, whether that still holds, and what it linked."""
+"""Details of an act (all changes of one action) in the timeline: what it archived, restored or linked."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def effect_of(event: Mapping[str, Any]) -> Effect:
 
 
 def still_holds(event: Mapping[str, Any], memory: Memory | None) -> bool:
-    """Whether a memory is still in use, or archived, as an event left it; true for events about anything else."""
+    """Whether a memory is still active or archived as an event left it; True for events about other subjects."""
     if event["subject"] != "memory" or not (effect_of(event) or event["action"] == "create"):
         return True
     return memory is not None and (event["after"] or {}).get("archived_at") == memory.archived_at
 
 
 def linked_pairs(act: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
-    """Return the links that an act made: the type, the memory that it starts from, and the other one."""
+    """Return the links that an act made, as (type, id of the source memory, id of the target memory)."""
     made = [event["after"] or {} for event in act if (event["subject"], event["action"]) == ("link", "link")]
     return [
         (str(link["type"]), int(link["source_id"]), int(link["target_id"]))
@@ -37,7 +37,7 @@ def linked_pairs(act: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]
 
 
 def linked(pairs: Sequence[tuple[str, int, int]], known: Mapping[int, Memory]) -> list[Linked]:
-    """Return links with what their memories say; without those of purged memories."""
+    """Return links with the summaries of their memories, except links of purged memories."""
     return [
         {"type": sort, "id": one, "summary": known[one].summary, "other": other, "other_summary": known[other].summary}
         for sort, one, other in pairs

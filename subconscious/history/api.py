@@ -21,13 +21,13 @@ from subconscious.wire.undo import UndoResult
 NEWEST = 2**53
 PAGE = 200
 HIDDEN_FROM_PAGES = ("surface_outcome",)
-"""Subjects with a dozen events per session; they are listed only for a given session."""
+"""Subjects with a dozen events per session; their events are listed only if a session is requested."""
 
 
 class ChangesArgs(Args):
-    """``about`` is the id of the ``subject`` whose history is requested; ``daemon`` includes the daemon's changes.
+    """Arguments. ``subject`` and its id ``about`` select a history; ``daemon`` includes the daemon's changes.
 
-    ``before_event`` and ``before_surface`` are where a page of the timeline begins.
+    A page of the timeline contains only ids below ``before_event`` and ``before_surface``.
     """
 
     subject: Literal["memory", "capture", "link", "session", "event", ""] = ""
@@ -72,7 +72,7 @@ class Changes(Handler):
         return await events.history(database, args.subject, int(args.about))
 
     async def _latest(self, args: ChangesArgs) -> list[Event]:
-        """Return the latest events; if the request names a folder, without those of other projects."""
+        """Return the latest events; if the request names a folder, events of other projects are left out."""
         project = None if args.everywhere else await self.project(args)
         if project is None:
             return await events.page(self.app.database, NEWEST, args.limit, excluded=HIDDEN_FROM_PAGES)
@@ -93,7 +93,7 @@ class Changes(Handler):
         return found[0].id
 
     async def cmd_timeline(self, args: ChangesArgs) -> TimelineResult:
-        """Return a page of acts and of given memories, latest first; for a person only."""
+        """Return a page of acts (changes) and of memories given to sessions, latest first; for a person only."""
         if args.origin is not Origin.USER:
             # It quotes what is in quarantine.
             raise RequestError("only a person may read the timeline, not the assistant", "run `subconscious ui`")
@@ -102,13 +102,13 @@ class Changes(Handler):
         return await timeline.page(self.app, start, args.limit, project.id if project else None)
 
     async def cmd_latest(self, args: ChangesArgs) -> LatestResult:
-        """Return the numbers of the newest event and surface, to find out whether anything has happened."""
+        """Return the ids of the newest event and the newest surface, to find out whether anything has happened."""
         del args
         database = self.app.database
         return {"event": await events.latest_id(database), "surface": await surfaces.latest_id(database)}
 
     async def cmd_undo_acts(self, args: ChangesArgs) -> UndoResult:
-        """Undo changes for a person, or with ``preview`` return the effect; without ``everywhere``, of one project."""
+        """Undo changes for a person, in one project unless ``everywhere``; with ``preview``, only return the effect."""
         project = None if args.everywhere else await self.project(args)
         request = UndoRequest(
             args.ids, args.limit, args.daemon, args.reason, args.preview, project_id=project.id if project else None

@@ -31,23 +31,22 @@ from subconscious.wire.captures import Capture
 
 DONE, UNDONE = "rollback", "rollback undone"
 NOT_CLOSED = ("captured", "review", "approved", QUARANTINED, UNCONFIRMED)
-"""Statuses of captures that are a memory or may become one; the others were closed before the rollback."""
+"""Statuses of captures that are a memory or may become one; other captures are not changed by a rollback."""
 WITHDRAWN = "withdrawn"
 """The status of links that a rollback removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionAdditions:
-    """The additions of a session. The field names are stored in events.
+    """What a session added to the store. The field names are stored in events.
 
-    memories: its own memories, and summaries that include one of them, since they repeat its content.
-    repeated: memories of other sessions that it stated again, and how often (id, count).
-    captures: its captures that were not closed (id, status).
-    unread: parts that a model has still to read, which could add more.
-    links: links of its memories, by any author, and links that it made between other memories (id, status).
-    revived: memories of other sessions that were merged into its own; a rollback makes them active again.
-    failures: its failed tool calls that count as evidence.
-    leaves: whether it left a hand-over to the next session.
+    memories: memories of this session, and summaries that include one of them, because they repeat its content.
+    repeated: memories of other sessions that this session stated again, and how often (id, count). captures: captures
+    of this session that were not closed (id, status). unread: parts of its transcripts that a model has still to read,
+    which could add more. links: links of these memories, by any author, and links that this session made between other
+    memories (id, status). revived: memories of other sessions that were merged into these memories; a rollback makes
+    them active again. failures: the number of failed tool calls of this session that count as evidence. leaves: whether
+    this session left a hand-over for the next session.
     """
 
     session_id: str
@@ -62,7 +61,7 @@ class SessionAdditions:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to withdraw."""
+        """Whether the session added nothing that can be withdrawn."""
         found = (self.memories, self.repeated, self.captures, self.unread, self.links, self.failures, self.leaves)
         return not any(found)
 
@@ -70,7 +69,7 @@ class SessionAdditions:
 async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditions:
     """Return what a session added, without changing anything.
 
-    A memory that other sessions stated, too, is not withdrawn: only its recurrence is reduced.
+    A memory that other sessions stated too is not withdrawn: only its number of repetitions is reduced.
     """
     own_captures = [one for one in await captures.all_of_session(tx, session_id) if one["status"] in NOT_CLOSED]
     contributions = await _contributions(tx, session_id, own_captures)
@@ -94,7 +93,7 @@ async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditio
 
 @dataclass(frozen=True, slots=True)
 class _Contribution:
-    """A session's part in a memory: whether it made the memory, whether alone, and how often it stated it."""
+    """A session's part in a memory: whether it stated the memory first, whether no other session did, and how often."""
 
     memory: Memory
     mine: bool
@@ -122,10 +121,10 @@ async def _contributions(
 async def _repeated(
     tx: aiosqlite.Connection, contributions: Sequence[_Contribution], own: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """Return how often the session counts in memories that other sessions stated, too, directly or through merges.
+    """Return how often the session repeated memories that other sessions stated too, directly or through merges.
 
-    The first statement of a memory is no repetition; for these memories it is taken to be another session's. Archived
-    memories are included, because they may be restored.
+    The first statement of a memory is no repetition; it is assumed to come from another session. Archived memories are
+    included, because they may be restored.
     """
     found = Counter({one.memory.id: one.times for one in contributions if not (one.mine and one.alone)})
     times = {one.memory.id: one.times for one in contributions}
@@ -167,9 +166,10 @@ async def withdraw(tx: aiosqlite.Connection, found: SessionAdditions, reason: st
 
 
 async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAdditions, list[Memory]]:
-    """Undo the latest rollback of a session; return the restored additions and their memories, empty if there was none.
+    """Undo the latest rollback of a session; return the restored additions and memories, empty without a rollback.
 
-    Rows that were purged since are left out. A memory that a person has pinned or rated since is not merged again.
+    Rows that were purged after the rollback are left out. A memory that a person pinned or rated after it is not merged
+    again.
     """
     done = await events.latest(tx, "session", session_id)
     if done is None or done["action"] != DONE:
@@ -219,7 +219,7 @@ async def _restore_decisions(tx: aiosqlite.Connection, decided: NumberedRows, wh
 
 
 async def _restore_links(tx: aiosqlite.Connection, linked: NumberedRows, why: str) -> tuple[tuple[int, str], ...]:
-    """Restore the status of withdrawn links; links on which a person has decided since are not changed."""
+    """Restore the status of withdrawn links, except links on which a person has decided since the rollback."""
     done = []
     for link_id, status in linked:
         if (link := await links.find(tx, link_id)) is not None and link.status == WITHDRAWN:

@@ -1,4 +1,4 @@
-"""Requests about sessions: import transcripts, explain captures, list sessions and what they were given."""
+"""Requests about sessions: import transcripts, explain captures, list sessions and the memories given to them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from subconscious.wire.captures import reviewed
 from subconscious.wire.fields import fields_of, list_of
 
 MCP_EVENT = "mcp"
-"""The event of surfaces that the model requested through the MCP server."""
+"""The event of memories that the model requested through the MCP server."""
 
 TOOL_NAME = re.compile(r"memory_[a-z]+")
-"""The only text that is stored as the reason of such a surface, so that the model can't store free text."""
+"""The names of MCP tools. Only such a name is stored as the reason, so that the model can't store free text."""
 
 
 class Past(Handler):
-    """Requests about sessions: import transcripts, explain captures, list sessions and what they were given."""
+    """Requests about sessions: import transcripts, explain captures, list sessions and the memories given to them."""
 
     # A file can attribute any words to a person, so files are read only when a person asks for it.
     at_terminal: ClassVar[frozenset[str]] = frozenset({"capture", "import_file", "import_read"})
 
     async def cmd_capture(self, args: Args) -> wire.LearnResult:
-        """Learn from a transcript file now; for a person only, like an import."""
+        """Capture memories from a transcript file now; for a person only, like an import."""
         refuse_forgery(args)
         path = Path(args.transcript)
         if not path.is_absolute() or not await asyncio.to_thread(path.is_file):
@@ -52,9 +52,9 @@ class Past(Handler):
         }
 
     async def cmd_explain(self, args: Args) -> wire.ExplainResult:
-        """Return the outcome of each sentence of a session or transcript, or the predicted one of a given sentence.
+        """Return what became of each sentence of a session or transcript, or what would become of one sentence.
 
-        Read-only, and for a person only: the answer contains text that no person has approved.
+        Read-only, and for a person only: the response contains text that no person has approved.
         """
         if args.origin is not Origin.USER:
             message = "only a person may ask for this, not the assistant: it shows text that nobody has approved yet"
@@ -77,7 +77,7 @@ class Past(Handler):
         return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
 
     async def cmd_import_file(self, args: Args) -> wire_imports.ImportFileResult:
-        """Read the next batch of a file; for a person only, who vouches for its content."""
+        """Read the next batch of a transcript file; for a person only, who vouches for its content."""
         refuse_forgery(args)
         if not self.app.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
@@ -85,13 +85,13 @@ class Past(Handler):
         return fields_of(wire_imports.ImportFileResult, result)
 
     async def cmd_import_read(self, args: Args) -> wire_imports.ImportReadResult:
-        """Queue an imported session for a model; for a person only, because it costs money."""
+        """Queue an imported session to be read by a model; for a person only, because it costs money."""
         refuse_forgery(args)
         queued = await with_model.queue_reading(self.app, Path(args.transcript))
         return fields_of(wire_imports.ImportReadResult, queued)
 
     async def cmd_sessions(self, args: Args) -> wire.SessionsResult:
-        """Return sessions, the latest first, or those whose id starts with the given text."""
+        """Return sessions, latest first; if the request has a text, only sessions with an id that starts with it."""
         if args.session_id:
             found = await sessions.with_prefix(self.app.database, args.session_id)
         else:
@@ -116,7 +116,7 @@ class Past(Handler):
         return {"session_id": session_id, "given": len(given)}
 
     async def cmd_why_surfaced(self, args: Args) -> wire.WhySurfacedResult:
-        """Return the memories that sessions were given, why, and the session's response to each."""
+        """Return the memories that sessions were given, the reason, and how the session responded to each memory."""
         project = (await self.here(args)).id if args.cwd and args.id is None and not args.session_id else None
         session_id = await self._session(args.session_id) if args.session_id else None
         found = await surfaces.listing(

@@ -1,4 +1,4 @@
-"""The timeline: acts and given memories together, the latest first, a page at a time."""
+"""The timeline: changes (acts) and memories given to sessions in one list, latest first, a page at a time."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from subconscious.wire.page import ActItem, GivenItem, LatestResult, TimelineRes
 NEWEST = 2**53
 PAGE = 200
 MOST_PAGES = 10
-"""Pages of events that one request reads, so that a project without changes in a busy store does not read all of it."""
+"""The most pages of events that one request reads: otherwise a project with few changes would read all events."""
 
 MOST_LINKS = 3
-"""Links of one act that are listed."""
+"""The most links of one act that are listed."""
 
 LEFT_OUT = ("surface_outcome", "reading", "question", "prompt", "typed", "failure")
-"""Subjects whose events are a session's bookkeeping."""
+"""Subjects that the timeline leaves out, because their events are a session's bookkeeping."""
 
 HEADLINES = ("memory", "correction", "merge", "link", "capture", "session", "settings")
-"""The subject that an act is named after: the first of these that it is about."""
+"""Subjects by which an act is named, in order of preference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a page begins: below these ids of events and surfaces."""
+    """The start of a page: it contains only events and surfaces with lower ids than these."""
 
     event: int = NEWEST
     surface: int = NEWEST
 
 
 async def page(app: App, start: Cursor, limit: int, project_id: str | None) -> TimelineResult:
-    """Return a page of the timeline, the cursor of the next one, and the titles of the sessions in it."""
+    """Return a page of the timeline, the cursor of the next page, and the titles of the sessions in it."""
     acts = await _acts(app, start.event, limit, project_id)
     given = await _given(app, start.surface, limit, project_id)
     taken = sorted([*acts, *given], key=lambda row: -float(row["at"]))[:limit]
@@ -55,7 +55,7 @@ async def page(app: App, start: Cursor, limit: int, project_id: str | None) -> T
 
 
 def _next(start: Cursor, taken: Sequence[Mapping[str, Any]], limit: int) -> LatestResult | None:
-    """Return the cursor below the rows that were taken; None if there are no more rows."""
+    """Return the cursor of the page after the rows that were taken; None if there are no more rows."""
     if len(taken) < limit:
         return None
     lowest = {sort: [row["cursor"] for row in taken if row["sort"] == sort] for sort in ("change", "given")}
@@ -86,7 +86,7 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> li
 
 
 async def _involved(app: App, acts: Sequence[Sequence[Event]], heads: Sequence[Event]) -> Mapping[int, Memory]:
-    """Return the memories that acts are named after or linked."""
+    """Return, by id, the memories that acts are named after or that they linked."""
     ids = {int(head["subject_id"]) for head in heads if head["subject"] == "memory"}
     ids.update(*(pair[1:] for pair in chain.from_iterable(map(linked_pairs, acts))))
     return await memories.get_many(app.database, sorted(ids))
@@ -134,7 +134,7 @@ def _session_of(event: Event) -> str | None:
 
 
 async def _given(app: App, before: int, limit: int, project_id: str | None) -> list[dict[str, Any]]:
-    """Return the latest occasions on which a session was given memories."""
+    """Return the latest events on which a session was given memories, with those memories."""
     rows = await surfaces.page(app.database, before, PAGE, project_id)
     became = await responses.of_surfaces(app.database, [row.surface for row in rows])
     response = {row.id: text for row, text in zip(rows, became, strict=True)}

@@ -1,4 +1,4 @@
-"""Undo for a person: reverses changes, and applies the effects on other parts of the daemon."""
+"""Undo for a person: reverses changes, and updates other parts of the daemon, such as the search index."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Titles = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """The changes to undo: those of the given events, or else the latest ``number``.
+    """The changes to undo: those of certain events, or else the latest ``number`` changes.
 
-    ``daemon`` includes the daemon's own changes in the latest; ``project_id`` limits them to a project.
+    For the latest changes, ``daemon`` includes those by the daemon, and ``project_id`` limits them to a project.
     """
 
     events: tuple[int, ...] = ()
@@ -38,7 +38,10 @@ class UndoRequest:
 
 
 async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
-    """Undo changes and return them; with ``preview``, only return the effect. Raises RequestError if impossible."""
+    """Undo changes and return them; with ``preview``, only return the effect.
+
+    Raises RequestError if that is impossible.
+    """
     chosen = request.events or await reversal.latest(
         app.database, request.number, daemon=request.daemon, project_id=request.project_id
     )
@@ -63,7 +66,7 @@ async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
 
 
 def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspected: Titles) -> Undone:
-    """Return a group of changes as a row of the answer, identified by its newest event."""
+    """Return a group of changes as a row of the response, identified by its newest event."""
     ids = {event["id"] for event in act}
     newest = act[0]
     return {
@@ -95,7 +98,10 @@ def _subject(step: Step) -> tuple[str, str]:
 
 
 def actor_of(act: Sequence[Event]) -> str:
-    """Return who made a group of changes: the user also if the daemon archived what the user replaced."""
+    """Return who made a group of changes.
+
+    It is the user also if the daemon archived a memory that the user replaced.
+    """
     return "user" if any(event["actor"] == "user" for event in act) else act[0]["actor"]
 
 
@@ -109,7 +115,7 @@ def speaker_of(act: Sequence[Event]) -> str:
 def _consequences(
     acts: Sequence[Sequence[Event]], done: Sequence[Step], known: Titles, suspected: Titles
 ) -> list[tuple[AffectedMemory, Step]]:
-    """Return further effects: summaries archived with their sources, and memories restored from a merge."""
+    """Return further effects of an undo: summaries archived with their sources, and memories restored from a merge."""
     ids = {event["id"] for act in acts for event in act}
     steps = [step for step in done if step.event["id"] not in ids]
     return [(_affected(step, known, suspected), step) for step in steps]
@@ -134,7 +140,7 @@ async def _settings(app: App) -> None:
 
 
 async def _allowed(app: App) -> None:
-    """Scan all stored data again, for values that are no longer exempt from redaction."""
+    """Scan all stored data again, because some values are no longer exempt from redaction."""
     async with app.database.write() as tx:
         await redactions.save_state(tx, {})
     await load_policy(app.home, app.database, app.config.current)
@@ -151,4 +157,4 @@ EFFECTS: dict[str, Callable[[App], Awaitable[None]]] = {
     "reading": _readings_and_questions,
     "question": _readings_and_questions,
 }
-"""What to do after changes of a subject were undone."""
+"""Functions to call after changes of a subject were undone, by subject."""

@@ -1,1 +1,1 @@
-"""Knowledge of a project: recurring trouble, and files rendered for reading without the daemon."""
+"""Knowledge of a project: recurring problems, and files that can be read without the daemon."""

@@ -1,4 +1,4 @@
-"""Requests about a project's knowledge: promotion status of memories, rendered files, recurring trouble."""
+"""Requests about a project's knowledge: promotion status of memories, rendered files, recurring problems."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from subconscious.wire.sessions import Session
 
 Mode = Literal["summarize", "tag", "patterns", "synthesize"]
 RECENT = 86_400.0
-"""Seconds within which the latest session is the most likely subject."""
+"""A session that ended at most this many seconds ago is the default subject of a digest."""
 
 
 class KnowledgeArgs(Args):
-    """``mode`` is the mode of `memory`; without it, the mode follows from what the project has."""
+    """Arguments. ``mode`` is what the command `memory` is to show; without it, the daemon chooses."""
 
     mode: Mode | None = None
 
 
 class Knowledge(Handler):
-    """Requests about a project's knowledge: promotion status of memories, rendered files, recurring trouble."""
+    """Requests about a project's knowledge: promotion status of memories, rendered files, recurring problems."""
 
     arguments: ClassVar[type[Args]] = KnowledgeArgs
 
     async def cmd_standings(self, args: KnowledgeArgs) -> wire.StandingsResult:
-        """Return the promotion status of a project's memories, best first, without flagged ones. Changes nothing."""
+        """Return the promotion status of a project's memories, best first, without flagged memories. Read-only."""
         project = await self.here(args)
         found = await renderable.memories(self.app.database, project.id, rendered.COMPARED)
         known = await standings(self.app.database, found, self.app.recall_context().settings)
@@ -62,7 +62,7 @@ class Knowledge(Handler):
         }
 
     async def cmd_pull(self, args: KnowledgeArgs) -> wire.PullResult:
-        """Render a project's files now; return their folder."""
+        """Write the files of a project's memories now; return the files' folder."""
         project = await self.here(args)
         if not self.app.recall_context().settings.rendered:
             raise RequestError("rendering is switched off (rendered = false)", "remove that line from config.toml")
@@ -80,7 +80,7 @@ class Knowledge(Handler):
         return digest
 
     async def _mode(self, project: Project) -> Mode:
-        """Choose the latest session if it is recent, else recurring trouble, else knowledge, else tags."""
+        """Return the default mode: the latest session if recent, else recurring problems, else knowledge, else tags."""
         last = await sessions.latest_other(self.app.database, project.id, "")
         if last is not None and last.summary and time() - last.last_event_at < RECENT:
             return "summarize"

@@ -1,4 +1,4 @@
-"""Finds trouble that recurs across sessions (friction), and proposes it as a pattern for a person to decide on."""
+"""Finds problems that recur across sessions (friction), and proposes each as a pattern for a person to decide on."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "friction"
 BY_WORDS = 0.6
-"""Share of common words from which two captures report one trouble, if they have no vectors."""
+"""The share of common words (0 to 1) from which two captures without vectors report the same problem."""
 MOST_NAMED = 10
-"""Sessions that a pattern names."""
+"""The most sessions that a pattern names."""
 COMPARED = 500
-"""Captures that are compared, in the worst case each with each."""
+"""The most captures that are compared, in the worst case each with each."""
 LONGEST = 400
 SHORT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """One trouble, and the captures that report it, the earliest first."""
+    """A recurring problem: the captures that report it, earliest first."""
 
     captures: tuple[Capture, ...]
 
     @property
     def leader(self) -> Capture:
-        """The first capture, whose words describe the trouble."""
+        """The earliest capture, which provides the description of the problem."""
         return self.captures[0]
 
     @property
@@ -56,12 +56,12 @@ class Friction:
 
     @property
     def origin(self) -> Origin:
-        """The origin of a pattern made of it: the least trusted of the captures."""
+        """The origin of a pattern made from the captures: the least trusted of their origins."""
         return Origin.least_trusted(*(Origin(capture["origin"]) for capture in self.captures))
 
 
 async def find(app: App, project: Project) -> list[Friction]:
-    """Return the troubles that recur in a project."""
+    """Return the problems that recur in a project."""
     ctx = app.recall_context()
     troubles = await promotion.troubles(app.database, project.id, COMPARED)
     ids = sorted({one["memory_id"] for one in troubles if one["memory_id"] is not None})
@@ -70,7 +70,10 @@ async def find(app: App, project: Project) -> list[Friction]:
 
 
 async def propose(app: App, project: Project) -> list[int]:
-    """Put new patterns into the review queue; return the ids of their captures. Decided ones are not proposed again."""
+    """Put new patterns into the review queue; return their capture ids.
+
+    Patterns that were decided on are not repeated.
+    """
     ctx = app.recall_context()
     if not ctx.settings.capture:
         return []
@@ -84,7 +87,7 @@ async def propose(app: App, project: Project) -> list[int]:
 
 
 def recurring(found: Sequence[Capture], vectors: Vectors, fewest: int) -> list[Friction]:
-    """Return the troubles of at least ``fewest`` sessions, the most frequent first."""
+    """Return the problems that at least ``fewest`` sessions reported, the most frequent first."""
     groups: list[list[Capture]] = []
     for capture in sorted(filter(_is_friction, found), key=lambda one: (one["said_at"], one["id"])):
         group = next((group for group in groups if _same(group[0], capture, vectors)), None)
@@ -112,7 +115,7 @@ def _same(one: Capture, other: Capture, vectors: Vectors) -> bool:
 
 
 def candidate(friction: Friction) -> Candidate:
-    """Return the pattern for a person to decide on, in the words of the first report, with the sessions named."""
+    """Return the pattern as a candidate for review, in the words of the earliest report, with the sessions named."""
     first = friction.leader
     content = first["content"]
     named = list(friction.sessions.items())

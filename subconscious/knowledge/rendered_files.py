@@ -1,6 +1,6 @@
 """Texts of the files that a project's memories are rendered into, for reading without the daemon.
 
-Memories are quoted as they are for a model, because models may read these files too.
+Memories are marked as quotes, as in a session's context, because models may read these files too.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from subconscious.framing.rules import date_of, speaker
 from subconscious.text.quoting import quote, word
 
 LONGEST = 400
-"""Characters of one memory."""
+"""The most characters of one memory."""
 LONGEST_FILE = 200_000
-"""Characters of one file."""
+"""The most characters of one file."""
 
 HEAD = (
     "# {title}: {name}\n\n"
@@ -26,7 +26,7 @@ SECTIONS = ((PROMOTED, "Project knowledge"), (OBSERVED, "Observed"))
 
 
 def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionStatus]) -> str:
-    """Return the file of a project's knowledge: promoted memories, then observed ones, the best first."""
+    """Return the text of a project's knowledge file: promoted memories, then observed ones, best first."""
     ranked = sorted(found, key=lambda memory: (-known[memory.id].score, -memory.said_at, memory.id))
     lines = [HEAD.format(title="What is known", name=word(name))]
     for status, title in SECTIONS:
@@ -37,13 +37,13 @@ def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionS
 
 
 def patterns(name: str, found: Iterable[Memory]) -> str:
-    """Return the file of a project's approved patterns."""
+    """Return the text of the file of a project's approved patterns."""
     lines = [HEAD.format(title="What keeps coming back", name=word(name))]
     return _bounded([*lines, *_section("Patterns", (_entry(memory) for memory in found))])
 
 
 def daily(name: str, day: str, learned: Iterable[Memory], sessions: Iterable[Session]) -> str:
-    """Return the file of a day's memories and sessions; "" for a day without any."""
+    """Return the text of the file of a day's memories and sessions; "" for a day without any."""
     session_lines = [_session(session) for session in sessions if session.title or session.summary]
     entries = [_entry(memory) for memory in learned]
     if not session_lines and not entries:
@@ -71,7 +71,7 @@ def _session(session: Session) -> str:
 
 
 def _bounded(lines: Iterable[str]) -> str:
-    """Return as many whole lines as fit into a file."""
+    """Return as many whole lines as fit into ``LONGEST_FILE`` characters."""
     kept: list[str] = []
     room = LONGEST_FILE
     for line in lines:

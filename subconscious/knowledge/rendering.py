@@ -1,8 +1,8 @@
 """Renders each project's memories into files that can be read without the daemon, after every change.
 
-``rendered/<project>/`` holds files for people, and ``start``: the text that a session's hook prints if the daemon does
-not answer, after a line with the ids of its memories. ``rendered/paths/<hash of a folder>`` holds the project of a
-folder. Everything is derived from the store, replaced as a whole, and removed with its source.
+``rendered/<project>/`` contains files for people, and the file ``start``: a line with ids of memories, and then the
+text that a session's hook prints if the daemon does not answer. ``rendered/paths/<hash of a folder>`` contains the
+project id of a folder. Each file is derived from the store, replaced as a whole, and deleted with its source.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ log = logging.getLogger("subconscious.knowledge")
 Dated = TypeVar("Dated")
 
 PAUSE = 5.0
-"""Seconds between two checks for changes; changes are rendered once a check finds no further ones."""
+"""Seconds between two checks for changes. Changes are rendered when a check finds no further change."""
 LEAVING_SECONDS = 3.0
-"""Time for the last rendering when the daemon stops."""
+"""The most seconds for the last rendering when the daemon stops."""
 LONGEST_WAIT = 30.0
-"""Seconds after which changes are rendered although more arrive."""
+"""Seconds after which changes are rendered even if more changes arrive."""
 DAY = 86_400.0
 DAYS = 30
-"""Days that have a log."""
+"""The number of days that have a log file."""
 RECENT_DAYS = 2
-"""Days of the log that are rendered after a change."""
+"""The number of latest log files that are rendered after a change."""
 COMPARED = 2000
-"""Memories of a project that are ranked."""
+"""The most memories of a project that are ranked."""
 START = "start"
 PATHS = "paths"
 LONGEST_ID = 100
-"""Bytes of a project's id in a file."""
+"""The most bytes of a project's id in a file."""
 FRESHEN = DAY / 2
-"""Age from which an unchanged file gets a new date, because its reader checks the date."""
+"""The age in seconds from which an unchanged file gets a new modification time, because its reader checks that time."""
 
 
 async def run(app: App) -> None:
-    """Render changes, and at first everything, until cancelled."""
+    """Render all projects, and then every change until cancelled."""
     done: _RenderedUpTo | None = None
     try:
         done = await _attempt(app, None)
@@ -88,7 +88,7 @@ async def run(app: App) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RenderedUpTo:
-    """The event and time up to which everything is rendered; ``failed`` if the latest attempt to continue failed."""
+    """The event id and time up to which changes are rendered; ``failed`` means that the latest attempt failed."""
 
     event: int
     at: float
@@ -110,7 +110,7 @@ async def _attempt(app: App, before: _RenderedUpTo | None) -> _RenderedUpTo:
 
 
 async def _round(app: App, now: _RenderedUpTo, before: _RenderedUpTo) -> bool:
-    """Render the changes since the last round; return whether all succeeded. Failed projects are retried next time."""
+    """Render the projects that changed since the last round; return whether all succeeded. Failed ones are retried."""
     flagged, app.signals.unrendered = app.signals.unrendered, set()
     try:
         return await _render_changed(app, now, before, flagged)
@@ -153,7 +153,7 @@ async def render_everything(app: App) -> int:
 
 
 async def render_all(app: App) -> int:
-    """Like ``render_everything``, for a caller that holds the lock."""
+    """Do the same as ``render_everything``, without taking the lock; the caller must have taken it."""
     root = app.home.root / "rendered"
     found = await renderable.projects(app.database) if app.recall_context().settings.rendered else []
     known = {PATHS, *(project.id for project in found)}
@@ -174,7 +174,7 @@ async def _try(app: App, project: Project, days: int, *, whole: bool = True) -> 
 
 
 def clear(app: App) -> None:
-    """Delete all files: something was purged that any of them may contain in other words."""
+    """Delete all rendered files after a purge: any file may contain the purged text in other words."""
     shutil.rmtree(app.home.root / "rendered", ignore_errors=True)
 
 
@@ -193,7 +193,10 @@ async def _render(app: App, project: Project, days: int, *, whole: bool = True) 
 
 
 async def _files(app: App, project: Project, days: int, *, whole: bool) -> dict[str, bytes]:
-    """Return the files by name; files about all memories only if ``whole``; b"" for a file to delete."""
+    """Return the content of a project's files by name; b"" for a file to delete.
+
+    Files about all memories are included only if ``whole``.
+    """
     settings = app.recall_context().settings
     found = await renderable.memories(app.database, project.id, COMPARED)
     if not whole:
@@ -212,7 +215,7 @@ async def _files(app: App, project: Project, days: int, *, whole: bool) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """The content of the files: the best memories, all unflagged ones, their promotion status, recent sessions."""
+    """The input of a project's files: the best memories, all unflagged memories, promotion status, sessions."""
 
     best: Sequence[Memory]
     unflagged: Sequence[Memory]
@@ -238,7 +241,7 @@ def _logs(project: Project, content: _Content, days: int, most: int) -> dict[str
 
 
 def _by_day(found: Sequence[Dated], at: Callable[[Dated], float]) -> defaultdict[str, list[Dated]]:
-    """Group by date, computed once each: for thousands of memories and thirty days, dates take most of the time."""
+    """Return memories or sessions grouped by their date."""
     days: defaultdict[str, list[Dated]] = defaultdict(list)
     for one in found:
         days[rules.date_of(at(one))].append(one)
@@ -246,12 +249,12 @@ def _by_day(found: Sequence[Dated], at: Callable[[Dated], float]) -> defaultdict
 
 
 def _day(before: int) -> str:
-    """Return the date of some days ago."""
+    """Return the date ``before`` days ago."""
     return rules.date_of(time() - before * DAY)
 
 
 async def _start(app: App, project: Project) -> bytes:
-    """Return the text that a hook prints at a start if no daemon answers, with the options of the last session."""
+    """Return the text that a hook prints at a session's start if the daemon does not answer."""
     before = await sessions.latest_other(app.database, project.id, "")
     ctx = app.recall_context(_options(before))
     if not ctx.settings.surface:
@@ -267,7 +270,7 @@ async def _start(app: App, project: Project) -> bytes:
 
 
 async def _unflagged_context(ctx: RecallContext, start: Start) -> rules.Context:
-    """Return the context of a start without flagged memories: its later reader can't check whether they still are."""
+    """Return the context of a session's start without flagged memories, which the hook could not check again."""
     flagged: set[int] = set()
     while True:
         context = await compose_start(ctx, start, flagged)
@@ -279,19 +282,19 @@ async def _unflagged_context(ctx: RecallContext, start: Start) -> rules.Context:
 
 
 def _options(before: Session | None) -> Mapping[str, str]:
-    """Return the plugin's options of a session. Its variables are left out, because they apply to it alone."""
+    """Return the plugin options of the previous session, without environment variables, which applied to it alone."""
     said = json.loads(before.options) if before is not None else {}
     pairs = said.items() if isinstance(said, dict) else ()
     return {name: value for name, value in pairs if isinstance(value, str) and not name.startswith(PREFIX)}
 
 
 def _key(path: str) -> str:
-    """Return the key of a folder among the rendered files; the hook computes the same."""
+    """Return the file name for a folder in ``rendered/paths``; the hook computes the same name."""
     return hashlib.sha256(os.fsencode(path)).hexdigest()
 
 
 def _place(root: Path, project_id: str, files: Mapping[str, bytes], paths: Sequence[str]) -> None:
-    """Write the files, each as a whole, and delete the keys of folders that no longer belong to the project."""
+    """Write a project's files, and delete the files in ``rendered/paths`` of folders that are no longer its own."""
     place = root / project_id
     for each in (root, root / PATHS, place, place / "log"):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -314,7 +317,7 @@ def _drop_old(logs: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Replace a file if it has changed. Readers find either the old or the new one, also after a crash."""
+    """Replace a file if its content has changed. Readers find the old or the new content, also after a crash."""
     if not content:
         path.unlink(missing_ok=True)
         return

@@ -1,5 +1,5 @@
 """Links between memories: finding, reviewing, making and following them.
 
-Words that state a relation come first; for other pairs a small linear model estimates whether they are linked, and by
-which type.
+A link is found where the words of a memory state a relation. For other pairs of memories, a small linear model
+estimates whether they are linked, and by which type.
 """

@@ -45,7 +45,7 @@ class Links(Handler):
         return await self._listed(args, links.SHOWN if args.id else ("proposed",))
 
     async def cmd_conflicts(self, args: LinkArgs) -> wire.LinkedMemories:
-        """Return the contradictions in the project, or of one memory."""
+        """Return the contradictions among the memories of a project, or those of one memory."""
         return await self._listed(args.model_copy(update={"types": ("CONTRADICTS",)}), links.SHOWN)
 
     async def _listed(self, args: LinkArgs, statuses: tuple[str, ...]) -> wire.LinkedMemories:
@@ -59,7 +59,7 @@ class Links(Handler):
         }
 
     async def _project_of(self, args: LinkArgs) -> str:
-        """Return the memory's project, else the project of the request; "" for memories without a project."""
+        """Return the project of the requested memory, or else of the request's folder; "" for a user-wide memory."""
         if args.id is None:
             return "" if args.everywhere else (await self.here(args)).id
         memory = await memories.get(self.app.database, args.id)
@@ -80,7 +80,7 @@ class Links(Handler):
     async def cmd_link(self, args: LinkArgs) -> wire.LinkResult:
         """Link two memories. A person's link is active, the assistant's is proposed."""
         if args.source is None or args.target is None:
-            raise RequestError("a link has two ends", "subconscious link ID TYPE ID")
+            raise RequestError("a link needs two memories", "subconscious link ID TYPE ID")
         session = None if args.origin is Origin.USER else args.session_id
         wanted = LinkRequest(args.source, args.target, args.type, args.reason, args.origin, session)
         made, changed = await link_commands.link(self.app.database, wanted)
@@ -88,18 +88,18 @@ class Links(Handler):
         return {"link": row, "changed": changed}
 
     async def cmd_confirm_link(self, args: LinkArgs) -> wire.LinksResult:
-        """Confirm links (a person)."""
+        """Confirm links; for a person only."""
         found = await link_commands.confirm(self.app.database, args.ids, args.reason)
         return {"links": await link_commands.as_rows(self.app.database, found)}
 
     async def cmd_unlink(self, args: LinkArgs) -> wire.LinksResult:
-        """Refuse links (a person)."""
+        """Refuse links; for a person only."""
         found = await link_commands.refuse(self.app.database, args.ids, args.reason)
         return {"links": await link_commands.as_rows(self.app.database, found)}
 
     async def cmd_relink(self, args: LinkArgs) -> wire.RelinkResult:
-        """Change the type or direction of a link (a person)."""
+        """Change the type or direction of a link; for a person only."""
         if args.id is None or not (args.type or args.reverse):
-            raise RequestError("say which link, and what it should be", "subconscious relink LINK TYPE, or --reverse")
+            raise RequestError("the request names no link or no change", "subconscious relink LINK TYPE, or --reverse")
         found = await link_commands.retype(self.app.database, args.id, args.type, args.reverse, args.reason)
         return {"link": (await link_commands.as_rows(self.app.database, [found]))[0]}

@@ -1,4 +1,4 @@
-"""Whether memories cover every sentence that a model wrote about them."""
+"""Checks whether memories support every sentence that a model wrote about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subconscious.text.same_statement import differences
 from subconscious.text.wording import content_words, is_name
 
 COVERED = 0.7
-"""Share of a sentence's terms that its sources must contain."""
+"""The share of a sentence's terms (0 to 1) that its sources must contain."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
@@ -32,7 +32,7 @@ class Statement(BaseModel):
 
 
 def covered(text: str, sources: Sequence[str]) -> bool:
-    """Whether the numbers, names and most words of each sentence are in the sources, and none is negated."""
+    """Whether the sources contain the numbers, names and most words of each sentence, and don't negate it."""
     whole = "\n".join(sources)
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(whole)) or not _names(text) <= _words(whole):
         return False
@@ -50,7 +50,7 @@ def _rests_on(sentence: Sentence, known: Sequence[Sentence]) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """Return the names in a text; a capital letter at the start of a sentence makes no name."""
+    """Return the names in a text; a word that is capitalised only because it starts a sentence is no name."""
     opening = {found[0] for one in sentences(text) if (found := content_words(one.text))}
     return {
         word.casefold() for word in content_words(text) if is_name(word) and not (word in opening and word.istitle())

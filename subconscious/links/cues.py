@@ -1,4 +1,4 @@
-"""Finds links that words state: a cue word, and beside it words that the other memory contains. Pure.
+"""Finds links that a memory states by a cue word ("because of") beside words that the other memory contains. Pure.
 
 A row of CUES names the relation that a cue states, which memory is its source, and on which side of the cue the other
 memory is named. A rule reads one sentence of one memory; its confidence grows with the share of the named words that
@@ -19,27 +19,31 @@ from subconscious.text.claims import changes_value
 from subconscious.text.same_statement import differences, same_statement
 
 RULES = 3
-"""Raise it with every change of this code or of the weights, so that memories are searched again. A changed row of CUES
-needs no change here: see VERSION."""
+"""The version of this code.
+
+Raise it with every change of the code or the weights, so that memories are searched again. A change of CUES needs no
+change here: see VERSION.
+"""
 
 LONGEST = 40
-"""Words of a text that states one thing. What longer documents mention in passing is no relation."""
+"""The most words of a text that is searched for cues: what a longer document mentions in passing is no relation."""
 
 TOUCHED = 0.3
-"""Share of the older memory's terms that a statement must have in common with it to supersede it."""
+"""The share of the older memory's terms (0 to 1) that a newer statement must contain to supersede it."""
 
 CLAUSE = 90
-"""Characters beside a cue in which the other memory can be named."""
+"""The number of characters before or after a cue in which the other memory can be named."""
 
 Side = Literal["after", "before", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One row. ``holder``: whether the memory with the cue is the link's ``source`` or ``target``.
+    """A cue and the link that it states.
 
-    ``side``: where the other memory is named. ``sure`` is the confidence, ``least`` the share of the named words that
-    the other memory must have. ``late``: only the later memory can state it.
+    ``holder`` says whether the memory with the cue is the link's source or target. ``side`` is the side of the cue on
+    which the other memory is named. ``sure`` is the confidence of the link, ``least`` the share of the words beside the
+    cue that the other memory must contain. ``late`` means that only the later memory can state the link.
 
     Field names and values make up VERSION: renaming one searches all memories again.
     """
@@ -55,7 +59,7 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class StatedLink:
-    """A stated relation: whether the later memory is its source, its confidence, the sentence."""
+    """A relation that a memory states: whether the later memory is its source, its confidence, and the sentence."""
 
     type: str
     from_new: bool
@@ -155,7 +159,7 @@ _FUNCTION = frozenset(
     "in out on off up down with without over under above below before after get set yes no end".split()
 )
 OPPOSITES = tuple(pair for pair in synonyms.OPPOSITES if not pair & _FUNCTION)
-"""Pairs of words that make two statements opposites, without pairs of very frequent words with several senses."""
+"""Pairs of words that make two statements opposites, without very frequent words, which have several senses."""
 
 _NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
@@ -169,7 +173,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def stated(new: Reading, old: Reading) -> list[StatedLink]:
-    """Return the relations that either memory states to the other, the most confident first."""
+    """Return the relations to the other memory that either of two memories states, the most confident first."""
     if max(new.words, old.words) > LONGEST:
         return []
     hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
@@ -186,7 +190,7 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Differences with which two statements can both be true."""
+"""Kinds of differences with which two statements can both be true."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
@@ -202,7 +206,7 @@ def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
 
 
 def _named_by(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
-    """Return the terms that a cue refers to."""
+    """Return the terms beside a cue, by which the sentence names the other memory."""
     if side == "whole":
         rest = f"{sentence.text[: found.start()]} {sentence.text[found.end() :]}"
     elif side == "after":
@@ -213,13 +217,13 @@ def _named_by(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset
 
 
 def meets(terms: frozenset[str], other: Reading) -> float:
-    """Return the share of the terms that another memory has, weighted by their worth, 0..1."""
+    """Return the share of ``terms`` that another memory contains, weighted by how rare each term is, 0 to 1."""
     whole = sum(map(worth, terms))
     return sum(worth(term) for term in terms if term in other.terms) / whole if whole else 0.0
 
 
 def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
-    """Yield a contradiction if two statements can't both be true: a negation, opposites, other numbers."""
+    """Yield a contradiction if a negation, opposite words or different numbers show that both can't be true."""
     texts = new.note.text, old.note.text
     if any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
         return
@@ -229,7 +233,7 @@ def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
 
 
 def _enough(new: Reading, old: Reading) -> float:
-    """Return the overlap from which two statements contradict each other; above 1 if they can't."""
+    """Return the overlap of terms from which two statements contradict each other, 0 to 1; above 1 if they can't."""
     texts = [reading.note.text.casefold() for reading in (new, old)]
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):
@@ -242,7 +246,7 @@ def _enough(new: Reading, old: Reading) -> float:
 
 
 def _denies(one: Reading, other: Reading) -> bool:
-    """Whether only one statement has a negation, other than of something that it adds: ", never on Fridays"."""
+    """Whether exactly one of two statements is negated. A negated addition (", never on Fridays") does not count."""
     found = _NEGATION.search(one.note.text.casefold())
     if found is None or _NEGATION.search(other.note.text.casefold()):
         return False
@@ -251,12 +255,12 @@ def _denies(one: Reading, other: Reading) -> bool:
 
 
 def _subject(reading: Reading) -> frozenset[str]:
-    """Return the terms of a statement that are not a number or a unit."""
+    """Return the terms of a statement, without numbers and units."""
     return frozenset(term for term in reading.terms if not _UNIT.match(term))
 
 
 def common(one: Reading, other: Reading) -> float:
-    """Return the share of the shorter one's terms that the other has too, weighted by their worth, 0..1."""
+    """Return the share of the shorter statement's terms that the longer one contains, weighted by rarity, 0 to 1."""
     masses = [sum(map(worth, reading.terms)) for reading in (one, other)]
     shared = sum(worth(term) for term in one.terms.keys() & other.terms.keys())
     return shared / min(masses) if min(masses) else 0.0

@@ -1,8 +1,7 @@
-"""Finds links in the background, once a memory is embedded, among its neighbours by words and by meaning.
+"""Finds links in the background: compares each embedded memory with its neighbours by words and by meaning.
 
-The links of a memory and the record that it was searched are written in one transaction, so a daemon that dies in
-between finds the same links again and stores them once. The loop rests after each search, and pauses while a prompt is
-answered.
+The links of a memory and the record of its search are written in one transaction. So after a crash the search is
+repeated, and no link is stored twice. The loop sleeps after each search, and pauses while a prompt is answered.
 """
 
 from __future__ import annotations
@@ -39,46 +38,46 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.links")
 
 NEIGHBOURS = 10
-"""Neighbours from each of the two searches."""
+"""The number of neighbours from each of the two searches, by words and by meaning."""
 
 BATCH = 20
-"""Memories per query."""
+"""The number of memories per query."""
 
 NEIGHBOURS_ODDS = -1.3
-"""Added to the log odds: fewer neighbours are linked than the pairs in the model's training data."""
+"""A correction of the log odds: neighbours are linked less often than the pairs in the model's training data."""
 
 MOST_LINKS = 3
-"""Links of one search, the most likely ones: a memory seldom relates to two dozen others."""
+"""The most links that one search stores, the most likely ones: few memories relate to many others."""
 
 BY_HAND = ("user", "assistant")
-"""Creators of links whose links do not count for the limit."""
+"""Creators of links that don't count for the limit of links per memory."""
 
 RULES = "rules"
 """``created_by`` of links that no model has reviewed."""
 
 LONGEST_REST = 300.0
-"""Seconds after which the loop looks for work without a signal."""
+"""The most seconds that the loop waits for a signal before it looks for work."""
 
 WORLD_PAUSE = 5.0
-"""Seconds to wait when the database can't be used at all."""
+"""Seconds to wait before a retry when the database can't be used."""
 
 REST = 9.0
-"""Rest after a search, as a multiple of its duration: a tenth of one processor is used."""
+"""The pause after a search, as a multiple of the search's duration, so that a tenth of one processor is used."""
 
 LONGEST_PAUSE = 5.0
-"""Seconds that such a rest takes at most."""
+"""The longest pause after a search, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """A neighbour, and the verdict on the pair."""
+    """A neighbour of a memory, and the verdict on the pair."""
 
     memory: Memory
     found: PairVerdict
 
 
 class LinkDiscovery:
-    """The loop over the memories that were not searched for links yet. It can be cancelled at any point."""
+    """The background loop over memories that were not searched for links yet. It can be cancelled at any point."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -90,7 +89,7 @@ class LinkDiscovery:
         return not self._busy
 
     async def run(self) -> None:
-        """Search waiting memories until cancelled, starting when the index of neighbours is ready."""
+        """Search waiting memories for links until cancelled, starting when the vector index is ready."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._app.embedding.settled.wait(), LONGEST_REST)
@@ -100,11 +99,11 @@ class LinkDiscovery:
                     while await self.round():
                         pass
                 except sqlite3.Error as error:
-                    log.error("links can't be looked for: %s", error)  # noqa: TRY400 - a full disk, again and again
+                    log.error("the search for links failed: %s", error)  # noqa: TRY400 - a full disk, again and again
                     await asyncio.sleep(WORLD_PAUSE)
 
     async def round(self) -> int:
-        """Search some memories; return how many were waiting."""
+        """Search a batch of memories for links; return how many were waiting."""
         app = self._app
         if not app.config.current.links:
             return 0
@@ -119,7 +118,7 @@ class LinkDiscovery:
                 raise
             except Exception:
                 # An error with one memory must not block the others, and it is not retried.
-                log.exception("links of memory %d can't be looked for", memory.id)
+                log.exception("the search for links of memory %d failed", memory.id)
                 async with app.database.write() as tx:
                     await links.record_search(tx, memory.id, VERSION, time())
             await asyncio.sleep(min(REST * (monotonic() - begun), LONGEST_PAUSE))
@@ -127,7 +126,7 @@ class LinkDiscovery:
 
 
 async def search(app: App, memory: Memory) -> int:
-    """Search the links of one memory and store them; return how many are new."""
+    """Find the links of one memory and store them; return how many are new."""
     settings = app.config.current
     near = {} if is_observed(memory.extractor) else await neighbours(app, memory)
     known = await memories.get_many(app.database, list(near))
@@ -154,7 +153,8 @@ async def search(app: App, memory: Memory) -> int:
 async def neighbours(app: App, memory: Memory) -> dict[int, float | None]:
     """Return the neighbours of a memory by meaning and by words, with the cosine where it is known.
 
-    They are of its project or the user's own; a memory of no project may be linked to any.
+    Neighbours are memories of the same project or user-wide ones; a user-wide memory may have neighbours in all
+    projects.
     """
     found: dict[int, float | None] = {}
     projects = (memory.project_id,) if memory.project_id else ()
@@ -181,13 +181,13 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
 
 
 def _is_calibrated(app: App) -> bool:
-    """Whether cosines are from the model that the rules were trained with; those of others have another scale."""
+    """Whether vectors come from the embedding model that the weights were trained with: other models' cosines differ."""
     known = model_of(FALLBACK)
     return known is not None and app.embedding.current.model == known.name
 
 
 def _of_one_turn(memory: Memory, other: Memory) -> bool:
-    """Whether both are parts of one message, such as a plan: a link between them would add nothing."""
+    """Whether two memories are parts of one message, such as a plan: a link between them would add nothing."""
     return bool(memory.turn_id) and memory.turn_id == other.turn_id
 
 
@@ -207,7 +207,7 @@ def reading_of(note: Note) -> Reading:
 
 
 def note_of(memory: Memory) -> Note:
-    """Return the parts of a memory that the rules read."""
+    """Return the parts of a memory that the rules compare."""
     text = f"{memory.content}\n{memory.rationale}".strip()
     return Note(memory.summary, text, memory.said_at, memory.kind, frozenset(memory.files), frozenset(memory.tags))
 
@@ -215,7 +215,7 @@ def note_of(memory: Memory) -> Note:
 async def _keep(
     tx: aiosqlite.Connection, memory: Memory, near: Sequence[ComparedPair], settings: Settings
 ) -> list[Link]:
-    """Store the links within the limits, none between two memories that have one already, also a refused one."""
+    """Store the found links within the limits, except between memories that have a link, even a refused one."""
     kept: list[Link] = []
     act = uuid4().hex
     ids = [memory.id, *(one.memory.id for one in near)]
@@ -239,7 +239,7 @@ async def _keep(
 
 
 async def _existing(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
-    """Return the memories that still exist in the running transaction."""
+    """Return, by id, the memories that still exist in the running transaction."""
     found: dict[int, Memory] = {}
     for number in ids:
         with suppress(NotFoundError):

@@ -1,4 +1,4 @@
-"""Decides whether a link that was found is active, proposed or dropped. Pure.
+"""Decides whether a found link becomes active, becomes proposed, or is dropped. Pure.
 
 Links have stricter rules than memories: a wrong link misleads the ranking and every chain of reasons that uses it.
 """
@@ -10,21 +10,21 @@ from subconscious.links.judge import PairVerdict
 from subconscious.settings.settings import Settings
 
 OVERTURNS = frozenset({"SUPERSEDES", "CONTRADICTS"})
-"""Types that weaken their target."""
+"""Link types that weaken the memory they point to."""
 
 
 def status(found: PairVerdict, source: Memory, target: Memory, settings: Settings) -> str:
-    """Return ``active``, ``proposed`` (shown, but ignored by the ranking) or "" for none."""
+    """Return the status of a found link: ``active``, ``proposed`` (shown, but not ranked by), or "" for no link."""
     if found.linked < settings.link_proposal_threshold:
         return ""
     return status_for(found.type, found.confidence, source, target, settings)
 
 
 def status_for(type_: str, confidence: float, source: Memory, target: Memory, settings: Settings) -> str:
-    """Return ``active`` or ``proposed``.
+    """Return the status of a link: ``active`` or ``proposed``.
 
-    Only proposed: links with a low confidence, links to or from words of a tool, and links by which a less trusted
-    memory would overturn a more trusted one.
+    A link is only proposed if its confidence is low, if one end comes from a tool's output, or if a less trusted memory
+    would overturn a more trusted one.
     """
     if confidence < settings.link_threshold or source.origin.is_foreign or target.origin.is_foreign:
         return "proposed"

@@ -1,6 +1,6 @@
 """The neighbourhood of a memory: a bounded walk over links in both directions, as a tree and a drawing. Pure.
 
-The caller provides the links; a walk asks once per step outwards, so each step is one query.
+The caller provides a function that returns links. It is called once per step outwards, so each step is one query.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from subconscious.domain.model import Link
 from subconscious.text.quoting import visible
 
 Neighbours = Callable[[Sequence[int]], Awaitable[Sequence[Link]]]
-"""Returns the links at either end of some memories, the most confident first."""
+"""A function that returns the links that start or end at some memories, the most confident first."""
 
 MOST = 100
-"""Memories that one walk may reach."""
+"""The most memories that one walk reaches."""
 
 LONGEST_LABEL = 60
-"""Characters of a memory in a drawing."""
+"""The most characters of a memory's text in a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The result of a walk: distances of the memories, the links among them, the link by which each was reached.
+    """The result of a walk: the distance of each memory, the links among the memories, and the link that led to each.
 
     ``left_out`` counts the links that were not followed because the walk had reached its limit.
     """
@@ -37,7 +37,7 @@ class Graph:
 
 
 async def walk(root: int, neighbours: Neighbours, depth: int = 3, most: int = MOST) -> Graph:
-    """Walk outwards from a memory, at most ``depth`` steps and ``most`` memories; cycles are not walked twice."""
+    """Return the neighbourhood of a memory: at most ``depth`` steps away and ``most`` memories."""
     distances, via = {root: 0}, {}
     taken: dict[int, Link] = {}
     left_out: set[int] = set()
@@ -58,7 +58,7 @@ async def walk(root: int, neighbours: Neighbours, depth: int = 3, most: int = MO
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One line of the tree: the memory above, by a link NAME, this memory. ``again``: it is expanded elsewhere."""
+    """One line of the tree: a memory, and the link from the memory above. ``again``: it is expanded elsewhere."""
 
     depth: int
     memory_id: int
@@ -68,7 +68,7 @@ class Branch:
 
 
 def tree(graph: Graph) -> list[Branch]:
-    """Return the graph as a tree below its root: every memory is expanded once, every link occurs once."""
+    """Return the graph as the lines of a tree below its root: each memory is expanded once, each link occurs once."""
     links_of: dict[int, list[Link]] = {number: [] for number in graph.distances}
     for link in graph.links:
         links_of[link.source_id].append(link)
@@ -109,9 +109,9 @@ def _label(number: int, name: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text that Mermaid shows as it is: all but letters, digits and a few harmless characters is encoded.
+    """Return a text for Mermaid: all characters except letters, digits and a few harmless ones are encoded.
 
-    A list of dangerous characters would never be complete: besides quotes there are HTML, Markdown, comments and
-    directives, some of which are parsed before the quotes.
+    A list of dangerous characters would never be complete: Mermaid parses quotes, HTML, Markdown, comments and
+    directives.
     """
     return "".join(sign if sign.isalnum() or sign in " .,_" else f"#{ord(sign)};" for sign in text)

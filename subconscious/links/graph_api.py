@@ -1,4 +1,4 @@
-"""Requests that walk over links: the neighbourhood of a memory, and the reasons for one."""
+"""Requests that follow links: the neighbourhood of a memory, and the reasons for a memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subconscious.wire.fields import list_of
 
 
 class Graphs(Handler):
-    """Requests that walk over links: the neighbourhood of a memory, and the reasons for one."""
+    """Requests that follow links: the neighbourhood of a memory, and the reasons for a memory."""
 
     arguments = LinkArgs
 
@@ -50,7 +50,9 @@ class Graphs(Handler):
     async def cmd_why(self, args: LinkArgs) -> wire.WhyResult:
         """Return the chains of reasons of one memory, or of the memories that answer a question."""
         if args.id is None and not args.query.strip():
-            raise RequestError("say what is to be explained", 'subconscious why ID, or subconscious why "QUESTION"')
+            raise RequestError(
+                "there is nothing to explain", 'run: subconscious why ID, or: subconscious why "QUESTION"'
+            )
         here = await self.project(args)
         hits = await self._asked(args) if args.id is None else [Hit(await self._root(args), 1.0, 1.0, rank=1.0)]
         ctx, place = self.app.recall_context(asked=True), here.id if here else None
@@ -71,7 +73,10 @@ class Graphs(Handler):
         }
 
     async def _worded(self, args: LinkArgs, found: reasoning.Explanation, project_id: str) -> str:
-        """Return the answer in a model's words if a person wants it; for a memory its summary is the question."""
+        """Return an explanation in a model's words if a person requests it; "" if not.
+
+        A memory's summary is the question.
+        """
         if not args.worded or args.origin is not Origin.USER:
             return ""
         root = found.memories.get(args.id or 0)

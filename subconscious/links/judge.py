@@ -1,7 +1,7 @@
 """Judges whether two memories are linked, by which type and in which direction, with confidence and evidence. Pure.
 
-Words that state a relation come first (`cues.py`). For other pairs, a small linear model over the features of the pair
-(the later memory first) decides; ``bench/links_train.py`` makes its coefficients, which are few enough to be read.
+Words that state a relation decide first (`cues.py`). For other pairs, a small linear model decides by features of the
+pair, with the later memory first. ``bench/links_train.py`` computes the model's coefficients.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ VERSION = f"rules-{cues.VERSION}"
 """The version of the rules; memories that were searched with another version are searched again."""
 
 SAME_FILES = 0.8
-"""Added to the log odds of two memories that name the same files."""
+"""A number that is added to the log odds of two memories that name the same files."""
 
 SHOWN_TERMS = 5
 LEAST_WORTH = 0.4
 
 EVIDENCE = 300
-"""Characters of evidence that are stored."""
+"""The most characters of a link's evidence that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of the model over standardised features: (value - ``mean``) / ``scale``.
+    """The weights of the linear model; features are standardised as (value - ``mean``) / ``scale``.
 
-    ``linked`` are the coefficients of being linked, calibrated by ``slope`` and ``offset``; ``types`` those of each
-    type. ``cosine`` estimates the cosine from the lexical likeness.
+    ``linked`` are the coefficients of the probability that two memories are linked, calibrated by ``slope`` and
+    ``offset``. ``types`` are the coefficients of each link type. ``cosine`` are the coefficients by which a cosine is
+    estimated from the similarity of the words.
     """
 
     names: tuple[str, ...]
@@ -52,21 +53,21 @@ class Weights:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Weights:
-        """Read the weights from their JSON object."""
+        """Return the weights from their JSON object."""
         types = {name: tuple(row) for name, row in found["types"].items()}
         lists = {name: tuple(found[name]) for name in ("names", "mean", "scale", "linked", "cosine")}
         return cls(**lists, types=types, slope=found["slope"], offset=found["offset"])
 
     def assumed_cosine(self, lexical: float) -> float:
-        """Estimate the cosine of two memories without embeddings from the likeness of their words."""
+        """Return an estimate of the cosine of two memories without embeddings, from the similarity of their words."""
         return self.cosine[0] + self.cosine[1] * lexical
 
     def likelihood(self, found: Mapping[str, float], more: float = 0.0) -> float:
-        """Return the probability that the two are linked, 0..1; ``more`` is added to the log odds."""
+        """Return the probability that two memories are linked, 0 to 1; ``more`` is added to the log odds."""
         return logistic(self.slope * self._score(self.linked, found) + self.offset + more)
 
     def shares(self, found: Mapping[str, float]) -> dict[str, float]:
-        """Return the probability of each type for two memories that are linked; sums to 1."""
+        """Return the probability of each link type for two memories that are linked; the probabilities sum to 1."""
         scores = {name: self._score(row, found) for name, row in self.types.items()}
         most = max(scores.values())
         grown = {name: math.exp(score - most) for name, score in scores.items()}
@@ -83,7 +84,7 @@ class Weights:
 
 @cache
 def shipped() -> Weights:
-    """Return the released weights."""
+    """Return the weights that are shipped with the package."""
     return Weights.of(json.loads(files("subconscious.links").joinpath("weights.json").read_text(encoding="utf-8")))
 
 
@@ -91,8 +92,8 @@ def shipped() -> Weights:
 class PairVerdict:
     """The most likely link of two memories.
 
-    ``linked`` is the probability of any link, ``confidence`` that of this one. ``forward``: from the first of the two
-    to the second. ``stated``: words of a memory state it.
+    ``linked`` is the probability of any link, ``confidence`` the probability of this link. ``forward`` means that it
+    leads from the first memory to the second, ``stated`` that words of a memory state it.
     """
 
     type: str
@@ -106,9 +107,10 @@ class PairVerdict:
 def judge(
     one: Reading, other: Reading, cosine: float | None = None, weights: Weights | None = None, odds: float = 0.0
 ) -> PairVerdict:
-    """Compare two memories; ``cosine`` is None if their embeddings are unknown.
+    """Return the most likely link of two memories; ``cosine`` is None if their embeddings are unknown.
 
-    ``odds`` are added to the log odds where links are rarer or more common than in the training data, one in four.
+    ``odds`` is added to the log odds where links are rarer or more common than in the training data, where every fourth
+    pair is linked.
     """
     weights = weights or shipped()
     new, old = ordered(one, other)
@@ -134,7 +136,7 @@ def _stated(hit: cues.StatedLink, likely: float, *, from_first: bool) -> PairVer
 
 
 def _shared(new: Reading, old: Reading, cosine: float | None, same_files: frozenset[str]) -> str:
-    """Return the evidence of a link that no words state: shared terms, names and files, the cosine."""
+    """Return the evidence of a link that no words state: shared terms, names and files, and the cosine."""
     shared = [term for term in new.terms if term in old.terms and worth(term) > LEAST_WORTH]
     weighty = sorted(shared, key=lambda term: (-new.terms[term] * old.terms[term], term))
     names = sorted(new.names & old.names, key=lambda name: (-len(name), name))[:2]
@@ -148,14 +150,14 @@ def _shared(new: Reading, old: Reading, cosine: float | None, same_files: frozen
 
 
 def _word(term: str, note: Note) -> str:
-    """Return a word of the note with this stem."""
+    """Return a word of the note that has the stem ``term``."""
     words = (word.casefold() for word in re.findall(r"\w+", f"{note.title} {note.text}"))
     return next((word for word in words if stem(word) == term), term)
 
 
 DAY = 86_400.0
 RARE = 0.9
-"""Worth from which a term is rare."""
+"""The weight (0 to 1) from which a term counts as rare."""
 
 CUES = {
     "change": r"replac\w+|supersed\w+|deprecat\w+|obsolet\w+|no longer|instead|rather than|migrat\w+|switch\w*|remov\w+"
@@ -191,7 +193,7 @@ _REFERS = re.compile(
 
 
 def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
-    """Return the later of the two first; without dates, first the one whose words cover the other's title."""
+    """Return two memories, the later one first; without dates, the memory that repeats the other's title first."""
     times = one.note.time, other.note.time
     if times[0] != times[1]:
         later = times[1] is None or (times[0] is not None and times[0] > times[1])
@@ -201,7 +203,7 @@ def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
 
 
 def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
-    """Return all features by name. The names are those of the trained weights."""
+    """Return all features of a pair by name. The names must be those in the trained weights."""
     gap = _gap(new, old)
     shared = new.terms.keys() & old.terms.keys()
     covers = covered(old.title, new.terms), covered(new.title, old.terms)
@@ -235,19 +237,19 @@ def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
 
 
 def covered(title: Mapping[str, float], terms: Mapping[str, float]) -> float:
-    """Return the share of a title that a text has, 0..1."""
+    """Return the share of a title's weighted terms that a text contains, 0 to 1."""
     whole = sum(title.values())
     return sum(weight for term, weight in title.items() if term in terms) / whole if whole else 0.0
 
 
 def likeness(one: Reading, other: Reading) -> float:
-    """Return the cosine of the two texts' terms, 0..1."""
+    """Return the cosine of the weighted terms of two texts, 0 to 1."""
     few, many = sorted((one, other), key=lambda reading: len(reading.terms))
     return sum(weight * many.terms.get(term, 0.0) for term, weight in few.terms.items()) / (few.length * many.length)
 
 
 def _mentions(of: Reading, where: Reading) -> float:
-    """Return how often a text mentions the terms of the other's title."""
+    """Return how often the memory ``where`` mentions the terms of the title of the memory ``of``."""
     whole = sum(of.title.values())
     mentioned = sum(weight * math.log1p(where.counts.get(term, 0)) for term, weight in of.title.items())
     return mentioned / whole if whole else 0.0
@@ -270,7 +272,7 @@ def _gap(new: Reading, old: Reading) -> float | None:
 
 
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how much of the other's title is in one sentence, and in one sentence with each cue; the best of each."""
+    """Return the largest share of the title of ``of`` that one sentence of ``where`` contains, in all and per cue."""
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
     for sentence in where.sentences:
@@ -285,7 +287,7 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
 
 
 def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how often a text refers to other records, and how well the sentences with references match ``of``."""
+    """Return how often ``where`` refers to other records, and how well its sentences with references match ``of``."""
     whole = sum(of.title.values()) or 1.0
     number, titled, fits = 0, 0.0, 0.0
     for sentence in where.sentences:

@@ -24,14 +24,14 @@ from subconscious.wire import links as wire
 from subconscious.wire.fields import fields_of
 
 CLAIMED = 0.5
-"""The confidence of a link that the assistant proposes: it was not compared with anything."""
+"""The confidence of a link that the assistant proposes, because nothing has checked it."""
 
 NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """A requested link: source TYPE target, and the reason."""
+    """A requested link: source memory, type, target memory, and the reason."""
 
     source: int
     target: int
@@ -42,7 +42,10 @@ class LinkRequest:
 
 
 def type_of(name: str) -> tuple[LinkType, bool]:
-    """Return the type with this name, and whether the name is its inverse. Raises RequestError for other names."""
+    """Return the link type of ``name``, and whether it names the inverse direction.
+
+    Raises RequestError if there is none.
+    """
     found = find_link_type(name)
     if found is None or found[0].name not in DISCOVERABLE:
         raise RequestError(f"there is no link type {name!r} to choose", f"types are: {', '.join(DISCOVERABLE)}")
@@ -50,9 +53,9 @@ def type_of(name: str) -> tuple[LinkType, bool]:
 
 
 async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
-    """Make a link and return it with True; return an equal link with whether it was changed.
+    """Store a link and return it with True; if an equal link exists, return it with whether it was changed.
 
-    A person's link is active, the assistant's is proposed.
+    A person's link is active, a link by the assistant is proposed.
     """
     row, backwards = type_of(wanted.type)
     ends = (wanted.target, wanted.source) if backwards else (wanted.source, wanted.target)
@@ -77,7 +80,7 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
 
 
 async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin) -> None:
-    """Raise RequestError for two memories that can't be linked: the same, archived, or of two projects."""
+    """Raise RequestError if two memories can't be linked: they are the same, archived, or of different projects."""
     if ends[0] == ends[1]:
         raise RequestError("a memory can't be linked with itself", "name two memories: subconscious link ID TYPE ID")
     if origin is not Origin.USER:
@@ -91,12 +94,12 @@ async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin
 
 
 async def confirm(database: Database, ids: Sequence[int], reason: str) -> list[Link]:
-    """Make links active (a person)."""
+    """Make links active, because a person confirmed them."""
     return await _change(database, ids, reason, status="active", confidence=1.0)
 
 
 async def refuse(database: Database, ids: Sequence[int], reason: str) -> list[Link]:
-    """Refuse links (a person). They are kept, so that they are not proposed again."""
+    """Mark links as refused by a person. They are kept, so that they are not proposed again."""
     return await _change(database, ids, reason, status="refused")
 
 
@@ -109,7 +112,7 @@ async def _change(database: Database, ids: Sequence[int], reason: str, **values:
 
 
 async def retype(database: Database, link_id: int, name: str, reverse: bool, reason: str) -> Link:
-    """Change a link's type or direction (a person). It then counts as a link that the person made."""
+    """Change a link's type or direction for a person. The link then counts as made by the person."""
     async with database.write() as tx:
         held = await links.require(tx, link_id)
         row, backwards = type_of(name or held.type)
@@ -119,19 +122,19 @@ async def retype(database: Database, link_id: int, name: str, reverse: bool, rea
         known = await links.stored_link(tx, wanted)
         if known is not None and known.id != link_id:
             raise RequestError(
-                f"link {known.id} says that already", f"subconscious confirm {known.id}, then unlink this"
+                f"link {known.id} states this already", f"subconscious confirm {known.id}, then unlink this"
             )
         new = {name: getattr(wanted, name) for name in ("source_id", "target_id", "type", "status", "confidence")}
         return await links.change(tx, held, "user", clean(reason), uuid4().hex, **new)
 
 
 async def ends(database: Database, found: Sequence[Link]) -> dict[int, Memory]:
-    """Return the memories at the ends of links."""
+    """Return the memories at both ends of links, by id."""
     return await memories.get_many(database, sorted({end for one in found for end in (one.source_id, one.target_id)}))
 
 
 async def as_rows(database: Database, found: Sequence[Link], seen_from: int | None = None) -> list[wire.Link]:
-    """Return links as rows of a response, with the suspicions about the memories at their ends."""
+    """Return links as rows of a response, with a warning for each memory at their ends that may be poisoned."""
     known = await ends(database, found)
     suspected = await of_memories(database, list(known.values()))
     return [as_row(one, known, seen_from, suspected) for one in found]
@@ -140,7 +143,7 @@ async def as_rows(database: Database, found: Sequence[Link], seen_from: int | No
 def as_row(
     link: Link, known: dict[int, Memory], seen_from: int | None = None, suspected: Mapping[int, str] = NOTHING
 ) -> wire.Link:
-    """Return one link as a row of a response: with both memories, and its name as seen from one of them."""
+    """Return a link as a row of a response: both memories, and the link's name as seen from one of them."""
     source, target = (link_end(known[number], suspected) for number in (link.source_id, link.target_id))
     is_source = seen_from in (None, link.source_id)
     row = fields_of(wire.Link, link, name=directed_name(link.type, source=is_source), source=source, target=target)
@@ -166,7 +169,7 @@ def link_end(memory: Memory, suspected: Mapping[int, str] = NOTHING) -> wire.Lin
 class VisibleLinks:
     """The links that are visible from a project; collects the memories at their ends in ``memories``.
 
-    With ``replaced`` also links to archived memories that were replaced.
+    With ``replaced``, links to archived memories that were replaced are visible too.
     """
 
     def __init__(
@@ -187,7 +190,7 @@ class VisibleLinks:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The function that a walk calls."""
+        """The function that a walk over links calls to get links."""
         return self._neighbours
 
     async def _neighbours(self, ids: Sequence[int]) -> list[Link]:

@@ -1,7 +1,7 @@
-"""Has a provider's model review the links that were found offline, later and in batches.
+"""Has a provider's model review links that the rules found; requests are queued and sent in batches.
 
-The request is stored with the ids that it is about. Decisions of a person made meanwhile are kept, and links that no
-model has reviewed yet keep the verdict of the rules.
+A request is stored with the ids of its memories. A person's decisions in the meantime are kept, and links that no model
+has reviewed keep the verdict of the rules.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from subconscious.store import events, links, memories, takeovers
 from subconscious.store.llm_requests import StoredRequest
 
 IMPORT = "import"
-"""The agent of imported memories: no model reads them unless a person asks for it."""
+"""The agent name of imported memories: no model reads them unless a person asks for it."""
 
 
 async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequence[Link]) -> bool:
-    """Store a request in the transaction that stores the links; return False if no model may be asked."""
+    """Store a request for a review in the transaction that stores the links; return False if no model may be asked."""
     if not app.llm.on or not app.config.current.refine or memory.agent == IMPORT:
         return False
     others = [await memories.require(tx, link.other(memory.id)) for link in found]
@@ -39,7 +39,7 @@ async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequenc
 
 
 def register(app: App) -> None:
-    """Register the handler of the answers."""
+    """Register the handler of the model's answers."""
 
     async def apply(tx: aiosqlite.Connection, asked: StoredRequest, answer: Opinions) -> None:
         await use(tx, asked, answer, app.config.current)
@@ -61,7 +61,7 @@ async def use(tx: aiosqlite.Connection, asked: StoredRequest, answer: Opinions, 
 
 
 class _Reviewer:
-    """The model whose answer is applied, the settings, and the id under which its changes are logged."""
+    """The model that answered, the settings, and the id of the act under which its changes are recorded."""
 
     def __init__(self, model: str, settings: Settings, act: str) -> None:
         self.name = model or "model"
@@ -87,7 +87,7 @@ async def _apply(tx: aiosqlite.Connection, memory: Memory, other_id: int, opinio
 
 
 def _corrected(link: Link, ends: tuple[Memory, Memory], opinion: Opinion, by: _Reviewer) -> Link:
-    """Return the link as the model describes it."""
+    """Return the link with the type, direction and confidence that the model states."""
     confidence = round(min(opinion.confidence, TRUST), 4)
     return replace(
         link,
@@ -102,7 +102,10 @@ def _corrected(link: Link, ends: tuple[Memory, Memory], opinion: Opinion, by: _R
 
 
 async def _change(tx: aiosqlite.Connection, before: Link, after: Link, by: _Reviewer) -> Link | None:
-    """Change a link with the same ends, else withdraw it and add another. Return the link that now exists."""
+    """Change a link that keeps its ends, else withdraw it and add a new link.
+
+    Return the link that exists afterwards.
+    """
     if (before.source_id, before.target_id) == (after.source_id, after.target_id):
         names = ("type", "status", "confidence", "created_by", "evidence")
         values = {name: getattr(after, name) for name in names}

@@ -1,6 +1,6 @@
-"""A model's opinions on links that were found offline: the request, and the checks of its answer.
+"""A model's opinions on links that the rules found: the request, and the checks of the model's answer.
 
-The schema that is sent is strict. An invalid entry of an answer is dropped; the other entries count.
+The schema in the request is strict. An invalid entry of an answer is dropped; the other entries count.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ PURPOSE = "links"
 VERSION = 1
 NONE = "NONE"
 LONGEST = 2_000
-"""Characters of each note that are sent."""
+"""The most characters of each memory that are sent."""
 
 ANSWER_TOKENS = 150
-"""Tokens of an answer per entry."""
+"""The most tokens of a model's answer per entry."""
 
 SHORTEST_QUOTE = 8
 TRUST = 0.95
-"""Upper limit of a model's confidence."""
+"""The upper limit of the confidence that a model may state."""
 
 FORWARD, BACKWARD = "forward", "backward"
 
@@ -40,7 +40,7 @@ def _number(value: Any) -> Any:
 
 
 class Opinion(BaseModel):
-    """The model's opinion on the link to one other memory."""
+    """A model's opinion on the link between a memory and one of its neighbours."""
 
     number: Annotated[int, BeforeValidator(_number)] = -1
     type: Annotated[Text, Field(json_schema_extra={"enum": [*DISCOVERABLE, NONE]})] = ""
@@ -56,7 +56,7 @@ class Opinions(BaseModel):
 
 
 def request(memory: Memory, others: Sequence[Memory]) -> Request:
-    """Return the request about one memory and the others that it may be linked to."""
+    """Return the request about a memory and the other memories that it may be linked to."""
     asked = prompt(PURPOSE, VERSION)
     notes = {"note": _shown(memory), "others": [{"number": at} | _shown(one) for at, one in enumerate(others, start=1)]}
     # Escaped to ASCII: no invisible characters, no change of the writing direction, no line breaks.
@@ -70,7 +70,7 @@ def _shown(memory: Memory) -> dict[str, Any]:
 
 
 def types() -> str:
-    """Return the types that may be found, each with its meaning."""
+    """Return the link types that may be found, each with its meaning."""
     return "\n".join(f"- {name}: the source {LINK_TYPES[name].meaning} the target." for name in DISCOVERABLE)
 
 
@@ -80,7 +80,10 @@ def words_of(memory: Memory) -> str:
 
 
 def valid(opinion: Opinion, memory: Memory, other: Memory) -> bool:
-    """Whether an entry is one of the choices and quotes one of the two; memories with one statement have no link."""
+    """Whether an entry names an allowed type and quotes one of two memories.
+
+    Memories that say the same get no link.
+    """
     if opinion.type == NONE:
         return True
     if same_statement(memory.content, other.content, cosine=1.0):

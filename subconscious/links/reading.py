@@ -1,7 +1,6 @@
-"""Prepares a memory for comparison with others: its terms and their worth, its names, its date. Pure.
+"""Prepares a memory for comparison with others: its terms and their weights, its names, its date. Pure.
 
-No corpus is counted: the worth of a word comes from its rank in the embedder's vocabulary, which is ordered by
-frequency.
+The weight of a word comes from its rank in the embedder's vocabulary, which is ordered by frequency.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from itertools import pairwise
 from subconscious.embeddings.wordpiece import vocabulary
 
 LETTERS = 6000
-"""Characters of a text that are read."""
+"""The most characters of a text that are read."""
 
 FIRST_WORD = 1996
-"""The vocabulary's most frequent word; punctuation and letters come before it."""
+"""The index of the vocabulary's most frequent word; punctuation and single letters come before it."""
 
 EMPTY = 150
-"""Number of the most frequent words, whose worth is zero."""
+"""The number of most frequent words that have the weight zero."""
 
 _TOKEN = re.compile(r"[^\W\d_][^\W_]*|\d+(?:\.\d+)*|[.;:!?\n]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -37,7 +36,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ments", "ment", "e
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The parts of a memory that the rules read; ``time`` is None if it is unknown when it was said."""
+    """The parts of a memory that the rules compare; ``time`` is when it was stated, None if unknown."""
 
     title: str
     text: str
@@ -49,7 +48,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence and its terms."""
+    """One sentence of a memory, and the sentence's terms."""
 
     text: str
     terms: frozenset[str]
@@ -57,7 +56,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A note prepared once for all the neighbours that it is compared with."""
+    """A memory prepared for comparison, once for all neighbours."""
 
     note: Note
     words: int
@@ -73,7 +72,7 @@ class Reading:
 
 
 def read(note: Note) -> Reading:
-    """Prepare a note."""
+    """Return a memory prepared for comparison."""
     body = note.text if note.text.startswith(note.title.rstrip(".\u2026")) else f"{note.title}\n{note.text}"
     body = _URL.sub(" ", body[:LETTERS])
     tokens = list(stems(body))
@@ -103,7 +102,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def stems(text: str) -> Iterator[str]:
-    """Yield the stems of the words in a text, and of the parts of camelCase words; "" where a clause ends."""
+    """Yield the stems of the words in a text, and of the parts of camelCase words; yield "" where a clause ends."""
     for token in _TOKEN.findall(text):
         if not token[0].isalnum():
             yield ""
@@ -121,7 +120,7 @@ def _neighbours(tokens: list[str], least: float) -> Iterator[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return a word without its most common English endings: enough to see that two texts share it."""
+    """Return a word without its most common English ending, so that forms of one word are equal."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4 - (len(ending) < 3):
             word = word[: -len(ending)]

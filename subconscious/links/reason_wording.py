@@ -1,6 +1,6 @@
-"""Has the provider's model explain the reasons of a memory, for a person at the terminal.
+"""Has a provider's model explain why something is so, from memories, for a person at the terminal.
 
-The answer is used only if the memories cover every sentence of it.
+The model's answer is used only if the memories support every sentence of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from subconscious.text.wording import squeeze
 log = logging.getLogger("subconscious.links")
 
 SECONDS = 12.0
-"""Time that a person waits for the explanation; the chains of reasons are shown without it."""
+"""The most seconds that a person waits for the explanation; then the chains of reasons are shown without it."""
 
 PURPOSE = "why"
 VERSION = 1
@@ -37,7 +37,7 @@ VERSION = 1
 MOST_NOTES = 12
 MOST_SENTENCES = 4
 LONGEST = 800
-"""Characters of a memory's content, and of its rationale, that are sent."""
+"""The most characters of a memory's content, and of its rationale, that are sent."""
 
 ANSWER_TOKENS = 500
 
@@ -48,7 +48,7 @@ def _entries(value: Any) -> Any:
 
 
 class Worded(BaseModel):
-    """A model's answer to why something is so."""
+    """A model's answer to the question why something is so."""
 
     sentences: Annotated[
         list[Statement], BeforeValidator(_entries), Field(json_schema_extra={"maxItems": MOST_SENTENCES})
@@ -56,7 +56,7 @@ class Worded(BaseModel):
 
 
 async def worded(app: App, question: str, found: Explanation, project_id: str) -> str:
-    """Return the explanation in words; "" if no model may be asked, or it does not answer in time."""
+    """Return a model's explanation; "" if no model may be asked, or if it does not answer in time."""
     hits = [hit for hit in found.hits.values() if hit.repute is None or hit.repute.trust is not Trust.SUSPECT]
     notes = [hit.memory for hit in hits][:MOST_NOTES]
     if len(notes) < 2 or not (app.settings.refine and app.llm.may_ask()):
@@ -71,7 +71,7 @@ async def worded(app: App, question: str, found: Explanation, project_id: str) -
 
 
 def request(question: str, notes: Sequence[Memory], steps: Iterable[Step]) -> Request:
-    """Return the request for an explanation, with the memories of the reasons and their links."""
+    """Return the request for an explanation, with the memories that are reasons, and their links."""
     asked = prompt(PURPOSE, VERSION)
     numbers = {memory.id: at for at, memory in enumerate(notes, start=1)}
     shown = {
@@ -95,7 +95,7 @@ def _link(step: Step, numbers: dict[int, int]) -> dict[str, Any]:
 
 
 def wording(answer: Worded, notes: Sequence[Memory]) -> str:
-    """Return the sentences, each with the ids of its memories; "" if one is not covered by them."""
+    """Return the model's sentences, each with the ids of its sources; "" if the sources don't support one of them."""
     lines = []
     for one in answer.sentences:
         cited = [notes[number - 1] for number in one.notes if 0 < number <= len(notes)]

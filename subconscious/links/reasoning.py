@@ -1,4 +1,4 @@
-"""Explains memories by their chains of reasons, as values and as quoted context for a model."""
+"""Explains memories by chains of reasons: memories that caused, enabled or support them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from subconscious.text.quoting import within_quotes, word
 from subconscious.wire import links as wire
 
 ANSWERS = 3
-"""Memories that answer a question, each with its reasons."""
+"""The most memories that answer a question, each with its reasons."""
 LONGEST_EVIDENCE = 200
-"""Characters of a link's evidence, or of a memory's own quote, in a frame."""
+"""The most characters of a link's evidence, or of a memory's quote, in the text for a model."""
 FIELDS = ("content", "rationale", "evidence", "session_id", "branch", "scope", "pinned", "verified")
-"""Fields of a memory in a chain, besides those of every memory at the end of a link."""
+"""Fields of a memory in a chain, in addition to the fields of every memory at the end of a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reasons for some memories as chains of links, and all memories of these chains in order."""
+    """The reasons for some memories: chains of links, and all memories of these chains in order."""
 
     found: tuple[Reasons, ...]
     hits: dict[int, Hit]
@@ -41,7 +41,7 @@ class Explanation:
         return list(dict.fromkeys(step for one in self.found for chain in one.chains for step in chain))
 
     def as_rows(self, suspected: Mapping[int, str]) -> list[wire.Reasons]:
-        """Return each explained memory with the chains of its reasons, and why memories may be poisoned."""
+        """Return each explained memory with its chains of reasons, and a warning for memories that may be poisoned."""
         return [
             {
                 "memory": self._memory_row(one.root, suspected),
@@ -66,14 +66,14 @@ class Explanation:
         return {"name": step.name, "link": link, "memory": self._memory_row(step.memory_id, suspected)}
 
     def _memory_row(self, memory_id: int, suspected: Mapping[int, str]) -> wire.ReasonMemory:
-        """Return a memory of a chain with its text, quote, date, origin, trust and suspicion."""
+        """Return a memory of a chain with its text, quote, date, origin, trust and poisoning warning."""
         hit = self.hits[memory_id]
         values = {name: getattr(hit.memory, name) for name in FIELDS} | (asdict(hit.repute) if hit.repute else {})
         row = {**link_commands.link_end(hit.memory), **values, **noted(suspected.get(memory_id))}
         return cast("wire.ReasonMemory", row)
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """Return the quoted memories, followed by lines that say how one leads to the other."""
+        """Return the memories as quotes for a model, followed by a line for each link between them."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]
@@ -84,7 +84,7 @@ class Explanation:
 async def explain(
     ctx: RecallContext, asked: Sequence[Hit], project_id: str | None, depth: int = 3, *, everywhere: bool = False
 ) -> Explanation:
-    """Follow the reasons of memories over the links that are visible from each memory's project."""
+    """Return the reasons of memories, found over the links that are visible from each memory's project."""
     found: list[Reasons] = []
     hits = {hit.memory.id: hit for hit in asked}
     for hit in asked:
@@ -98,7 +98,7 @@ async def explain(
 
 
 def _line(step: Step) -> str:
-    """Return the line for one step: both memories, the link between them, and its evidence."""
+    """Return the line for one step: both memories, the link between them, and the link's evidence."""
     link = step.link
     sure = "" if link.status == "active" else "proposed, not confirmed; "
     stated = f": {within_quotes(link.evidence, LONGEST_EVIDENCE)}" if link.evidence else ""

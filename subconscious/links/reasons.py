@@ -1,7 +1,8 @@
-"""Finds the reasons of a memory: chains of links that lead to them. Pure.
+"""Finds the reasons of a memory: chains of links to memories that explain it. Pure.
 
-The registry of link types has the direction of reasons: inwards, to memories that caused, enabled or support
-this one, or outwards, to those that it was derived from, supersedes or requires. Types without a direction end a chain.
+Each link type defines in which direction its reason lies: against the link, to a memory that caused, enabled or
+supports this memory; or along the link, to a memory that this memory was derived from, supersedes or requires. A link
+type without such a direction ends a chain.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from subconscious.domain.model import Link
 from subconscious.links.graph import Neighbours
 
 MOST = 50
-"""Memories that are searched for reasons."""
+"""The most memories that are searched for reasons."""
 MOST_CHAINS = 12
-"""Chains of an answer."""
+"""The most chains of reasons that are returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a chain: memory ``since`` NAME memory ``memory_id``, by a link."""
+    """One step of a chain: the link from the memory ``since`` to the memory ``memory_id``."""
 
     since: int
     memory_id: int
@@ -30,7 +31,7 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The link's type as it reads from the start of the step."""
+        """The name of the link's type as seen from the start of the step."""
         return directed_name(self.link.type, source=self.link.source_id == self.since)
 
 
@@ -39,7 +40,7 @@ Chain = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """The chains that start at a memory, none if nothing is linked; ``cut``: there are more."""
+    """The chains of reasons that start at a memory. ``cut`` means that more chains exist."""
 
     root: int
     chains: tuple[Chain, ...] = ()
@@ -54,7 +55,7 @@ def step_from(link: Link, memory_id: int) -> Step | None:
 
 
 async def reasons(root: int, neighbours: Neighbours, depth: int = 3) -> Reasons:
-    """Follow the reasons of a memory, at most ``depth`` links far; no chain contains a memory twice."""
+    """Return the reasons of a memory, at most ``depth`` links away; no chain contains a memory twice."""
     steps: dict[int, list[Step]] = {root: []}
     reached, full = [root], False
     for _ in range(depth):
@@ -80,7 +81,7 @@ def _steps(link: Link, reached: Sequence[int]) -> Iterator[Step]:
 
 
 def _chains(memory_id: int, steps: Mapping[int, Sequence[Step]], left: int, chain: Chain) -> Iterator[Chain]:
-    """Yield the chains that continue from a memory, each to its end."""
+    """Yield the chains that continue from a memory, each up to its end."""
     seen = {step.since for step in chain}
     further = [step for step in steps[memory_id] if step.memory_id not in seen] if left else []
     for step in further:

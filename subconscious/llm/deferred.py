@@ -209,7 +209,7 @@ class DeferredWorker:
                 await self._later.round()
         except Exception:
             # After any error the requests are still stored, and the next round continues.
-            log.exception("questions can't be asked")
+            log.exception("deferred requests can't be sent")
 
     async def _woken(self) -> bool:
         """Wait until something is due; return whether a new request ended the wait."""

@@ -52,12 +52,12 @@ from subconscious.wire.fields import list_of
 from subconscious.wire.page import ProjectsResult
 
 TAIL = 256 * 1024
-"""Bytes at the end of a transcript that are searched for the last prompts."""
+"""The number of bytes at the end of a transcript in which the last prompts are looked for."""
 
 RECENT_PROMPTS = 3
 
 MIN_UNCONFIRMED_RELEVANCE = 0.4
-"""The lowest relevance of an unconfirmed memory in a search."""
+"""The lowest relevance (0 to 1) with which a search returns an unconfirmed memory."""
 
 
 TEAM_SECONDS = 0.4
@@ -84,7 +84,7 @@ class Memories(Handler):
     at_terminal: ClassVar[frozenset[str]] = frozenset({"remember"})
 
     async def cmd_remember(self, args: Args) -> wire.RememberResult:
-        """Store a statement of a person; queue one of the assistant for review."""
+        """Store a person's statement; queue a statement of the assistant for review."""
         text = clean(args.text).strip()
         text = text if memory_commands.is_record(text) else " ".join(text.split())
         if not text:
@@ -123,15 +123,15 @@ class Memories(Handler):
         return result
 
     async def cmd_recall(self, args: Search) -> wire.RecallResult:
-        """Return the framed text that the model gets for a question."""
+        """Return the text of the memories that match a question, marked as quoted notes for the model."""
         return await self._for_search()._recall(args)
 
     async def cmd_search(self, args: Search) -> wire.SearchResult:
-        """Return ranked memories; with a tier or a section, also that much of the text of each."""
+        """Return ranked memories; if the request names a tier or a section, that part of each text is included."""
         return await self._for_search()._search(args)
 
     def _for_search(self) -> Memories:
-        """Return a handler that reads with the priority of searches."""
+        """Return a handler like this one that reads the database with the priority of searches."""
         return Memories(self.app.on(self.app.database.for_search))
 
     async def _recall(self, args: Search) -> wire.RecallResult:
@@ -180,7 +180,7 @@ class Memories(Handler):
         return result
 
     async def _asked_of_team(self, args: Search) -> asyncio.Task[list[wire.TeamHit]] | None:
-        """Begin a search of the team's store, if there is one; it runs beside the local search."""
+        """Start a search of the team's store beside the local search; return its task, None without a team's store."""
         if self.app.team_search is None or args.everywhere or args.project:
             return None
         if (project := await self.project(args)) is None:
@@ -211,7 +211,7 @@ class Memories(Handler):
         return shorten(memory, args.query, tiers.characters(args.tier or settings.tier), args.section)
 
     async def cmd_list(self, args: Search) -> wire.ListResult:
-        """Return a page of memories."""
+        """Return a page of the memories that match the filters, latest first."""
         filter_ = await self._filter(args, everywhere=args.everywhere)
         await self.app.notes.refresh(filter_.project_id)
         if args.archived:  # then ``since`` is the time of archiving
@@ -240,7 +240,7 @@ class Memories(Handler):
         )
 
     async def cmd_show(self, args: Args) -> wire.ShowResult:
-        """Return a memory with its history, its surfaces and the memories merged with it."""
+        """Return a memory with its history, the sessions that received it, and the memories merged into it."""
         memory = await memories.get(self.app.database, args.id or 0)
         if args.origin is not Origin.USER:
             await refuse_held(self.app.database, [memory.id])
@@ -281,7 +281,7 @@ async def _team_hits(search: TeamSearch, project_id: str, args: Search) -> list[
 
 
 async def _in_time(asked: asyncio.Task[list[wire.TeamHit]]) -> list[wire.TeamHit]:
-    """Return what the team's store has found by now or in a moment, else nothing: the local hits don't wait for it."""
+    """Return what the team's store finds within ``TEAM_SECONDS``, or an empty list if it takes longer."""
     done, _ = await asyncio.wait([asked], timeout=TEAM_SECONDS)
     if not done:
         asked.cancel()
@@ -306,7 +306,7 @@ def _path_in_project(file: str, project: Project | None) -> str:
 
 
 def _time(said: str, now: datetime, *, end: bool) -> float | None:
-    """Parse a date that a person has typed. Raises RequestError if it is not understood."""
+    """Return the time of a date that a person typed. Raises RequestError if the date is not understood."""
     found = moment(said, now, end=end) if said else None
     if said and found is None:
         raise RequestError(f"{said!r} is not a date", "give one such as 2026-01-31, yesterday, last week, March or 14d")
@@ -314,7 +314,7 @@ def _time(said: str, now: datetime, *, end: bool) -> float | None:
 
 
 class MovingArgs(Args):
-    """``root`` is the old folder or the name of the project to assign to ``cwd``."""
+    """Arguments: ``root`` is the old folder, or the name, of the project to assign to the folder ``cwd``."""
 
     root: FilePath = ""
 
@@ -327,7 +327,7 @@ class Moving(Handler):
     decides_on: ClassVar[str] = "which project a folder is"
 
     async def cmd_projects(self, args: MovingArgs) -> ProjectsResult:
-        """Return the projects that have memories, those with the most first, and how many captures wait."""
+        """Return the projects that have memories, the project with the most first, and how many captures wait."""
         found = await projects.listing(self.app.database, args.limit)
         here = await self.project(args)
         return {
@@ -336,7 +336,7 @@ class Moving(Handler):
         }
 
     async def cmd_attach(self, args: MovingArgs) -> AttachResult:
-        """Assign a project whose folder is gone to this folder."""
+        """Assign a project with a missing folder to the folder of the request."""
         project = await self.here(args)
         own = (await memories.counts(self.app.database, project.id))["project"]
         if own:
@@ -348,7 +348,10 @@ class Moving(Handler):
         return {"project": {**projects.fields(chosen.project), "root": project.root}, "memories": chosen.memories}
 
     async def _chosen(self, project: projects.Project, wanted: str) -> projects.Lost:
-        """Return the project that is named. Raises RequestError for none or several."""
+        """Return the project with a missing folder that ``wanted`` names.
+
+        Raises RequestError if it names none or several.
+        """
         known = await projects.lost(self.app.database, project)
         found = [one for one in known if wanted in (one.project.root, one.project.name)]
         if len(found) == 1:
@@ -359,7 +362,7 @@ class Moving(Handler):
 
 
 async def _typed_lately(app: App, session_id: str) -> list[str]:
-    """Return the last prompts of a session that a hook attested, since anybody can write to a transcript."""
+    """Return the last prompts of a session that a hook confirmed as typed: anybody can write to a transcript."""
     session = await sessions.get(app.database, session_id) if session_id else None
     if session is None:
         return []

@@ -26,7 +26,7 @@ SUPERSEDES = "SUPERSEDES"
 
 @dataclass(frozen=True, slots=True)
 class CorrectionEffect:
-    """The effect of a kind of correction: the feedback on the memory, and whether it is archived."""
+    """The effect of a kind of correction: the feedback on the corrected memory, and whether that memory is archived."""
 
     outcome: str
     archives: bool
@@ -42,7 +42,10 @@ EFFECTS = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionRequest:
-    """A requested correction: the memory is replaced by ``other``, by ``text``, or by nothing."""
+    """A requested correction.
+
+    The memory is replaced by the memory ``other``, by a new one with ``text``, or not at all.
+    """
 
     memory_id: int
     way: str
@@ -80,7 +83,7 @@ async def correct(app: App, request: CorrectionRequest) -> Corrected:
 
 
 async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> Memory | None:
-    """Return the memory that replaces this one, if any. Raises RequestError for one that can't."""
+    """Return the memory that replaces the corrected one, if any. Raises RequestError if it can't replace it."""
     if request.other is None:
         return None
     other = await memories.get(app.database, request.other)
@@ -89,17 +92,19 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
     if other.archived_at is not None:
         raise RequestError(f"memory {other.id} is archived", f"subconscious unarchive {other.id}")
     if None not in (memory.project_id, other.project_id) and memory.project_id != other.project_id:
-        raise RequestError("they are of different projects", "remember it here: subconscious correct ID --refined TEXT")
+        raise RequestError(
+            "the two memories belong to different projects", "remember it here: subconscious correct ID --refined TEXT"
+        )
     return other
 
 
 async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, act: str) -> Memory:
-    """Store and return the memory with the person's wording; if an equal one exists, return that."""
+    """Store and return a memory with the person's wording; if an equal memory exists, return that memory."""
     words = " ".join(clean(text).split())
     if not words or content_hash(words) == memory.content_hash:
-        raise RequestError("the new wording is empty", "say it as it should read: --refined TEXT")
+        raise RequestError("the new wording is empty", "give the new text: --refined TEXT")
     if check_text(words).level.rank >= Level.MEDIUM.rank:
-        raise RequestError("these words look like an attack on later sessions", "say it as a plain statement")
+        raise RequestError("this text looks like an attack on later sessions", "write it as a plain statement")
     now = time()
     content = cut(words, CONTENT_LENGTH)
     made = replace(
@@ -154,7 +159,7 @@ async def apply(
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory, reason: str, act: str) -> None:
-    """Link ``new`` as superseding ``old``, and withdraw a link in the opposite direction."""
+    """Store a link that ``new`` supersedes ``old``, and withdraw a link in the opposite direction."""
     found = [link for link in await links.between(tx, new.id, old.id) if link.type == SUPERSEDES]
     for link in found:
         holds = link.source_id == new.id
@@ -187,7 +192,7 @@ async def pin(app: App, ids: Sequence[int], pinned: bool) -> list[Memory]:
 
 
 async def set_importance(app: App, ids: Sequence[int], importance: str) -> list[Memory]:
-    """Set the importance of memories; archive those that are deprecated."""
+    """Set the importance of memories; memories that become "deprecated" are archived."""
     from subconscious.store import vectors  # imports numpy: only when needed
 
     found = [await memories.get(app.database, memory_id) for memory_id in ids]

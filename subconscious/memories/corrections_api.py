@@ -14,7 +14,7 @@ from subconscious.wire.memories import CorrectResult, MemoriesResult, Memory, me
 
 
 class CorrectingArgs(Args):
-    """The kind of a correction with the replacing memory, or the outcome of a use."""
+    """Arguments: the kind of a correction with the replacing memory, or feedback on a memory that was used."""
 
     way: Literal["superseded", "deprecated", "refined", "merged"] = "superseded"
     other: Number | None = None
@@ -41,6 +41,6 @@ class Correcting(Handler):
         return {"memory": memory_fields(done.memory), "replacement": replacement, "act": done.act}
 
     async def cmd_feedback(self, args: CorrectingArgs) -> MemoriesResult:
-        """Record that memories were useful or wrong."""
+        """Record that a person found memories useful or wrong."""
         found = await corrections.record_feedback(self.app, args.ids, args.outcome, args.reason)
         return {"memories": list_of(Memory, found)}

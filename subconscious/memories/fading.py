@@ -24,22 +24,22 @@ from subconscious.wire.memories import memory_fields
 log = logging.getLogger("subconscious.memories")
 
 PAGE = 500
-"""Memories whose facts are read per query."""
+"""The number of memories for which one query reads the decay input."""
 BATCH = 100
-"""Memories that are archived per transaction, so that other writers do not wait long."""
+"""The number of memories that are archived per transaction, so that other writers do not wait long."""
 
 RUN_EVENT = ("fade", "store", "decay")
 """Action, subject and subject id of the event that records a completed run."""
 
 MIN_INTERVAL = DAY / 2
-"""The nightly job decides when to run; this interval only prevents a second run after a manual one."""
+"""The shortest time between two runs, in seconds. It prevents a nightly run soon after a manual one."""
 
 CURVE_DAYS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class FadingMemory:
-    """A memory with its decay, and whether it is due to be archived."""
+    """A memory with its decay, and whether it is to be archived now."""
 
     id: int
     facts: Facts
@@ -49,7 +49,7 @@ class FadingMemory:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run: memories examined, memories archived, number left for the next run, duration."""
+    """The result of a run: memories examined, memories archived, number left for the next run, duration in seconds."""
 
     looked: int
     archived: tuple[int, ...]
@@ -58,12 +58,12 @@ class Report:
 
 
 def policy_of(settings: Settings) -> tuple[Policy, Terms]:
-    """Return the policy by which memories are archived, and its terms."""
+    """Return the policy by which memories are archived, and the parameters of the decay formulas, from the settings."""
     return POLICIES[settings.archive_policy], terms_of(settings)
 
 
 def terms_of(settings: Settings) -> Terms:
-    """Return the terms of decay that the settings define."""
+    """Return the parameters of the decay formulas that the settings define."""
     return Terms(
         recency=settings.decay_recency,
         frequency=settings.decay_frequency,
@@ -79,7 +79,7 @@ def terms_of(settings: Settings) -> Terms:
 
 
 async def archive_faded(app: App, now: float) -> Report:
-    """Archive faded memories, the most faded first, up to the setting ``archive_most`` so that a person can review it.
+    """Archive faded memories, the most faded first, but no more than the setting ``archive_most``.
 
     Each batch is a transaction of its own. An interrupted run needs no recovery: the next run finds the rest.
     """
@@ -89,7 +89,7 @@ async def archive_faded(app: App, now: float) -> Report:
 
 
 async def _find_due(app: App, now: float) -> tuple[int, list[FadingMemory]]:
-    """Return the number of examined memories, and those to archive, the most faded first."""
+    """Return the number of examined memories, and the memories to archive, the most faded first."""
     looked, found = 0, []
     async for faded in survey(app.database, app.recall_context().settings, now):
         looked += 1
@@ -112,7 +112,10 @@ async def _archive_found(app: App, looked: int, found: Sequence[FadingMemory], n
 
 
 async def daily(app: App, now: float | None = None) -> Report | None:
-    """Run once a day, if switched on; return None without a run, also if so much is due that the clock may be wrong."""
+    """Archive faded memories once a day, if switched on; return None if this was no time for a run.
+
+    Nothing is archived either if so many memories have faded that the clock may be wrong.
+    """
     at, started = time() if now is None else now, perf_counter()
     if (
         not app.recall_context().settings.archive_faded
@@ -147,7 +150,7 @@ def _assessed(page: Mapping[int, Facts], policy: Policy, decay_terms: Terms, now
 
 
 async def _archive(app: App, ids: Sequence[int], now: float, act: str) -> list[int]:
-    """Archive the memories that are still due, since one may have been used in the meantime; return their ids."""
+    """Archive memories that are still faded (one may have been used meanwhile); return the ids of the archived ones."""
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     policy, decay_terms = policy_of(app.recall_context().settings)
@@ -169,7 +172,7 @@ async def _archive(app: App, ids: Sequence[int], now: float, act: str) -> list[i
 
 
 def archive_reason(verdict: Verdict) -> str:
-    """Return why a memory is archived, for its history."""
+    """Return the reason for archiving a memory, for its history."""
     parts = ", ".join(f"{name} {value:.2f}" for name, value in verdict.factors.items()) or verdict.why
     return f"{fading.FADED}: {verdict.value:.2f} left ({parts})"
 
@@ -197,7 +200,7 @@ async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay
 
 
 def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
-    """Return the value that decides the state of a memory; it does not depend on the policy of archiving."""
+    """Return a memory's retention, 0 to 1, which decides its state; it does not depend on the policy of archiving."""
     return decay.assess(POLICIES["composite"], facts, now, decay_terms).value
 
 

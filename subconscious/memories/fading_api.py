@@ -1,4 +1,4 @@
-"""Requests about decay: preview, log, run and reset it; set importance, pin and unpin."""
+"""Requests about decay: preview it, run it, reset it, list faded memories, set importance, pin and unpin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FadingArgs(Args):
 
 
 class Fading(Handler):
-    """Requests about decay: preview, log, run and reset it; set importance, pin and unpin."""
+    """Requests about decay: preview it, run it, reset it, list faded memories, set importance, pin and unpin."""
 
     arguments: ClassVar[type[Args]] = FadingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"fade", "importance", "pin", "reset_decay", "unpin"})
@@ -86,7 +86,7 @@ class Fading(Handler):
         return _changed(await corrections.pin(self.app, args.ids, False))
 
     async def cmd_archive_plan(self, args: FadingArgs) -> MemoriesResult:
-        """Return the memories of a session, or with all words of a query, to archive or restore many at once."""
+        """Return the memories of a session, or with all words of a query, to archive or restore them together."""
         project = None if args.everywhere or args.session_id else (await self.here(args)).id
         session = (await self._session(args.session_id)).id if args.session_id else ""
         if not session and not args.query.split():

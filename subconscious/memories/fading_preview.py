@@ -1,4 +1,4 @@
-"""What a run of the archiving would archive now and next, and the states of all memories."""
+"""Previews what archiving would archive now and next, and counts the states of all memories."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.memories import memory_fields
 
 MOST_EXAMINED = 8
-"""Memories that are examined for each one that is listed as fading next."""
+"""How many memories are examined for each memory that is listed as fading next."""
 
 VALID_FOR = 60.0
-"""Seconds for which a preview holds while the store does not change: memories age by days."""
+"""Seconds for which a preview is reused if the store does not change: memories age in days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The lowest memories that are due and how many are, what is due next in how many days, and all states."""
+    """A preview of archiving.
+
+    It has the most faded memories that are due, the number due, the memories that become due next with the days until
+    then, and the number of memories in each state.
+    """
 
     due: Sequence[Member]
     total: int
@@ -39,7 +43,7 @@ class Standing:
 
 
 class LatestStanding:
-    """The result of the latest preview, with what it depends on. The page asks for the same one again and again."""
+    """The latest preview with its parameters, kept because the page requests the same preview repeatedly."""
 
     def __init__(self) -> None:
         self.key: tuple[Any, ...] = ()
@@ -47,7 +51,7 @@ class LatestStanding:
 
 
 async def preview(app: App, project_id: str | None, now: float, limit: int) -> wire.Preview:
-    """Return what a run would archive now, and why, and the states of all memories."""
+    """Return the memories that a run would archive now, with the reasons, and the states of all memories."""
     policy, terms = policy_of(app.recall_context().settings)
     standing = await _standing(app, project_id, now, limit)
     known = await memories.get_many(app.database, [one.id for one in standing.due] + list(standing.coming))
@@ -74,7 +78,7 @@ async def preview(app: App, project_id: str | None, now: float, limit: int) -> w
 
 
 async def _standing(app: App, project_id: str | None, now: float, limit: int) -> Standing:
-    """Return the standing of all memories: the latest one if neither the store nor the minute has changed."""
+    """Return the preview of all memories: the latest one if the store has not changed and it is recent."""
     policy, terms = policy_of(app.recall_context().settings)
     latest: LatestStanding = app.services.setdefault(LatestStanding, LatestStanding())
     # The version is read before the facts: a change in between makes the next preview read again.
@@ -88,7 +92,7 @@ async def _standing(app: App, project_id: str | None, now: float, limit: int) ->
 
 
 def stand(cohorts: Sequence[Cohort], policy: Policy, terms: Terms, now: float, limit: int) -> Standing:
-    """Return the standing of the memories of these cohorts."""
+    """Return the preview for the memories of ``cohorts`` (groups of memories with equal decay input)."""
     due = [decay.count_due(policy, cohort, now, terms) for cohort in cohorts]
     lowest = merge(
         *(
@@ -111,10 +115,10 @@ def stand(cohorts: Sequence[Cohort], policy: Policy, terms: Terms, now: float, l
 def _coming(
     cohorts: Sequence[Cohort], due: Sequence[int], policy: Policy, terms: Terms, now: float, limit: int
 ) -> dict[int, int]:
-    """Return in how many days the next memories become due that are not due yet, the first ones first.
+    """Return the memories that become due next, by id, with the days until then, soonest first.
 
-    The exact day takes a search, so memories are examined in the order of the earliest day on which their kind may be
-    archived, until no other can be earlier.
+    To find the exact day takes a search. So memories are examined in the order of the earliest day on which their kind
+    may be archived, until no other memory can be earlier.
     """
     rest = (
         decay.in_order(policy, cohort, range(number, len(cohort.members)), now, terms)

@@ -34,12 +34,12 @@ from subconscious.wire.captures import Capture
 
 ARCHIVED_BY_PERSON = "a person took it out of use"
 MAX_RECORD_LENGTH = 4000
-"""Characters of a text with named sections, which is stored whole and returned by section."""
+"""The most characters of a record: a text with named sections, which is stored whole and returned by section."""
 
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """A statement to remember, without secrets, with its origin and position."""
+    """A statement to remember, with secrets already redacted, and its origin and position."""
 
     text: str
     origin: Origin
@@ -52,7 +52,7 @@ class RememberRequest:
     tags: tuple[str, ...] = ()
 
     def candidate(self) -> Candidate:
-        """Return the candidate; kind, scope, tags and files come from the extractor unless they are given."""
+        """Return the candidate. The rules determine kind, scope, tags and files unless the request states them."""
         text = f"Remember: {self.text}"
         turn = Turn(self.turn_id, "", Role.USER, Origin.USER, text, self.at, self.file, 0, 0, self.branch)
         read = next(iter(extract([turn])), None)
@@ -75,16 +75,16 @@ class RememberRequest:
 
 
 SEPARATORS = " :;,\u2013\u2014"
-"""Characters that people type between a command and its text: `/subconscious:remember : dates are UTC`."""
+"""Characters that people type between a command and its text, as in `/subconscious:remember : dates are UTC`."""
 
 
 def is_record(text: str) -> bool:
-    """Return whether a text has at least two named sections, so that its line breaks matter."""
+    """Whether a text has at least two named sections (a record), so that its line breaks matter."""
     return sum(bool(part.name) for part in sections(text)) > 1
 
 
 def _summary_source(text: str) -> str:
-    """Return the text to summarize: of a record, the part before its sections, or else the first section."""
+    """Return the part of a text to summarize: of a record, the part before the sections, or else the first section."""
     parts = [part for part in sections(text) if part.body] if is_record(text) else []
     candidate = " ".join((parts[0].body if parts else text).split())
     return candidate.lstrip(SEPARATORS) or candidate
@@ -108,14 +108,17 @@ async def remember(app: App, ctx: RecallContext, request: RememberRequest, prove
 
 
 def _admission(candidate: Candidate) -> Admission:
-    """Return the decision: a person's statement is stored, one of the assistant waits for review."""
+    """Return the decision: a person's statement is stored, a statement of the assistant waits for review."""
     if candidate.origin is Origin.USER:
         return Admission(Decision.AUTO, 1.0, "a person asked for it")
     return Admission(Decision.REVIEW, candidate.raw_confidence, "the assistant asked for it: a person decides")
 
 
 async def set_archived(app: App, ids: Sequence[int], archived: bool, actor: str, reason: str) -> list[Memory]:
-    """Archive memories or make them active again; return all of them. Memories in that state already do not change."""
+    """Archive memories or make them active again; return all of them.
+
+    A memory that is in that state already does not change.
+    """
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
     chosen = [await memories.get(app.database, memory_id) for memory_id in ids]

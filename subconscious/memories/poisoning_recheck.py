@@ -1,4 +1,4 @@
-"""Checks stored memories again with new rules, and requests a model's opinion on flagged ones.
+"""Checks stored memories for poisoning again with new rules, and requests a model's opinion on flagged memories.
 
 Each round is limited; every change is an event, and nothing is deleted.
 """
@@ -30,12 +30,12 @@ CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
 ASKED_A_ROUND = 4
 LOOKED_AT = 100
-"""Flagged notes that a round considers; those of sessions without a key are skipped."""
+"""The most flagged captures and memories that one round considers; those of sessions without a key are skipped."""
 HELD = (Level.HIGH, Level.CRITICAL)
 
 
 async def look_again(app: App) -> int:
-    """Check the memories that were not checked with the present rules; quarantine the dangerous ones."""
+    """Check memories that were not checked with the present rules; return how many were quarantined."""
     if not app.config.current.poisoning:
         return 0
     found = await poison.unchecked(app.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
@@ -59,9 +59,10 @@ async def look_again(app: App) -> int:
 
 
 async def note_check(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> tuple[list[int], bool]:
-    """Store a check. Return the memories that leave or return if it quarantines the memory, and whether it is news.
+    """Store the result of a check. Return the ids of memories to update in the index, and whether the result is new.
 
-    It is news if it found more or less than before: no event reports that.
+    If the check quarantines the memory, that memory leaves the index and memories merged into it return. A result is
+    new if it differs from the previous one; no event reports that.
     """
     gone = await _quarantine(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules version; with the present one it is not repeated in every round.
@@ -74,10 +75,10 @@ def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
 
 
 async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
-    """Archive a memory and its summaries until a person decides; return the ids whose index entries change.
+    """Archive a memory and its summaries until a person decides; return the ids of memories to update in the index.
 
-    Memories that were merged into it are restored if they are harmless. Returns nothing if the memory has neither a
-    capture to decide on nor a project for a new one.
+    Memories that were merged into it are restored if they are harmless. The result is empty if the memory has neither a
+    capture to decide on nor a project for a new capture.
     """
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
@@ -100,7 +101,7 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
 
 
 async def ask_again(app: App) -> int:
-    """Request a model's opinion on flagged captures and memories; without a model they wait unchanged."""
+    """Request a model's opinion on flagged captures and memories; without a model, nothing changes."""
     if not app.llm.on or not app.config.current.poisoning:
         return 0
     changed, looks = 0, SecondLooks(app)
@@ -114,7 +115,7 @@ async def ask_again(app: App) -> int:
 
 
 class SecondLooks:
-    """The requests of one round: a few, each with the key of the session that it is about."""
+    """The requests to a model in one round: a limited number, each with the key of the session that it is about."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -122,7 +123,7 @@ class SecondLooks:
         self._answered = 0
 
     def open_to(self, session_id: str) -> Ask | None:
-        """Return the function that asks for a session; None if this round has no request left for it."""
+        """Return the function that sends a request for a session; None if this round has no request left for it."""
         if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
             return None
         # Flagged texts are sent one at a time: beside another text, one could answer for both.
@@ -130,9 +131,9 @@ class SecondLooks:
         return llm.asker(session_id) if llm.may_ask(session_id) else None
 
     async def take(self, session_id: str, note: Note, verdict: Verdict) -> Verdict | None:
-        """Request an opinion on one flagged note; return None if there is no answer in this round.
+        """Request a model's opinion on one flagged memory or capture; return None if there is no answer in this round.
 
-        A session without an answer, because it reached its cap for instance, must not block the others.
+        A session without an answer, because it reached its cap for instance, does not block other sessions.
         """
         if (ask := self.open_to(session_id)) is None:
             return None
@@ -145,7 +146,7 @@ class SecondLooks:
 
 
 async def _ask_about_stored(app: App) -> int:
-    """Request opinions on memories that a later check flagged; quarantine those that the model finds dangerous."""
+    """Request opinions on memories that a later check flagged; quarantine memories that the model finds dangerous."""
     gone: list[int] = []
     quarantined, looks = 0, SecondLooks(app)
     for memory in await poison.flagged(app.database, VERSION, LOOKED_AT):
@@ -168,7 +169,7 @@ async def _ask_about_stored(app: App) -> int:
 
 
 def verdict_of(capture: Capture) -> Verdict:
-    """Return the verdict that a capture was stored with."""
+    """Return the verdict of the poisoning check that is stored with a capture."""
     findings = tuple(
         Finding(
             one["rule"],
@@ -185,7 +186,7 @@ def verdict_of(capture: Capture) -> Verdict:
 
 
 async def _apply(app: App, tx: aiosqlite.Connection, capture_id: int, verdict: Verdict) -> None:
-    """Move a capture between review and quarantine according to the verdict, unless a person has decided on it."""
+    """Move a capture to review or quarantine according to the verdict, unless a person has decided on it."""
     capture = await captures.require(tx, capture_id)
     if capture["status"] not in ("review", QUARANTINED):
         return

@@ -147,7 +147,9 @@ class ClaudeCodeProvider:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(system)
         except OSError as error:
-            raise ProviderError(f"{self._folder} can't be written: {error.strerror}", "see that it can") from None
+            raise ProviderError(
+                f"{self._folder} can't be written: {error.strerror}", "make this folder writable"
+            ) from None
         return Path(name)
 
     async def _run(self, arguments: tuple[str, ...], text: bytes, more: Mapping[str, str]) -> bytes:
