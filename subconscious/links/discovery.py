@@ -181,7 +181,7 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
 
 
 def _is_calibrated(app: App) -> bool:
-    """Whether vectors come from the embedding model that the weights were trained with: other models' cosines differ."""
+    """Whether vectors come from the embedding model that the weights were trained with."""
     known = model_of(FALLBACK)
     return known is not None and app.embedding.current.model == known.name
 

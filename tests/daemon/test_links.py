@@ -94,7 +94,7 @@ def test_a_link_is_turned_and_retyped(running: Home, four: list[int]) -> None:
     assert (symmetric["source_id"], symmetric["target_id"]) == (min(floats, cents), max(floats, cents))
     other = linked(running, floats, "REQUIRES", cents)
     refusal = terminal.ask(running, "relink", id=other["id"], type="CONTRADICTS")
-    assert f"link {made['id']} says that already" in refusal["error"]["message"]
+    assert f"link {made['id']} states this already" in refusal["error"]["message"]
     _ = bug
 
 
