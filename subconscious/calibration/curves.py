@@ -1,16 +1,17 @@
-"""Maps a stated confidence to the rate at which captures like it were right, learned from what people decided.
+"""Maps the confidence that an extractor states to the rate at which such captures were right.
 
-Each tenth of stated confidence has the rate at which captures were right, drawn towards a prior, so that three
-decisions change little and a hundred much. The rates are then made monotone (pool adjacent violators): more confidence
-must never mean less. Between the tenths the curve is interpolated; without any outcome it is the identity.
+The rates are learned from people's decisions, for each tenth of stated confidence. Each rate is drawn towards a prior,
+so that three decisions change it little and a hundred change it much. The rates are then made monotone (pool adjacent
+violators), so that a higher stated confidence never has a lower rate. Between the tenths the curve is interpolated;
+without any outcome, the stated confidence is used unchanged.
 
-Each kind has a curve of its own, whose prior is the curve of the extractor's other kinds. Two rules keep automatic
-capture from collapsing: one act of a person counts as one outcome at most, however many captures it decides on
-(`shared`); and a confidence never falls below a threshold by a single outcome (`Curve.at`).
+Each kind of memory has a curve of its own; the curve of the extractor's other kinds is its prior. Two rules keep
+automatic capture from stopping after few rejections: one act of a person counts as at most one outcome, however many
+captures it decides on (`shared`); and a single outcome never moves a confidence below a threshold (`Curve.at`).
 
-A decision is weighed as evidence about the quality of a capture. "Outdated" and "known already" are no evidence.
-Forgetting an old memory without a reason most likely means that it is no longer valid; forgetting a new one means that
-it should not have been captured.
+A decision is weighed as evidence about the quality of a capture. The reasons "outdated" and "known already" are no
+evidence of a wrong capture. If a person forgets an old memory without a reason, it is most likely no longer valid; if
+they forget a new memory, it should not have been captured.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from subconscious.store.connect import Database
 TENTHS = 10
 
 SINGLE = 1.0
-"""The largest weight of an act, and the weight against a tenth that never takes it below a threshold."""
+"""The largest weight of one act, which alone never moves a tenth below a threshold."""
 
 Knot = tuple[float, float]
-"""A stated confidence and its calibrated value."""
+"""A point of a curve: a stated confidence and its calibrated value."""
 
 Prior = Callable[[float], float]
-"""The calibrated value of a stated confidence before there are outcomes."""
+"""A function that returns the calibrated value of a stated confidence before there are outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The decision on one capture.
+    """The outcome of one capture: whether it was right.
 
     ``weight`` is below 1 for old decisions and for silence. Outcomes with the same ``act`` were decided together.
     """
@@ -65,34 +66,37 @@ class Tenth:
 
     @property
     def observed(self) -> float | None:
-        """The share that was right, where there is any outcome."""
+        """The share of captures that were right; None without outcomes."""
         return self.right / self.samples if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A monotone mapping within 0..1. ``lenient`` is the same without a single outcome against each tenth."""
+    """A monotone mapping of confidences, 0 to 1.
+
+    ``lenient`` is the curve with one negative outcome less in each tenth.
+    """
 
     tenths: tuple[Tenth, ...]
     lenient: tuple[Knot, ...] = ()
     thresholds: tuple[float, ...] = ()
 
     def at(self, stated: float) -> float:
-        """The calibrated confidence for a stated one.
+        """Return the calibrated confidence for a stated confidence.
 
-        A confidence that reaches a threshold as stated stays there as long as it would with one outcome less against
-        it: what is captured automatically must not depend on a single decision.
+        A stated confidence at or above a threshold stays there if it would with one negative outcome less: automatic
+        capture must not depend on a single decision.
         """
         lenient = min(stated, self.lenient_at(stated))
         held = [min(limit, lenient) for limit in self.thresholds if stated >= limit]
         return max([self.plain_at(stated), *held])
 
     def plain_at(self, stated: float) -> float:
-        """The calibrated confidence by all outcomes, without regard to the thresholds."""
+        """Return the calibrated confidence by all outcomes, without regard to the thresholds."""
         return _interpolated([(tenth.stated, tenth.worth) for tenth in self.tenths], stated)
 
     def lenient_at(self, stated: float) -> float:
-        """The calibrated confidence without the single outcomes against it."""
+        """Return the calibrated confidence with one negative outcome less in each tenth."""
         return _interpolated(self.lenient, stated)
 
 
@@ -104,17 +108,17 @@ class Calibration:
     kinds: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
 
     def at(self, extractor: str, stated: float, kind: str = "") -> float:
-        """The calibrated confidence of an extractor, for the kind if that has outcomes."""
+        """Return the calibrated confidence of an extractor; by the kind's own curve if the kind has outcomes."""
         curve = self.kinds.get((extractor, kind)) or self.curves.get(extractor)
         return stated if curve is None else curve.at(stated)
 
 
 UNCALIBRATED = Calibration()
-"""Before any decision: stated confidences are used as they are."""
+"""The calibration before any decision: stated confidences are used unchanged."""
 
 
 def fit(outcomes: Iterable[Outcome], prior: float, thresholds: Sequence[float] = ()) -> Calibration:
-    """Fit the curves of all extractors and kinds. ``prior`` is the weight of the prior in outcomes."""
+    """Return the curves of all extractors and kinds. ``prior`` is the weight of the prior, as a number of outcomes."""
     found = shared(outcomes)
     curves = {
         extractor: curve_of([one for one in found if one.extractor == extractor], prior, thresholds)
@@ -125,7 +129,7 @@ def fit(outcomes: Iterable[Outcome], prior: float, thresholds: Sequence[float] =
 
 
 def _of_kind(found: Sequence[Outcome], key: tuple[str, str], prior: float, thresholds: Sequence[float]) -> Curve:
-    """Return the curve of one kind. Its prior leaves out the kind's own outcomes, so that none counts twice."""
+    """Return the curve of one kind. The prior leaves out the kind's own outcomes, so that no outcome counts twice."""
     own = [one for one in found if (one.extractor, one.kind) == key]
     others = [one for one in found if one.extractor == key[0] and one.kind != key[1]]
     return curve_of(own, prior, thresholds, curve_of(others, prior))
@@ -166,17 +170,20 @@ def _worths(tenths: Sequence[Tenth], prior: float, expected: Prior) -> list[floa
 
 
 def _spared(tenth: Tenth) -> Tenth:
-    """Return a tenth without one outcome against it."""
+    """Return a tenth with one negative outcome less."""
     return replace(tenth, samples=tenth.samples - min(SINGLE, tenth.samples - tenth.right))
 
 
 def tenth_of(stated: float) -> int:
-    """Return the tenth of a confidence; 1.0 belongs to the last."""
+    """Return the index of a confidence's tenth, 0 to 9; 1.0 belongs to the last tenth."""
     return min(TENTHS - 1, max(0, int(stated * TENTHS + 1e-9)))
 
 
 def _weighed(low: float, heap: Sequence[Outcome], prior: float) -> Tenth:
-    """Sum up the outcomes of a tenth. Its position on the curve is the weighted mean of its confidences."""
+    """Return a tenth with its outcomes summed up.
+
+    Its position on the curve is the weighted mean of their confidences.
+    """
     samples = sum(outcome.weight for outcome in heap)
     right = sum(outcome.weight for outcome in heap if outcome.right)
     stated = sum(outcome.weight * outcome.stated for outcome in heap)
@@ -189,7 +196,7 @@ def _middle(low: float) -> float:
 
 
 def monotone(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Return the nearest non-decreasing sequence: neighbours out of order share their weighted mean."""
+    """Return the nearest non-decreasing sequence: neighbours in the wrong order are replaced by their weighted mean."""
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(values, weights, strict=True):
         block = (value, weight, 1)
@@ -222,7 +229,7 @@ def _between(left: Knot, right: Knot, stated: float) -> float:
 
 
 HALF_LIFE_DAYS = 3.0
-"""Days of a memory's age after which forgetting it without a reason counts half."""
+"""The age of a memory in days at which forgetting it without a reason counts half."""
 
 _OUTDATED = re.compile(
     r"\b(?:out\W?dated|out of date|stale|obsolete|no longer|not any ?more|any ?more|supersed\w+|deprecated|replaced"
@@ -235,7 +242,7 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWS = re.compile(r"it (?:rested on what went|was derived from a removed memory)\b")
-"""Reasons of memories that were removed together with another one."""
+"""Reasons in events of memories that were removed because another memory was removed."""
 
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|false|untrue|not true|not right|never (?:said|decided|meant)|did ?n[o']?t say|mistake\w*"
@@ -260,7 +267,7 @@ DAY = 86_400.0
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
-    """Fit the calibration to all decisions so far."""
+    """Return the calibration by all decisions so far."""
     if not settings.calibration:
         return UNCALIBRATED
     now = time()
@@ -270,7 +277,7 @@ async def calibrate(database: Database, settings: Settings) -> Calibration:
 
 
 def _outcome(row: capture_statistics.Outcome, settings: Settings, now: float) -> Outcome:
-    """Return the outcome of a decision. Old decisions count less, so that a tenth that was judged badly can recover."""
+    """Return the outcome of a decision. Old decisions count less, so that a tenth with many rejections can recover."""
     faded = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
     return Outcome(row.extractor, row.stated, row.right, faded * _weight(row, settings), row.kind, _act(row))
 
@@ -282,5 +289,8 @@ def _weight(row: capture_statistics.Outcome, settings: Settings) -> float:
 
 
 def _act(row: capture_statistics.Outcome) -> str:
-    """The act of a decision; events of old versions have none, so their second identifies it."""
+    """Return the act id of a decision.
+
+    Events of old versions have no act, so the second of their time identifies it.
+    """
     return row.act or ("" if row.silent else f"at {int(row.at)}")

@@ -1,4 +1,4 @@
-"""The service between the rooms that need a model and the providers: limits, retries, caps, records.
+"""Sends requests to language models for other packages: providers, limits, retries, caps, records.
 
-Rooms that need a model are passed an ``Ask``; only the daemon opens an ``LLMClient``.
+Code that needs a model receives an ``Ask`` function; only the daemon opens an ``LLMClient``.
 """

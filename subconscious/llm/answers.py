@@ -1,4 +1,4 @@
-"""Applies the answers to deferred requests: each is used once, retried, or given up."""
+"""Applies the answers to deferred requests. Each answer is used once; a failed request is retried or given up."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ async def _nothing(tx: aiosqlite.Connection, question: StoredRequest, reason: st
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The handlers of a purpose. ``apply`` is called once per answer, in the transaction that marks it as used.
+    """The handlers of a purpose ("capture", ...).
 
-    ``give_up`` is called in the same way for a request that failed for good; ``after`` once either is committed.
+    ``apply`` is called once per answer, in the transaction that marks it used. ``give_up`` is called in the same way
+    for a request that failed for good. ``after`` is called when the transaction of either handler has been committed.
     """
 
     schema: type[BaseModel]
@@ -44,7 +45,7 @@ class Purpose:
     after: Callable[[], None] = lambda: None
 
     def request_for(self, stored: StoredRequest) -> Request:
-        """Return the request to a provider for a stored one."""
+        """Return the request to send to a provider from a stored request."""
         return Request(stored.purpose, stored.system, stored.text, self.schema, stored.max_tokens)
 
 
@@ -57,7 +58,7 @@ class Answers:
         self._purposes = purposes
 
     async def use(self, request: StoredRequest, purpose: Purpose, value: BaseModel, outcome: Outcome | None) -> None:
-        """Claim, apply and record an answer in one transaction: exactly once, however often it is delivered."""
+        """Apply and record an answer in one transaction, exactly once even if it is delivered several times."""
         try:
             async with self._database.write() as tx:
                 if not await llm_requests.claim(tx, request.id, time()):
@@ -74,7 +75,7 @@ class Answers:
         purpose.after()
 
     async def fail(self, request: StoredRequest, error: ProviderError, outcome: Outcome | None = None) -> None:
-        """Retry a request on its own, or give it up."""
+        """Queue a failed request to be retried outside of a batch, or give it up."""
         reason = error.message
         if not may_retry(request.attempts + 1, error, self._client.settings.later_attempts):
             await self._bury(request, reason, outcome)
@@ -103,7 +104,7 @@ class Answers:
             await give_up(tx, request, reason)
 
     async def _complete(self, tx: aiosqlite.Connection, request: StoredRequest, outcome: Outcome | None) -> None:
-        """Record the cost of a request in a batch; the client records those that are sent alone."""
+        """Record the cost of a request in a batch; the client records requests that are sent alone."""
         call_id = await spend.of_request(tx, request.id) if outcome is not None else None
         if call_id is not None and outcome is not None:
             await spend.complete(tx, call_id, outcome)

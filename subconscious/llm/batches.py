@@ -1,6 +1,6 @@
-"""The providers' own batches of deferred requests, at half the price.
+"""Deferred requests in the batch APIs of providers, at half the price.
 
-Every step is a transaction, so that a crash between two of them repeats nothing that was used:
+Every step is a transaction, so that no answer is used twice after a crash between two steps:
 
 1. *Intended*: the batch, its requests and their maximum cost are stored before the provider gets them.
 2. *Running*: the provider's id of the batch is stored. A crash between 1 and 2 leaves a gap that no record can close:
@@ -39,7 +39,7 @@ LONGEST_PAUSE = 900.0
 """Longest pause in seconds between two polls of a batch."""
 
 GIVEN_UP = 3 * 86_400.0
-"""Seconds after which a batch that can't be polled is given up: no provider runs one for longer."""
+"""Seconds after which a batch that can't be polled is given up: no provider runs a batch for longer."""
 
 
 class NativeBatches:
@@ -54,7 +54,7 @@ class NativeBatches:
         self._answers = answers
 
     async def give_up_intended(self) -> None:
-        """Give up batches that a crash left without an id."""
+        """Give up batches without a provider's id, which a crash left behind."""
         for batch in await llm_requests.due_batches(self._database, "intended", time()):
             await self._lose(batch, "the program ended before it knew whether the batch was taken")
 
@@ -104,7 +104,7 @@ class NativeBatches:
             await llm_requests.batch_polled(tx, batch.id, time() + pause)
 
     async def _end(self, batch: Batch, state: BatchState) -> None:
-        """Send unanswered requests of a batch again; what was not done is not charged."""
+        """Queue the unanswered requests of an ended batch again, and record that they cost nothing."""
         left = await llm_requests.of_batch(self._database, batch.id)
         async with self._database.write() as tx:
             for request in left:
@@ -117,7 +117,7 @@ class NativeBatches:
     async def _take(
         self, batch: Batch, channel: Channel, request: StoredRequest, result: Reply | ProviderError
     ) -> None:
-        """Use one result of a batch, or send its request alone."""
+        """Apply one result of a batch; if it is an error, queue its request to be sent alone."""
         priced = PricedModel(batch.provider, batch.model, channel.access.base_url, batch=True)
         purpose = self._purposes.get(request.purpose)
         if purpose is None:
@@ -137,7 +137,7 @@ class NativeBatches:
         await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: StoredRequest) -> None:
-        """Keep a request of another version: it waits until a handler is registered for it again."""
+        """Keep a request of another version, which has no handler now: it waits until a handler is registered again."""
         async with self._database.write() as tx:
             await self._close_call(tx, request, "unread")
             await llm_requests.requeue(tx, request.id, 0.0, "there is no handler for it", alone=False, counts=True)
@@ -164,7 +164,7 @@ class NativeBatches:
     async def _intend(
         self, channel: Channel, model: str, requests: Sequence[StoredRequest]
     ) -> tuple[int, list[StoredRequest]]:
-        """Reserve and store a batch; requests that exceed the caps wait until they fit."""
+        """Reserve the cost of a batch and store it; requests that exceed the caps wait until they fit."""
         sent: list[StoredRequest] = []
         async with self._database.write() as tx:
             for request in requests:
@@ -195,7 +195,10 @@ class NativeBatches:
         )
 
     async def _unsubmit(self, batch: Batch, requests: Sequence[StoredRequest], error: ProviderError) -> None:
-        """Undo a batch that the provider refused, at no cost. Sent alone, the requests show which one was invalid."""
+        """Undo a batch that the provider refused, at no cost.
+
+        Its requests are sent alone, so that only the invalid one fails.
+        """
         alone = isinstance(error, BadRequestError)
         async with self._database.write() as tx:
             for request in requests:
@@ -222,7 +225,7 @@ class NativeBatches:
             await llm_requests.finish_batch(tx, batch.id, "lost", reason, time())
 
     async def _close_call(self, tx: aiosqlite.Connection, request: StoredRequest, outcome: str) -> None:
-        """Close a call with an unknown cost: its reservation continues to count against the caps."""
+        """Close the record of a call with an unknown cost: its reservation continues to count against the caps."""
         call_id = await spend.of_request(tx, request.id)
         if call_id is not None:
             await spend.close(tx, call_id, outcome)

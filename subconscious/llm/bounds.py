@@ -8,19 +8,19 @@ from subconscious.domain.errors import CapReachedError, ProviderError, RateLimit
 from subconscious.domain.usage import Usage
 
 ATTEMPTS = 3
-"""Attempts per request; each consists of the request and at most one repair."""
+"""The most attempts per request; each consists of one call and at most one repair call."""
 
 TOKENS = 24_000
-"""Tokens of all attempts together, once the first answer could not be used."""
+"""The most tokens of all attempts together, if the first answer could not be used."""
 
 AGAIN_SECONDS = 60.0
-"""Seconds to wait after a temporary failure for which the provider named no pause."""
+"""Seconds to wait after a temporary failure if the provider requested no pause."""
 
 
 def may_retry(failures: int, error: BaseException, attempts: int = ATTEMPTS) -> bool:
-    """Return whether a request may be retried after this many ``failures``, the last one with this error.
+    """Whether a request may be retried after a number of ``failures``, the last of them with ``error``.
 
-    Each attempt takes about as many tokens as the last, so no record of the earlier ones is needed.
+    Each attempt takes about as many tokens as the last one, so earlier attempts need no record.
     """
     usage = error.usage if isinstance(error, ProviderError) else None
     return failures < attempts and (failures + 1) * _total(usage) <= TOKENS
@@ -31,7 +31,7 @@ def _total(usage: Usage | None) -> int:
 
 
 def pause_of(error: ProviderError) -> float:
-    """Return the seconds until a retry makes sense, for callers that have a queue."""
+    """Return the seconds to wait before a retry, for callers that have a queue."""
     if isinstance(error, CapReachedError):
         return max(AGAIN_SECONDS, error.retry_at - time())
     if isinstance(error, RateLimitedError | UnavailableError):

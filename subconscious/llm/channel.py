@@ -1,4 +1,4 @@
-"""The way to one provider: rate limits, circuit breaker, retries, and a record of every call."""
+"""A channel to one provider: rate limits, circuit breaker, retries, and a record of every call."""
 
 from __future__ import annotations
 
@@ -32,36 +32,37 @@ from subconscious.wire.daemon import ChannelState
 Opener = Callable[[str, Access], Provider]
 
 CHECK_SECONDS = 5.0
-"""Time that a check of key and model may take."""
+"""The most seconds that a check of key and model may take."""
 
 GRACE_SECONDS = 5.0
-"""Seconds beyond the provider's own time-out after which we end a call."""
+"""Seconds after the provider's own time-out after which the daemon ends a call."""
 
 REFUSAL = 400
-"""Lowest HTTP status that means that nothing was done."""
+"""The lowest HTTP status that means that the server did nothing."""
 
 LONGEST_REST = 3600.0
-"""Longest pause in seconds that a provider can request; a server with a wrong clock must not block it for good."""
+"""The longest pause in seconds that a provider can request: a server with a wrong clock must not block calls for good.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LastError:
-    """The last error of a provider, and its time (seconds, wall clock)."""
+    """The last error of a provider, and the time of the error (seconds since the epoch)."""
 
     at: float
     error: ProviderError
 
 
 class RestingError(UnavailableError):
-    """No call was made because the breaker is open."""
+    """No call was made, because the circuit breaker is open after repeated failures."""
 
 
 class PausedError(RateLimitedError):
-    """No call was made because the provider requested a pause."""
+    """No call was made, because the provider requested a pause."""
 
 
 class Channel:
-    """A provider that is opened at its first request."""
+    """A channel to a provider, which is opened at the first request."""
 
     def __init__(self, name: str, settings: Settings, spending: Spending, opener: Opener) -> None:
         self.name = name
@@ -82,7 +83,7 @@ class Channel:
     def with_key(self, key: str) -> Channel:
         """Return a channel to the same provider and address with another key, which is another account.
 
-        Rate limits and spending are shared. Refused keys, pauses and the breaker are per account.
+        Both channels share rate limits and spending. Refused keys, pauses and the circuit breaker are per account.
         """
         other = Channel(self.name, self._settings, self.spending, self._opener)
         other.access = replace(self.access, key=key)
@@ -91,18 +92,18 @@ class Channel:
 
     @property
     def has_key(self) -> bool:
-        """Whether it has a key or needs none."""
+        """Whether the channel has a key, or the provider needs none."""
         return bool(self.access.key) or not provider_row(self.name).needs_key(self.access.base_url)
 
     @property
     def refused(self) -> KeyRefusedError | None:
-        """The error of a key that was refused recently, and is not tried at present."""
+        """The error of a key that was refused recently and is not used at present; None if there is none."""
         if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
             return self._refused[1]
         return None
 
     async def ask(self, request: Request, billed_to: BilledTo) -> BaseModel:
-        """Send a request, and retry after temporary failures. Raises ProviderError."""
+        """Return the answer to a request, retried after temporary failures. Raises ProviderError if it fails."""
         attempt = 1
         while True:
             try:
@@ -121,7 +122,7 @@ class Channel:
         return found
 
     def allow(self) -> None:
-        """Raise the error that prevents a call at present: a refused key, an open breaker, a pause."""
+        """Raise the error that prevents a call at present: a refused key, an open circuit breaker, a pause."""
         if refusal := self.refused:
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
@@ -139,7 +140,7 @@ class Channel:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Store errors for `status`; a refused key also to avoid repeated attempts with it."""
+        """Record errors that the block raises, for `status`, and to avoid further calls with a refused key."""
         try:
             yield
         except (RestingError, PausedError):
@@ -158,7 +159,7 @@ class Channel:
             return self._provider
 
     async def check(self) -> None:
-        """Check whether key and model are accepted. Raises ProviderError, within five seconds."""
+        """Check, in at most ``CHECK_SECONDS``, whether key and model are accepted. Raises ProviderError if not."""
         with self.noting():
             # The SDK is loaded before the time-out starts: on a busy machine that alone takes seconds, once.
             provider = await self.provider()
@@ -172,7 +173,7 @@ class Channel:
         self._refused = None
 
     def state(self) -> ChannelState:
-        """Return the state for `status`."""
+        """Return the state of the channel that `status` shows."""
         last_error = self.last_error
         return {
             "name": self.name,
@@ -192,7 +193,7 @@ class Channel:
 
     @property
     def timeout(self) -> float:
-        """Seconds after which a call is ended."""
+        """Seconds after which the daemon ends a call."""
         return self._settings.provider_timeout_seconds + GRACE_SECONDS
 
     async def close(self) -> None:
@@ -204,9 +205,11 @@ class Channel:
 
 
 class MeteredProvider:
-    """A provider whose calls wait for the rate limit, are reserved, and are recorded before their answer is used.
+    """A provider with metered calls.
 
-    A repair is a separate call, and is paid for as well.
+    Each call waits for the rate limit, its cost is reserved, and it is recorded before its answer is used.
+
+    A repair of an unreadable answer is a separate call with its own cost.
     """
 
     def __init__(self, channel: Channel, provider: Provider, billed_to: BilledTo) -> None:
@@ -218,7 +221,7 @@ class MeteredProvider:
         self._priced = PricedModel(channel.name, provider.model, channel.access.base_url)
 
     async def ask(self, request: Request) -> Reply:
-        """Make one call. Raises CapReachedError before the call, and the call's ProviderError."""
+        """Make one call. Raises CapReachedError if it would exceed a cap, ProviderError if the call fails."""
         most = self._priced.most(request)
         async with self._channel.at_once, self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
@@ -306,13 +309,13 @@ class Receipt:
         self._begun = monotonic()
 
     async def answered(self, reply: Reply) -> int:
-        """Record the cost; return the tokens that count against the rate limit."""
+        """Record the cost of an answered call; return the tokens that count against the rate limit."""
         outcome = self._spending.answered(self._priced, reply, self._most)
         await self._complete(outcome)
         return outcome.input_tokens + outcome.output_tokens
 
     async def failed(self, error: Exception) -> None:
-        """Record a failure: at the cost that the provider reported, at no cost, or at an unknown one."""
+        """Record a failed call with the cost that the provider reported, with no cost, or with an unknown cost."""
         code, usage = getattr(error, "code", "E060"), getattr(error, "usage", None)
         if usage is not None:
             outcome = self._spending.answered(self._priced, Reply("", usage, self._priced.model), self._most)
@@ -321,7 +324,7 @@ class Receipt:
             await self._complete(self._spending.failed(self._priced, self._most, code, charged=may_be_charged(error)))
 
     async def cancelled(self) -> None:
-        """Record that we cancelled the call; the provider may charge for it nevertheless."""
+        """Record that the daemon cancelled the call, which the provider may charge for nevertheless."""
         await self._complete(self._spending.failed(self._priced, self._most, "cancelled", charged=True))
 
     async def _complete(self, outcome: Outcome) -> None:
@@ -329,14 +332,14 @@ class Receipt:
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
-"""Causes with which nothing reached the provider; by name, so that no SDK is imported."""
+"""Names of error classes that mean that nothing reached the provider. They are names so that no SDK is imported."""
 
 
 def may_be_charged(error: Exception) -> bool:
     """Whether a failed call may have been charged.
 
-    A refused request is free, and so is one that was never sent. A call that was cut off or timed out may have been
-    processed and charged without a trace here; an answer that could not be read was charged.
+    A refused request is free, and so is a request that was never sent. A call that was cut off or timed out may have
+    been processed and charged. An answer that could not be read was charged.
     """
     if isinstance(error, KeyRefusedError | RateLimitedError | BadRequestError):
         return False
@@ -350,7 +353,7 @@ def may_be_charged(error: Exception) -> bool:
 
 
 def access(name: str, settings: Settings) -> Access:
-    """Return the access to a provider from the settings."""
+    """Return the parameters to open a provider, from the settings."""
     own = settings.of_provider(name)
     options = {option: value for option, value in own.items() if value and option not in ("model", "key", "url")}
     return Access(
@@ -363,6 +366,6 @@ def access(name: str, settings: Settings) -> Access:
 
 
 def _pause(error: RateLimitedError | UnavailableError, attempt: int) -> float:
-    """Return the pause before a retry: exponential with full jitter, so that failed calls don't return together."""
+    """Return the seconds before a retry: exponential with full jitter, so that calls are not retried together."""
     jitter = random.random() * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
     return max(jitter, (error.retry_after or 0.0) * (1 + random.random() / 10))  # noqa: S311

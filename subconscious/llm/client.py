@@ -23,15 +23,15 @@ from subconscious.store.connect import Database
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""Returns the keys that a session brought, by setting (`openai_key`); none if it may not use them."""
+"""A function that returns a session's own keys by setting (`openai_key`); none if the session may not use them."""
 
 LONG_TEXT = 10_000
-"""Characters from which redaction runs in a thread."""
+"""The number of characters of a text from which its redaction runs in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A validated answer with its provider and model, whose reliability is rated separately."""
+    """A validated answer with its provider and model: the reliability of each model is rated separately."""
 
     value: BaseModel
     provider: str
@@ -41,9 +41,9 @@ class Answered:
 class LLMClient:
     """Sends requests to the provider of the settings, then to its fallbacks.
 
-    One instance for the daemon's lifetime. It imports and connects to nothing before the first request, and is used
-    from one event loop. ``opener`` opens a provider by name; tests pass their own. ``own_keys`` returns the keys that a
-    session brought: they are used for that session's requests only, at the addresses of the settings.
+    The daemon has one instance, which is used from one event loop. Nothing is imported or connected before the first
+    request. ``opener`` opens a provider by name; tests pass their own. ``own_keys`` returns the keys that a session
+    brought: they are used for that session's requests only, and only at the addresses in the settings.
     """
 
     def __init__(
@@ -59,26 +59,26 @@ class LLMClient:
         self.opener = opener
         self._own_keys = own_keys
         self._accounts: dict[tuple[str, str], Channel] = {}
-        """Channels with sessions' own keys, by provider and key."""
+        """Channels with the keys of sessions, by provider and key."""
         self._former: list[Channel] = []
         self._closing: set[asyncio.Future[Any]] = set()
         self._joiner = Joiner(self.ask, settings)
 
     @property
     def on(self) -> bool:
-        """Whether a provider is configured; without one everything works offline."""
+        """Whether a provider is configured; without a provider, everything works offline."""
         return bool(self.channels)
 
     async def ask(self, request: Request, session_id: str = "", project_id: str = "") -> BaseModel:
-        """Like ``answer``, without the provider and model."""
+        """Return the validated answer as ``answer`` does, but without its provider and model."""
         return (await self.answer(request, session_id, project_id)).value
 
     async def answer(self, request: Request, session_id: str = "", project_id: str = "") -> Answered:
         """Return the validated answer; its cost is recorded for the session and the project.
 
-        May wait for the rate limit; cancel it to stop waiting. Raises ProviderError: CapReachedError until
-        ``retry_at``, KeyRefusedError until a person corrects the key, RateLimitedError and UnavailableError if a retry
-        after ``retry_after`` seconds may help.
+        This may wait for the rate limit; cancel the call to stop waiting. Raises a ProviderError if the request fails:
+        CapReachedError if it can be sent only after ``retry_at``, KeyRefusedError if a person has to correct the key,
+        RateLimitedError or UnavailableError if a retry after ``retry_after`` seconds may help.
         """
         request = await guarded(request)
         met: list[ProviderError] = []
@@ -97,7 +97,7 @@ class LLMClient:
         raise _worth_waiting_for(met)
 
     def channels_for(self, session_id: str) -> list[Channel]:
-        """Return the providers in their order, with the session's own keys if it brought any."""
+        """Return the channels to the providers in their order, with the session's own keys if it brought any."""
         return [self._with_own_key(channel, session_id) for channel in self.channels]
 
     def _with_own_key(self, channel: Channel, session_id: str) -> Channel:
@@ -110,11 +110,11 @@ class LLMClient:
         return found
 
     def has_key(self, session_id: str = "") -> bool:
-        """Whether the first provider has a key for a session, or needs none."""
+        """Whether the first provider has a key for requests of a session, or needs none."""
         return self.on and self.channels_for(session_id)[0].has_key
 
     def may_ask(self, session_id: str = "") -> bool:
-        """Whether the first provider has a key for a session that was not refused recently."""
+        """Whether the first provider has a key for requests of a session that was not refused recently."""
         return self.has_key(session_id) and self.channels_for(session_id)[0].refused is None
 
     def asks_with_own_key(self, session_id: str) -> bool:
@@ -122,17 +122,20 @@ class LLMClient:
         return self.on and self.channels_for(session_id)[0] is not self.channels[0]
 
     def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
-        """Return an ``Ask`` for a room, on the account of a session.
+        """Return an ``Ask`` function, with the keys and the cost account of a session.
 
-        With ``join``, requests with the same wording may be sent in one call: meant for many small requests, each of
-        which still gets its own answer.
+        With ``join``, requests with the same prompt may be sent in one call. This is meant for many small requests;
+        each still receives its own answer.
         """
         if join and self.settings.micro_batches:
             return partial(self._joiner.ask, billed_to=BilledTo(session_id, project_id))
         return partial(self.ask, session_id=session_id, project_id=project_id)
 
     def channel(self, name: str) -> Channel:
-        """Return the channel to a provider; one that the settings no longer name is reopened to read its batches."""
+        """Return the channel to a provider.
+
+        A provider that was removed from the settings is reopened to read its batches.
+        """
         for channel in (*self.channels, *self._former):
             if channel.name == name:
                 return channel
@@ -140,9 +143,10 @@ class LLMClient:
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
-        """Check key and model of each provider at no cost within five seconds, also with the keys of ``sessions``.
+        """Check key and model of each provider in at most five seconds, also with the keys of ``sessions``.
 
-        If only sessions have a key that a provider needs, only theirs are checked.
+        The check costs nothing. If the settings lack a key that a provider needs, only the keys of sessions are
+        checked.
         """
         own = self.accounts_of(sessions)
         known = {one.name for one in own}
@@ -153,16 +157,16 @@ class LLMClient:
         return found
 
     async def state(self) -> dict[str, Any]:
-        """Return the providers with their states, and what was spent today."""
+        """Return the providers with their states, and the dollars spent today."""
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
 
     def accounts_of(self, sessions: Iterable[str]) -> list[Channel]:
-        """Return the channels with these sessions' own keys, each once."""
+        """Return the channels that use the own keys of these sessions, each once."""
         found = {id(one): one for session_id in sessions for one in self.channels_for(session_id)}
         return [one for one in found.values() if one not in self.channels]
 
     def keep_accounts(self, keys: Collection[str]) -> None:
-        """Close the accounts whose key belongs to no session any more."""
+        """Close the channels with keys that belong to no session any more."""
         self._drop_accounts([name for name in self._accounts if name[1] not in keys])
 
     def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:
@@ -176,7 +180,10 @@ class LLMClient:
         closing.add_done_callback(self._closing.discard)
 
     def reconfigure(self, settings: Settings) -> None:
-        """Apply new settings. A provider with unchanged access keeps its limits, breaker and refused key."""
+        """Apply new settings.
+
+        A provider with unchanged parameters keeps its limits, circuit breaker and refused key.
+        """
         kept = {channel.name: channel for channel in self.channels if channel.access == access(channel.name, settings)}
         gone = [channel for channel in self.channels if channel.name not in kept]
         self.settings = self.spending.settings = settings
@@ -187,11 +194,11 @@ class LLMClient:
         self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])
 
     def _fits(self, account: Channel) -> bool:
-        """Whether an account has the access of the settings: a key is never sent to an address of other settings."""
+        """Whether a session's channel has the address in the settings: a key is never sent to an earlier address."""
         return account.access == replace(access(account.name, self.settings), key=account.access.key)
 
     async def close(self) -> None:
-        """Close everything that was opened. May be called twice."""
+        """Close all channels; may be called twice."""
         await self._joiner.close()
         await asyncio.gather(*self._closing)
         await asyncio.gather(
@@ -205,7 +212,7 @@ def _order(settings: Settings) -> list[str]:
 
 
 async def guarded(request: Request) -> Request:
-    """Redact a request once more before it is sent, in case the caller did not."""
+    """Return a request with its text redacted again, in case the caller did not redact it."""
     short = len(request.text) < LONG_TEXT
     text = _clean(request.text) if short else await asyncio.to_thread(_clean, request.text)
     return replace(request, system=redact(request.system).text, text=text)
@@ -224,7 +231,7 @@ async def _checked(channel: Channel) -> ProviderError | None:
 
 
 def _worth_waiting_for(met: list[ProviderError]) -> ProviderError:
-    """Return the error that ends soonest, else the first."""
+    """Return the error after which a retry is possible soonest, or else the first error."""
     if not met:
         return ProviderError("no provider is set", 'set provider = "anthropic" in config.toml, or another')
     passing = [error for error in met if isinstance(error, RateLimitedError | UnavailableError)]

@@ -1,4 +1,4 @@
-"""Deferred requests: stored first, then sent in the provider's own batches at half the price, or one by one."""
+"""Deferred requests: stored first, then sent by the provider's batch API at half the price, or one by one."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from subconscious.store.llm_requests import StoredRequest
 log = logging.getLogger("subconscious.llm")
 
 SIDE_BY_SIDE = 4
-"""Requests that run at once where the provider has no batches."""
+"""The most requests that run at once if the provider has no batch API."""
 
 FEWEST = 2
-"""Requests that make a batch worthwhile."""
+"""The fewest requests that are sent as a batch."""
 
 GATHERING_SECONDS = 10.0
-"""Time to gather requests after the first: they are not urgent, and a batch of one saves nothing."""
+"""Seconds to wait for more requests after the first one: they are not urgent, and a larger batch saves more."""
 
 LONGEST_REST = 60.0
-"""Longest time in seconds between two rounds, independent of clocks."""
+"""The most seconds between two rounds, even if the clock is changed."""
 
 
 class DeferredRequests:
-    """The deferred requests of one database."""
+    """The deferred requests that are stored in one database."""
 
     def __init__(self, database: Database, client: LLMClient) -> None:
         self._database = database
@@ -61,19 +61,19 @@ class DeferredRequests:
 
     @property
     def settings(self) -> Settings:
-        """The settings that its client works under."""
+        """The settings of the client that sends the requests."""
         return self._client.settings
 
     def retry_session(self, session_id: str) -> None:
-        """Retry a session's requests in the next round: its key has changed."""
+        """Retry a session's requests in the next round, because the session's key has changed."""
         self._retry_sessions.add(session_id)
 
     def retry_all(self) -> None:
-        """Retry all requests in the next round: the settings changed, and a missing key may be there now."""
+        """Retry all requests in the next round, because the settings changed and may have a missing key now."""
         self._recovered = False
 
     def register(self, name: str, purpose: Purpose) -> None:
-        """Register the handlers of a purpose's answers; before the first round."""
+        """Register the handlers for the answers of a purpose; call it before the first round."""
         self._purposes[name] = purpose
 
     async def put(
@@ -87,8 +87,8 @@ class DeferredRequests:
     ) -> bool:
         """Store a request, in the transaction of the change that makes it necessary.
 
-        ``payload`` (JSON) is passed to the handler with the answer. A second request with the same key and purpose
-        changes nothing and returns False. Wake the loop once the transaction is committed.
+        ``payload`` (JSON) is passed to the handler with the answer. For a second request with the same key and purpose,
+        nothing changes and False is returned. The caller wakes the loop when the transaction is committed.
         """
         if request.purpose not in self._purposes:
             raise KeyError(f"there is no handler for {request.purpose}")
@@ -99,7 +99,7 @@ class DeferredRequests:
         return await llm_requests.insert(tx, question)
 
     async def round(self) -> None:
-        """Poll running batches, then send waiting requests. What fails temporarily waits for the next round."""
+        """Poll running batches, then send waiting requests. A temporary failure is retried in the next round."""
         if not self._recovered:
             await self._recover()
             self._recovered = True
@@ -115,7 +115,7 @@ class DeferredRequests:
             self._retry_sessions.discard(session_id)
 
     async def _recover(self) -> None:
-        """Retry all requests, because a key may be corrected, and give up batches that a crash left without an id."""
+        """Retry all requests, because a key may have been corrected, and give up batches without a provider's id."""
         async with self._database.write() as tx:
             await llm_requests.make_due(tx)
         await self._batches.give_up_intended()
@@ -135,15 +135,15 @@ class DeferredRequests:
         await self._ask_alone([request for request in waits if request.id not in taken])
 
     def _can_join_batch(self, request: StoredRequest) -> bool:
-        """Whether a request may go into a batch. One with its session's own key goes alone.
+        """Whether a request may be sent in a batch; a request with its session's own key may not.
 
-        A batch is read with the key that it was submitted with, hours later and perhaps by another process, which does
-        not have the session's key any more.
+        The results of a batch are read hours later with the same key, perhaps by another process, which does not have a
+        session's key any more.
         """
         return not request.alone and not self._client.asks_with_own_key(request.session_id)
 
     async def _has_batches(self, channel: Channel) -> bool:
-        """Whether the first provider has batches and is available; if not, its fallbacks may be used."""
+        """Whether the first provider has a batch API and is available; if not, requests are sent one by one."""
         if not self._client.settings.native_batches:
             return False
         try:
@@ -182,7 +182,7 @@ class DeferredRequests:
 
 
 class DeferredWorker:
-    """The loop over deferred requests. It can be cancelled at any point."""
+    """The background loop that sends deferred requests. It can be cancelled at any point."""
 
     def __init__(self, database: Database, later: DeferredRequests, signals: Signals) -> None:
         self._database = database
@@ -192,11 +192,11 @@ class DeferredWorker:
 
     @property
     def idle(self) -> bool:
-        """Whether no request is running here; a batch that runs at a provider does not count."""
+        """Whether no request is running; a batch that runs at a provider does not count."""
         return not self._busy
 
     async def run(self) -> None:
-        """Run a round when something is due, until cancelled."""
+        """Run a round whenever a request or batch is due, until cancelled."""
         while True:
             self._questioned.clear()
             await self._round()
@@ -212,7 +212,7 @@ class DeferredWorker:
             log.exception("deferred requests can't be sent")
 
     async def _woken(self) -> bool:
-        """Wait until something is due; return whether a new request ended the wait."""
+        """Wait until a request or batch is due; return whether a new request ended the wait."""
         due = await llm_requests.next_due(self._database)
         shortest = min(GATHERING_SECONDS, self._later.settings.native_batch_seconds)
         pause = LONGEST_REST if due is None else min(LONGEST_REST, max(shortest, due - time()))

@@ -1,7 +1,7 @@
-"""Joins small requests into one call: gathered for a moment, numbered, answered as a list.
+"""Joins small requests into one call to a model, which answers them as a list.
 
-Only requests with the same wording, session and project are joined, so that no project's text can influence another's
-answer. A request whose answer is missing, duplicated or invalid is sent alone.
+Only requests with the same prompt, session and project are joined, so that the text of one project can't influence the
+answer for another project. If the answer to a request is missing, duplicated or invalid, the request is sent alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from subconscious.llm.spending import BilledTo, estimate
 from subconscious.settings.settings import Settings
 
 JOINED_TOKENS = 20_000
-"""Tokens from which a call is full, however few requests it has."""
+"""The number of tokens from which a joined call takes no more requests."""
 
 INSTRUCTION = """
 
@@ -37,7 +37,7 @@ Wording = tuple[str, str, type[BaseModel], BilledTo]
 
 @dataclass(slots=True)
 class Group:
-    """Requests that are being gathered."""
+    """Requests that are gathered to be sent in one call."""
 
     requests: list[Request] = field(default_factory=list)
     answers: list[asyncio.Future[BaseModel]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Group:
 
 
 class Joiner:
-    """Gathers requests and sends them together."""
+    """Gathers requests for a moment and sends them together."""
 
     def __init__(self, ask: AskOne, settings: Settings) -> None:
         self._ask = ask
@@ -55,7 +55,7 @@ class Joiner:
         self._asking: dict[asyncio.Task[None], Group] = {}
 
     async def ask(self, request: Request, *, billed_to: BilledTo) -> BaseModel:
-        """Send a request, perhaps joined with others. Raises ProviderError."""
+        """Return the answer to a request, perhaps sent with others. Raises ProviderError if it fails."""
         wording = (request.purpose, request.system, request.schema, billed_to)
         group = self._groups.setdefault(wording, Group())
         if group.timer is None:
@@ -80,7 +80,7 @@ class Joiner:
         task.add_done_callback(self._asking.pop)
 
     async def _answer(self, group: Group, billed_to: BilledTo) -> None:
-        """Answer the callers that still wait; requests of cancelled callers are not sent."""
+        """Send the requests of callers that still wait, and pass the answers to them."""
         waiting = [pair for pair in zip(group.requests, group.answers, strict=True) if not pair[1].done()]
         try:
             found = await self._together([request for request, _ in waiting], billed_to)
@@ -96,7 +96,7 @@ class Joiner:
                 answer.cancel()
 
     async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
-        """Return the answers of a joined call by number; empty if joining is not possible or the call failed."""
+        """Return the answers of a joined call by number; empty if joining is impossible or the call failed."""
         if len(requests) < 2:
             return {}
         try:
@@ -127,7 +127,7 @@ class Joiner:
 
 
 def joined(requests: Sequence[Request]) -> Request:
-    """Return one request for all. The text of an item can't close its item or imitate another."""
+    """Return one request that joins all. The text of an item can't end the item or imitate another item."""
     first = requests[0]
     items = (
         f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>'
@@ -161,7 +161,7 @@ def _or_none(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 
 def answers(answer: Any, count: int) -> dict[int, BaseModel]:
-    """Return the answers by number; a number that occurs twice is dropped, because either may be wrong."""
+    """Return the answers by number; a number that occurs twice is dropped, because either answer may be wrong."""
     entries = [entry for entry in answer.answers if entry is not None and 1 <= entry.number <= count]
     numbers = [entry.number for entry in entries]
     return {entry.number: entry.answer for entry in entries if numbers.count(entry.number) == 1}

@@ -1,4 +1,4 @@
-"""Parts of models' answers that are read leniently: what is not of the expected type counts as empty."""
+"""Field types for models' answers that are read leniently: a value of another type counts as empty."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _objects(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
-"""A text; "" for anything else."""
+"""A text field; a value of another type becomes ""."""
 
 OBJECTS = BeforeValidator(_objects)
-"""Reads a list of objects; other items are dropped."""
+"""A list of objects; items of another type are dropped."""

@@ -1,8 +1,8 @@
 """Limits on the calls to a provider: requests and tokens per minute, and a circuit breaker for its failures.
 
-The rates are kept as the server measures them. A call reaches the server at some unknown moment between its start and
-its end. So its slot is kept from its start until a whole window after its end: of the calls that reached the server
-within any 60 seconds, all had slots at the moment when the last of them was admitted.
+The limits hold as the server measures them. A call reaches the server at an unknown moment between its start and its
+end. So a call occupies a slot from its start until 60 seconds after its end: no 60 seconds at the server can contain
+more calls than there are slots.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from time import monotonic
 from weakref import WeakSet
 
 MARGIN = 0.02
-"""Seconds that a slot is kept longer, because two clocks differ slightly."""
+"""Seconds that a slot is occupied longer, because two clocks differ slightly."""
 
 
 @dataclass(slots=True)
 class Slot:
-    """One call's share of the window; ``until`` is when it becomes free, infinity while the call is running."""
+    """The share of the rate limit that one call occupies.
+
+    ``until`` is the time when it becomes free, infinity during the call.
+    """
 
     tokens: int
     until: float = inf
 
 
 class Window:
-    """The slots in use. Pure: the caller passes the time, and nothing waits here."""
+    """The slots in use within the rate limit. Pure: the caller passes the time and does the waiting."""
 
     def __init__(self, requests: int, tokens: int, seconds: float) -> None:
         self.requests = requests
@@ -38,7 +41,7 @@ class Window:
         self._slots: list[Slot] = []
 
     def wait(self, now: float, tokens: int) -> float:
-        """Return the seconds until a call of this many tokens may fit; infinity if a running call must end first.
+        """Return the seconds until a call with this many tokens may fit; infinity if a running call must end first.
 
         A call that is larger than the limit is admitted when the window is empty.
         """
@@ -55,13 +58,13 @@ class Window:
         return pause
 
     def take(self, tokens: int) -> Slot:
-        """Take a slot."""
+        """Take a slot for a call that starts now."""
         slot = Slot(min(tokens, self.tokens))
         self._slots.append(slot)
         return slot
 
     def end(self, slot: Slot, now: float, tokens: int) -> None:
-        """End a call that used this many tokens: its slot becomes free after one more window."""
+        """End a call that used this many tokens: its slot becomes free 60 seconds later."""
         slot.tokens = tokens
         slot.until = now + self.seconds + MARGIN
 
@@ -71,7 +74,7 @@ class Window:
 
 
 class Limiter:
-    """Admits calls in the order of their arrival; a waiting call may be cancelled."""
+    """Admits calls within the rate limit in the order of their arrival; a waiting call may be cancelled."""
 
     def __init__(self, window: Window, clock: Callable[[], float] = monotonic) -> None:
         self._window = window
@@ -83,14 +86,14 @@ class Limiter:
         self._paused_until = 0.0
 
     def sibling(self) -> Limiter:
-        """Return a limiter over the same window with its own pauses, for another account at the same provider."""
+        """Return a limiter with the same slots but its own pauses, for another account at the same provider."""
         other = Limiter(self._window, self._clock)
         other._listeners = self._listeners
         other._listeners.add(other._changed)
         return other
 
     def pause(self, seconds: float) -> None:
-        """Admit no call for this many seconds, as the provider requested."""
+        """Admit no call for a number of seconds, because the provider requested it."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     @property
@@ -100,7 +103,7 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Turn]:
-        """Wait for a slot and hold it through the block, which may set the tokens that were really used."""
+        """Wait for a slot and occupy it during the block, which may set the number of tokens that were really used."""
         slot = await self._enter(tokens)
         turn = Turn(tokens)
         try:
@@ -124,14 +127,14 @@ class Limiter:
 
 @dataclass(slots=True)
 class Turn:
-    """An admitted call: the tokens that it used, and whether it was made at all."""
+    """An admitted call: the tokens that it used, and whether the call was made."""
 
     tokens: int
     made: bool = True
 
 
 class BreakerState(StrEnum):
-    """Closed admits all calls, open none, half-open one."""
+    """The state of a circuit breaker: closed admits all calls, open admits none, half-open admits one."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -139,7 +142,7 @@ class BreakerState(StrEnum):
 
 
 class Breaker:
-    """Counts consecutive failures. Its clock is monotonic, because the wall clock may jump."""
+    """A circuit breaker, which counts consecutive failures. Its clock is monotonic, because the wall clock may jump."""
 
     def __init__(self, failures: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._limit = failures
@@ -151,7 +154,7 @@ class Breaker:
 
     @property
     def state(self) -> BreakerState:
-        """The state at this moment."""
+        """The present state of the circuit breaker."""
         if self._opened_at is None:
             return BreakerState.CLOSED
         return BreakerState.OPEN if self._left() > 0 else BreakerState.HALF_OPEN
@@ -163,18 +166,21 @@ class Breaker:
         return max(self._left(), self._seconds / 10 if self._trying else 0.0)
 
     def enter(self) -> bool:
-        """Start a call; return whether it is the trial call, of which there is one at a time."""
+        """Start a call; return whether it is the trial call of a half-open breaker, of which there is one at a time."""
         self._trying = self.state is BreakerState.HALF_OPEN
         return self._trying
 
     def succeeded(self) -> None:
-        """Record that the provider answered, also with an error of the request."""
+        """Record that the provider answered; an error caused by the request counts as an answer too."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
 
     def failed(self, trying: bool) -> None:
-        """Record that the provider did not answer. Calls started before the breaker opened don't extend its pause."""
+        """Record that the provider did not answer.
+
+        A call that started before the breaker opened does not extend the pause.
+        """
         self._failures += 1
         if trying or (self._opened_at is None and self._failures >= self._limit):
             self._opened_at = self._clock()
@@ -182,7 +188,10 @@ class Breaker:
             self._trying = False
 
     def abandoned(self, trying: bool) -> None:
-        """Record that we cancelled the call. This is no evidence about the provider: another trial is possible."""
+        """Record that the daemon cancelled the call.
+
+        This is no evidence about the provider, so another trial call is possible.
+        """
         if trying:
             self._trying = False
 

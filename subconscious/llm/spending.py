@@ -1,8 +1,8 @@
 """Estimates and records the cost of calls, and enforces the caps.
 
-Before a call, its maximum cost is reserved in the transaction that checks the caps; afterwards the reservation is
+Before a call, its maximum cost is reserved in the transaction that checks the caps; after the call the reservation is
 replaced by the actual cost. So concurrent calls can't exceed a cap together. A call without a known price is recorded
-with an unknown cost, and counts against the caps as ``cost_assumed`` dollars per million tokens, never as nothing.
+with an unknown cost, and counts against the caps with ``cost_assumed`` dollars per million tokens.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from subconscious.wire import daemon as wire
 log = logging.getLogger("subconscious.llm")
 
 BYTES_A_TOKEN = 3
-"""Low, to be on the safe side: English text has four or five."""
+"""The bytes per token in estimates. It is low to be safe: English text has four or five."""
 
 SUBSCRIPTION = "claude_code"
 """The provider whose calls count against a subscription's limits instead of a dollar cap."""
 
 OVERHEAD_TOKENS = 400
-"""Tokens that a provider adds: the tool's description, the frame of the messages."""
+"""Tokens that a provider adds to a request: a tool's description, the markup of messages."""
 
 
 def estimate(request: Request, room: int = 0) -> Usage:
-    """Return the most tokens that a request can take; ``room`` are the model's thinking tokens."""
+    """Return the most tokens that a request can take; ``room`` is the number of tokens for the model's thinking."""
     words = len((request.system + request.text).encode("utf-8", "replace")) + _length_of(request.schema)
     return Usage(words // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
 
@@ -51,7 +51,7 @@ def _length_of(schema: type[BaseModel]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BilledTo:
-    """The session and project that a call is recorded for."""
+    """The session and project that a call's cost is recorded for."""
 
     session_id: str = ""
     project_id: str = ""
@@ -59,7 +59,7 @@ class BilledTo:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """A model as it is priced: its provider, its server, and whether it runs in a batch."""
+    """What the price of a call depends on: provider, model, server, and whether it is in a batch."""
 
     provider: str
     model: str
@@ -72,20 +72,20 @@ class PricedModel:
 
 
 class Spending:
-    """Costs and caps over one database."""
+    """The costs of calls, and the caps on them, recorded in one database."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.settings = settings
         self._database = database
 
     def dollars(self, priced: PricedModel, usage: Usage) -> float | None:
-        """Return the cost of a usage; None if it is unknown, as for a server that reports no tokens."""
+        """Return the dollars that a usage costs; None if unknown, as for a server that reports no tokens."""
         if usage.cost is None and usage.input == usage.output == 0:
             return None
         return price(priced.provider, priced.model, usage, batch=priced.batch, base_url=priced.base_url)
 
     def counted(self, priced: PricedModel, usage: Usage) -> float:
-        """Return what a usage counts against the caps: its price, or the assumed one."""
+        """Return the dollars with which a usage counts against the caps: its price, or an assumed price if unknown."""
         known = self.dollars(priced, usage)
         return (usage.input + usage.output) * self.settings.cost_assumed / 1e6 if known is None else known
 
@@ -104,17 +104,20 @@ class Spending:
         )
 
     def failed(self, priced: PricedModel, most: Usage, code: str, *, charged: bool) -> Outcome:
-        """Return the record of a failed call: free, or at an unknown cost if it may have been ``charged``."""
+        """Return the record of a failed call: free, or with an unknown cost if it may have been ``charged``."""
         reserved = self.counted(priced, most) if charged else 0.0
         return Outcome(code, priced.model, 0, 0, 0, None if charged and reserved else 0.0, reserved)
 
     async def reserve(self, call: Call) -> int:
-        """Record a call if the caps allow it; return the record's id. Raises CapReachedError."""
+        """Record a call and reserve its cost; return the record's id.
+
+        Raises CapReachedError if it would exceed a cap.
+        """
         async with self._database.write() as tx:
             return await self.reserve_in(tx, call)
 
     async def reserve_in(self, tx: aiosqlite.Connection, call: Call) -> int:
-        """Like ``reserve``, in a transaction of the caller."""
+        """Do the same as ``reserve``, in a transaction of the caller."""
         if call.provider == SUBSCRIPTION:
             await self._hold_tokens(tx, call.input_tokens + call.output_tokens)
         await self._hold(tx, "day", _today().isoformat(), await _spent_today(tx), call.reserved)
@@ -124,7 +127,7 @@ class Spending:
         return await spend.begin(tx, call)
 
     async def _hold_tokens(self, tx: aiosqlite.Connection, more: int) -> None:
-        """Enforce the token cap of a subscription: it is not billed by token, but the user shares its limits."""
+        """Raise CapReachedError if ``more`` tokens would exceed the daily cap for a subscription."""
         cap = self.settings.claude_code_tokens_per_day
         spent = await spend.tokens_since(tx, SUBSCRIPTION, _today().timestamp(), tomorrow())
         if spent + more > cap:
@@ -147,7 +150,7 @@ class Spending:
             await self._warn(tx, scope, which, f"${spent + more:.2f} of the ${cap:g} a {scope} are spent or reserved")
 
     async def _warn(self, tx: aiosqlite.Connection, scope: str, which: str, words: str) -> None:
-        """Warn once per day and per session."""
+        """Log a warning about a cap, once per day or session."""
         if await events.latest(tx, f"cap a {scope}", which) is None:
             log.warning("%s", words)
             await events.record(tx, "warned", f"cap a {scope}", which, reason=words)
@@ -163,11 +166,11 @@ class Spending:
             await spend.complete(tx, call_id, outcome)
 
     async def allows(self, more: float) -> bool:
-        """Return whether this amount, in dollars, is within the day's cap."""
+        """Whether ``more`` dollars are within the cap of the day."""
         return await _spent_today(self._database.reader) + more <= self.settings.cost_per_day
 
     async def note(self, priced: PricedModel, purpose: str, usage: Usage) -> None:
-        """Record a call that was made already, with its cost."""
+        """Record a call that was already made, with its cost."""
         counted = self.counted(priced, usage)
         call = Call(time(), priced.provider, priced.model, purpose, "", "", counted)
         cost = self.dollars(priced, usage)
@@ -176,7 +179,7 @@ class Spending:
             await spend.complete(tx, await spend.begin(tx, call), done)
 
     async def state(self) -> wire.Spending:
-        """Return the day's cap and spending, for `status`."""
+        """Return the cap of the day and the dollars spent, for `status`."""
         spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning
@@ -201,5 +204,5 @@ def _today() -> datetime:
 
 
 def tomorrow() -> float:
-    """Return the start of tomorrow: 30 hours after today's start, at midnight, because a day may have 25 hours."""
+    """Return the start of tomorrow in seconds since the epoch; days of 23 or 25 hours are handled."""
     return (_today() + timedelta(hours=30)).replace(hour=0).timestamp()

@@ -105,7 +105,7 @@ def test_a_link_is_turned_and_retyped(running: Home, four: list[int]) -> None:
         ({"source": 1, "target": 2, "type": "LIKES"}, "no link type 'LIKES'"),
         ({"source": 1, "target": 2, "type": "CONSOLIDATES"}, "no link type 'CONSOLIDATES'"),
         ({"source": 1, "target": 99, "type": "SUPPORTS"}, "no memory 99"),
-        ({"source": 1, "type": "SUPPORTS"}, "two ends"),
+        ({"source": 1, "type": "SUPPORTS"}, "two memories"),
         ({"source": 1, "target": 5, "type": "SUPPORTS"}, "different projects"),
         ({"source": 1, "target": 2, "type": "SUPPORTS", "depth": 7}, "depth"),
     ],
@@ -216,7 +216,7 @@ def test_why_tells_the_chain_with_evidence(running: Home, speaker: Speaker, four
     asked = ask(running, "why", query="why are amounts kept as integer cents in the ledger", cwd=here)
     assert asked["answers"][0]["memory"]["id"] == cents
     assert len(asked["answers"]) <= 3
-    with pytest.raises(DaemonError, match="what is to be explained"):
+    with pytest.raises(DaemonError, match="nothing to explain"):
         ask(running, "why", cwd=here)
 
 

@@ -1,4 +1,4 @@
-"""The prompts for models, one file each: `name.version.md`. A new wording is a new version, never an edit."""
+"""The prompts for models, one file each: `name.version.md`. A changed prompt is a new version, never an edit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Prompt:
 
 @cache
 def prompt(name: str, version: int) -> Prompt:
-    """Read a prompt; a line of three hyphens separates its system part from the text of the request."""
+    """Return a prompt from its file; a line of three hyphens separates the system part from the text of the request."""
     source = files("subconscious.llm.prompts").joinpath(f"{name}.{version}.md").read_text(encoding="utf-8")
     system, _, text = source.partition(MARK)
     return Prompt(name, version, system.strip(), text.strip())

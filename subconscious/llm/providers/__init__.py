@@ -1,8 +1,8 @@
-"""Language models behind one protocol.
+"""Providers of language models, with one protocol for all.
 
 To add a provider, write a class that implements ``Provider`` and add its table to ``models.toml``; docs/extending.md
 has an example, and the contract tests run over the table. An SDK is imported when its provider is opened, so without a
-provider none is ever loaded.
+provider no SDK is loaded.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ __all__ = [
 ]
 
 NONE = "none"
-"""The setting for no model, which is the default."""
+"""The value of the setting ``provider`` for no model, which is the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, and the schema that its answer must have.
+    """A request to a model, and the schema that the answer must have.
 
-    ``purpose`` is what the cost is recorded under ("capture", "poisoning", ...). ``text`` must not contain secrets or
-    private spans: providers send it unchanged.
+    ``purpose`` is the name by which the cost is recorded ("capture", "poisoning", ...). ``text`` must not contain
+    secrets or private spans: providers send it unchanged.
     """
 
     purpose: str
@@ -64,44 +64,45 @@ class Reply:
 
 
 class Provider(Protocol):
-    """A language model. Used from one event loop; several calls may run at once."""
+    """A language model at a provider. It is used from one event loop; several calls may run at once."""
 
     name: str
-    """Its name in the table, recorded with each call."""
+    """The provider's name in the table, which is recorded with each call."""
 
     model: str
-    """The model that requests go to."""
+    """The name of the model that requests are sent to."""
 
     async def ask(self, request: Request) -> Reply:
         """Make one call, without a retry, with the provider's own structured output.
 
-        Raises a ProviderError of the matching kind; cancellation ends the call and frees its resources.
+        Raises the matching subclass of ProviderError if the call fails. Cancellation ends the call and frees its
+        resources.
         """
         ...
 
     async def check(self) -> None:
-        """Check whether the key and the model are accepted, at no cost. Raises ProviderError."""
+        """Check, at no cost, whether the key and the model are accepted. Raises ProviderError if not."""
         ...
 
     async def close(self) -> None:
-        """Close connections and children. May be called twice."""
+        """Close connections and child processes; may be called twice."""
         ...
 
 
 class BatchState(StrEnum):
-    """The state of a native batch."""
+    """The state of a batch at a provider."""
 
     RUNNING = "running"
     ENDED = "ended"
     EXPIRED = "expired"
-    """Ended by the provider's time limit; its answers can be read, the other requests are sent again."""
+    """The batch reached the provider's time limit; its answers can be read, and its other requests are sent again."""
     LOST = "lost"
-    """The provider does not know it, or no longer."""
+    """The provider does not know the batch, or does not know it any more."""
 
 
 @runtime_checkable
 class BatchProvider(Protocol):
-    """A provider with a native batch API: half the price, for deferred requests."""
+    """A provider with a batch API, which costs half the price, for deferred requests."""
 
     async def submit(self, requests: Mapping[str, Request]) -> str:
         """Submit requests under keys of the caller ([a-zA-Z0-9_-]{1,64}); return the batch's id."""
@@ -110,14 +111,14 @@ class BatchProvider(Protocol):
     async def poll(self, batch_id: str) -> BatchState:
         """Return the state of the batch.
 
-        Raises BadRequestError for a batch that was refused as a whole: its requests should be sent one by one.
+        Raises BadRequestError if the batch was refused as a whole: then its requests should be sent one by one.
         """
         ...
 
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Yield each key with its reply, or with the error of that request; can be read again.
+        """Yield each key with the reply to its request, or the request's error; it can be called again.
 
-        A missing key was not answered in time, and should be sent again.
+        A request with a missing key was not answered in time and should be sent again.
         """
         ...
 
@@ -137,16 +138,16 @@ Answer = tuple[BaseModel, Reply]
 """A validated answer, with the reply that contained it."""
 
 Ask = Callable[[Request], Awaitable[BaseModel]]
-"""The function that rooms get to send requests: validated, rate-limited, paid for elsewhere. Raises ProviderError."""
+"""A function that sends a request and returns the validated answer. Raises ProviderError if it fails."""
 
 PROVIDERS: dict[str, str] = {name: f"{__name__}.{row.adapter}" for name, row in provider_rows().items()}
-"""Name in the settings -> "module:Class"; the class is called with an Access."""
+"""The class ("module:Class") of each provider, by its name in the settings; it is called with an Access."""
 
 
 def open_provider(name: str, access: Access) -> Provider:
-    """Open the provider of that name and import its SDK. Takes up to a second: call it in a thread.
+    """Return the provider with a name, with its SDK imported. It takes up to a second, so call it in a thread.
 
-    Raises ProviderError if there is no such provider, UnavailableError while its SDK is being installed.
+    Raises ProviderError if there is no such provider, UnavailableError while the provider's SDK is being installed.
     """
     if name not in PROVIDERS:
         raise ProviderError(

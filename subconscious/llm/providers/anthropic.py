@@ -36,11 +36,14 @@ STATUS_OF = {
     "api_error": 500,
     "not_found_error": 404,
 }
-"""The status that an error in a batch would have had in a single call."""
+"""The HTTP status for each type of error in a batch, as a single call would have returned it."""
 
 
 class AnthropicProvider:
-    """Claude through its API. Structured output by output format, else by a forced tool, else by instruction."""
+    """Claude through Anthropic's API.
+
+    Structured output uses the output format, else a forced tool, else an instruction.
+    """
 
     name = NAME
 
@@ -72,7 +75,7 @@ class AnthropicProvider:
         return self._reply(message)
 
     async def check(self) -> None:
-        """Look up the model."""
+        """Check key and model by looking up the model."""
         await self._calls(self._client.models.retrieve(self.model))
 
     async def close(self) -> None:
@@ -87,7 +90,7 @@ class AnthropicProvider:
         return batch.id
 
     async def poll(self, batch_id: str) -> BatchState:
-        """Read the batch's state."""
+        """Return the state of a batch."""
         try:
             batch = await self._calls(self._client.messages.batches.retrieve(batch_id))
         except BadRequestError:
@@ -99,7 +102,7 @@ class AnthropicProvider:
         return BatchState.EXPIRED if batch.request_counts.expired else BatchState.ENDED
 
     async def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Read the batch's results, line by line."""
+        """Yield the results of a batch, read line by line."""
         async for line in self._calls.each(self._client.messages.batches.results(batch_id)):
             outcome = line.result
             if outcome.type == "succeeded":
@@ -139,7 +142,7 @@ class AnthropicProvider:
         return {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
 
     def _reply(self, message: Any) -> Reply:
-        """Read a message; the answer may be in a tool call or in text, whichever was requested."""
+        """Return the reply in a message; it may be in a tool call or in text, depending on the request."""
         if not isinstance(message, anthropic.types.Message) or message.content is None:
             raise garbled(SELLER)
         usage = _usage(message.usage)
@@ -163,6 +166,6 @@ def _must_be_whole(reason: str | None, usage: Usage) -> None:
 
 
 def _usage(usage: Any) -> Usage:
-    """Return the usage. The API reports parts of the input separately; ours is their sum."""
+    """Return the usage. The API reports cached and other input separately; ``Usage.input`` is the sum."""
     cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
     return Usage((usage.input_tokens or 0) + cached + written, usage.output_tokens or 0, cached, written=written)

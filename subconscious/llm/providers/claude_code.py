@@ -1,7 +1,7 @@
 """Claude Code as a provider, for users with a subscription and no key: one ``claude -p`` per request.
 
-The child process sees none of the user's hooks, plugins, tools and notes, so that our own hooks don't run in it, and no
-key from the environment: it uses the account that is logged in (docs/providers.md).
+The child process runs without the user's hooks, plugins, tools and notes, so that our own hooks don't run in it. It
+receives no key from the environment and uses the account that is logged in (docs/providers.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from subconscious.system.programs import find_program, safe_path
 NAME = "claude_code"
 SELLER = "Claude Code"
 MAX_OUTPUT = 4 << 20
-"""Bytes that a child process may write."""
+"""The most bytes that a child process may write."""
 
 ARGUMENTS = (
     "--print",
@@ -59,30 +59,30 @@ ENVIRONMENT = {
     "MAX_THINKING_TOKENS": "0",
 }
 KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
-"""Variables that the login and the run need; keys, addresses and proxies are not among them."""
+"""Environment variables that the child receives for its login and its run: no keys, addresses or proxies."""
 KEPT_PREFIXES = ("LC_", "XDG_")
 
 NEAR = "the usage limit of this Claude account is near: the rest is left to you"
 WAIT = "no action is needed: it is used again after the reset"
 
 LIMIT_SECONDS = 1800.0
-"""Pause after a limit was reached, if the client does not report its end."""
+"""Seconds to pause after a usage limit was reached, if the client does not report when it ends."""
 
 _LIMIT = re.compile(
     r"\blimit (?:is |was )?reached\b|\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit", re.IGNORECASE
 )
 _RESET = re.compile(r"\blimit reached\|(\d{10})\b", re.IGNORECASE)
-"""The format in which older clients report the time, in seconds since the epoch; newer ones only write it as text."""
+"""The message in which older clients report when a limit ends, in seconds since the epoch."""
 
 INSTALL = "install Claude Code, or name its command in claude_code_command"
 LOG_IN = "run `claude` in a terminal and log in with /login"
 
 
 class ClaudeCodeProvider:
-    """The client as a provider. One child process at a time: a subscription's limits are shared with the user.
+    """Claude Code as a provider. One child process runs at a time, because the user shares the subscription's limits.
 
-    Options: ``command`` (else ``claude``), ``config_dir`` (CLAUDE_CONFIG_DIR), ``folder`` (where children run, else one
-    in the state folder). A base URL and a key are passed on only if they are set.
+    Options: ``command`` (default ``claude``), ``config_dir`` (the value of CLAUDE_CONFIG_DIR), ``folder`` (where child
+    processes run; default: a folder in the state folder). A base URL and a key are passed on only if they are set.
     """
 
     name = NAME
@@ -103,7 +103,7 @@ class ClaudeCodeProvider:
     async def ask(self, request: Request) -> Reply:
         """Run one child process with the request on its stdin.
 
-        Raises RateLimitedError without a child process while the client last reported that a limit is near.
+        Raises RateLimitedError, without starting a process, if the client has reported that a usage limit is near.
         """
         if (left := self._paused_until - time()) > 0:
             raise RateLimitedError(NEAR, WAIT, left)
@@ -125,7 +125,7 @@ class ClaudeCodeProvider:
         return self._reply(_result(messages))
 
     async def check(self) -> None:
-        """Check whether an account is logged in."""
+        """Check whether an account is logged in. Raises KeyRefusedError if not."""
         try:
             status = json.loads(await self._run(("auth", "status"), b"", {}))
         except ValueError:
@@ -140,7 +140,7 @@ class ClaudeCodeProvider:
             await _end(child)
 
     def _written(self, system: str) -> Path:
-        """Write the system prompt to a file: every process on the machine can read arguments."""
+        """Write the system prompt to a file, because every process can read command-line arguments; return the path."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(".md", "system-", self._folder)
@@ -214,7 +214,7 @@ async def _spoken(child: asyncio.subprocess.Process, text: bytes) -> bytes:
 
 
 async def _write(child: asyncio.subprocess.Process, text: bytes) -> None:
-    """Write the request to the child; if the child closes its input, its output says why."""
+    """Write the request to the child process. An error is ignored, because the child's output gives the reason."""
     if child.stdin is None:
         return
     with contextlib.suppress(ConnectionError):
@@ -233,14 +233,14 @@ async def _read(child: asyncio.subprocess.Process) -> bytes:
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:
-    """Kill the child's process group and wait for the child; does nothing if all have ended."""
+    """Kill the child's process group and wait for the child; does nothing if the processes have ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     await child.wait()
 
 
 def _messages(output: bytes) -> list[dict[str, Any]]:
-    """Return the client's messages: all with --verbose, only the result from clients without that option."""
+    """Return the client's messages: all of them with --verbose, only the result from clients without that option."""
     try:
         said = json.loads(output)
     except ValueError:
@@ -256,7 +256,7 @@ def _result(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _near_until(messages: Sequence[dict[str, Any]]) -> float:
-    """Return when a limit that is near is reset; 0 for none. The rest of the limit is left to the user."""
+    """Return when a usage limit that is nearly reached is reset (seconds since the epoch); 0 if no limit is near."""
     reported = [one["rate_limit_info"] for one in messages if isinstance(one.get("rate_limit_info"), dict)]
     if not reported or reported[-1].get("status") not in ("allowed_warning", "rejected"):
         return 0.0
@@ -296,9 +296,9 @@ def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:
 
 
 def _found(command: str) -> str:
-    """Return the path of the client. A path is the user's choice; a name is searched in trusted folders.
+    """Return the path of the client. A path in ``command`` is used as it is; a name is searched in trusted folders.
 
-    Raises ProviderError.
+    Raises ProviderError if it is not found.
     """
     path = str(Path(command).expanduser())
     found = shutil.which(path) if os.path.isabs(path) else find_program(command)  # noqa: PTH117

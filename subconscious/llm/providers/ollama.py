@@ -1,4 +1,4 @@
-"""Ollama: local models. The schema is its ``format``; it needs no key, and no text leaves the machine."""
+"""Ollama: local models. It needs no key. Structured output uses the request's ``format``."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ NAME = "ollama"
 SELLER = "Ollama"
 BASE_URL = "http://127.0.0.1:11434"
 CONTEXTS = (4096, 8192, 16384, 32768, 65536, 131072)
-"""Sizes of the context that are requested. Few, because the model is reloaded for each; Ollama's default silently cuts
-off long prompts."""
+"""The sizes of the context, in tokens, that are requested.
+
+There are few, because the model is reloaded for each size. Ollama's default size silently cuts off long prompts.
+"""
 
 hush("httpx", "httpcore")
 
 
 class OllamaProvider:
-    """A local model."""
+    """A model that Ollama runs."""
 
     name = NAME
 

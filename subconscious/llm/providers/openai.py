@@ -24,24 +24,27 @@ UNSUPPORTED = frozenset({"minLength", "maxLength", "uniqueItems"})
 """Keywords of JSON schema that OpenAI's API rejects."""
 
 NO_KEY = "none"
-"""Sent to servers that need no key: the SDK requires one."""
+"""The key that is sent to servers that need none, because the SDK requires a key."""
 
 STATES = {
     "completed": BatchState.ENDED,
     "cancelled": BatchState.ENDED,
     "expired": BatchState.EXPIRED,
 }
-"""The states of a batch that has ended; "failed" is an error, and all others are still running."""
+"""The states of an ended batch by OpenAI's name. "failed" is an error; in any other state the batch is running."""
 
 
 class OpenAIProvider:
-    """A model behind chat completions. Structured output by a strict schema, else by JSON mode or an instruction."""
+    """A model with the chat completions API.
+
+    Structured output uses a strict schema, else JSON mode or an instruction.
+    """
 
     name = NAME
 
     def __init__(self, access: Access) -> None:
         self._own = bool(access.base_url)
-        """Whether the server is not OpenAI's: it may need no key, and takes other parameters."""
+        """Whether the server is not OpenAI's: then it may need no key, and accepts other parameters."""
         base_url = need_url(access.base_url or BASE_URL)
         key = need_key(access, NAME, "platform.openai.com") if access.key or not self._own else ""
         self._seller = "the server" if self._own else SELLER
@@ -79,7 +82,7 @@ class OpenAIProvider:
         return self._reply(completion.to_dict(), request)
 
     async def check(self) -> None:
-        """Check whether the model is one that the key may use."""
+        """Check whether the key may use the model."""
         try:
             page = await self._calls(self._client.models.list())
         except KeyRefusedError:
@@ -111,7 +114,7 @@ class OpenAIProvider:
         return batch.id
 
     async def poll(self, batch_id: str) -> BatchState:
-        """Read the batch's status. Raises BadRequestError for a batch that was refused as a whole."""
+        """Return the state of a batch. Raises BadRequestError if the batch was refused as a whole."""
         batch = await self._found(batch_id)
         if batch is None:
             return BatchState.LOST
@@ -122,7 +125,7 @@ class OpenAIProvider:
         return STATES.get(batch.status, BatchState.RUNNING)
 
     async def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Read the batch's files: the answers, and the errors."""
+        """Yield the results of a batch, from its files of answers and of errors."""
         batch = await self._found(batch_id)
         for file_id in (batch.output_file_id, batch.error_file_id) if batch else ():
             content = await self._calls(self._client.files.content(file_id)) if file_id else None
@@ -138,7 +141,7 @@ class OpenAIProvider:
             return None
 
     def _outcome(self, line: str) -> tuple[str, Reply | ProviderError | None]:
-        """Read a line of a result file; None for a request that was not answered in time."""
+        """Return the key and the result in a line of a result file; the result is None if it did not come in time."""
         try:
             item = json.loads(line)
             key, error, response = item["custom_id"], item.get("error") or {}, item.get("response") or {}
@@ -195,7 +198,10 @@ class OpenAIProvider:
 
 
 def _usage(said: Mapping[str, Any], request: Request | None, text: str) -> Usage:
-    """Return the usage; estimated if the server does not report it, because rate limits count tokens."""
+    """Return the usage of a call.
+
+    If the server does not report it, it is estimated, because rate limits count tokens.
+    """
     if not said and request is not None:
         return Usage(tokens(request.system) + tokens(request.text), tokens(text))
     details = said.get("prompt_tokens_details") or {}

@@ -10,7 +10,7 @@ from subconscious.settings.provider_table import provider_row
 
 MILLION = 1_000_000
 DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d\d-\d\d)$")
-"""The end of the name of a dated version, whose price is that of the model."""
+"""A date at the end of a model's name: such a version has the price of the model without the date."""
 
 
 def default_model(provider: str) -> str:
@@ -19,7 +19,7 @@ def default_model(provider: str) -> str:
 
 
 def model_row(provider: str, model: str) -> dict[str, Any]:
-    """Return the table row of a model, empty for an unknown one."""
+    """Return the row of a model in the table; an empty one for an unknown model."""
     models = provider_row(provider).models
     return models.get(model) or models.get(DATED.sub("", model)) or {}
 

@@ -43,18 +43,18 @@ Script = Iterable[Step] | Callable[[Request], Step | Awaitable[Step]]
 class ScriptedProvider:
     """Answers from the script in ``options["script"]``.
 
-    Further options. ``name``: its name, to replace another provider. ``check``: the error that a check raises.
-    ``state``: a file for batches, so that a process started later finds them. ``running``: how often a batch is polled
-    before it has ended (0).
+    Further options: ``name`` is the provider's name, to replace another provider. ``check`` is the error that a check
+    raises. ``state`` is a file for batches, so that a process that starts later finds them. ``running`` is how often a
+    batch is polled before it has ended (default 0).
     """
 
     def __init__(self, access: Access) -> None:
         self.name: str = access.options.get("name", "scripted")
         self.model = access.model
         self.history: list[Request] = []
-        """The single requests, oldest first."""
+        """The requests that were sent outside of batches, oldest first."""
         self.batches: dict[str, dict[str, Request]] = {}
-        """The batches that this object was given, by id."""
+        """The requests of each submitted batch, by the batch's id."""
         self.closed = False
         script: Script = access.options.get("script", ())
         self._answer = script if callable(script) else None
@@ -64,7 +64,7 @@ class ScriptedProvider:
         self._shelf = _BatchFile(access.options.get("state"))
 
     def queue(self, *steps: Step) -> None:
-        """Append to the script; these come before a script that is a function."""
+        """Append steps to the script. They are used before a script that is a function."""
         self._steps.extend(steps)
 
     async def ask(self, request: Request) -> Reply:
@@ -117,7 +117,7 @@ class ScriptedProvider:
         self._shelf.put(batch_id, {"running": 0, "state": BatchState.EXPIRED, "items": kept})
 
     def lose(self, batch_id: str) -> None:
-        """Forget a batch."""
+        """Forget a batch, as a provider that has lost it."""
         self._shelf.put(batch_id, None)
 
     def _batch(self, batch_id: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class _BatchFile:
         return self._read().get(batch_id)
 
     def put(self, batch_id: str, batch: dict[str, Any] | None) -> None:
-        """Store a batch. None is stored for a lost one, so that its id isn't used again."""
+        """Store a batch. For a lost batch None is stored, so that its id is not used again."""
         batches = self._read() | {batch_id: batch}
         if self._path is None:
             self._batches = batches

@@ -1,4 +1,4 @@
-"""Shared code for the SDKs of Anthropic and OpenAI, which are made by one generator, over httpx2."""
+"""Shared code for the SDKs of Anthropic and OpenAI, which are similar and use httpx2."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class SdkCalls:
         self._seconds = seconds
 
     async def __call__(self, call: Awaitable[T]) -> T:
-        """Await one call. Raises ProviderError."""
+        """Await one call and return its result. Raises ProviderError if the call fails."""
         try:
             return await within(self._seconds, call, self._seller)
         except Exception as error:  # noqa: BLE001 - any error of an SDK is translated into one of ours
             raise self._meaning(error) from None
 
     async def each(self, opening: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
-        """Yield the items of a stream, with the time-out for each of them. Raises ProviderError."""
+        """Yield the items of a stream, with the time-out for each item. Raises ProviderError if reading fails."""
         stream: Any = await self(opening)
         try:
             while (item := await self(anext(aiter(stream), END))) is not END:
@@ -82,7 +82,7 @@ class SdkCalls:
 
 
 def _raised_by_us(error: BaseException | None) -> ProviderError | None:
-    """Return the ProviderError that an SDK has wrapped into an error of its own, such as one from a hook."""
+    """Return the ProviderError that an SDK has wrapped into an error of its own; None if there is none."""
     while error is not None:
         if isinstance(error, ProviderError):
             return error
@@ -91,13 +91,13 @@ def _raised_by_us(error: BaseException | None) -> ProviderError | None:
 
 
 class OutputModes:
-    """Ways to request structured output, the best first. A rejected one is not tried again once another has worked."""
+    """Ways to request structured output, the best first. After one has worked, rejected ones are not tried again."""
 
     def __init__(self, *modes: str) -> None:
         self.left = modes
 
     async def first(self, ask: Any, request: Request) -> Reply:
-        """Ask with the best mode that the server accepts. Raises ProviderError, the first rejection of several."""
+        """Return the reply with the best mode that the server accepts. Raises ProviderError if it accepts none."""
         refused: ShapeRefusedError | None = None
         for place, mode in enumerate(modes := self.left):
             try:

@@ -1,4 +1,4 @@
-"""Structured answers: the JSON schema for each API, parsing a model's answer, and one repair."""
+"""Structured answers: the JSON schema for each API, the parsing of a model's answer, and one repair."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from subconscious.llm.providers import Answer, Reply, Request
 from subconscious.llm.providers.wire import charged, clean
 
 MAX_CHARACTERS = 1 << 20
-"""Characters of the longest answer that is accepted."""
+"""The most characters of an answer that is accepted."""
 
 SHOWN_CHARACTERS = 20_000
-"""Characters of its own answer that a model is shown for the repair."""
+"""The most characters of its unreadable answer that a model receives for the repair."""
 
 TRIES = 32
-"""Positions in an answer at which an object is tried."""
+"""The most positions in an answer at which parsing of a JSON object is tried."""
 
 FENCE = re.compile(r"(?>```[A-Za-z]*\s*?\n)(.*?)```", re.DOTALL)
 
@@ -42,7 +42,7 @@ DROPPED = {"title", "default", "discriminator", "$defs"}
 
 
 def schema_of(model: type[BaseModel], unsupported: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return the JSON schema of a model: closed objects, every field required, no references.
+    """Return the JSON schema of a Pydantic model: no additional properties, every field required, no references.
 
     Keywords that an API doesn't support are moved into the description. Local servers support all of them, and a small
     model needs the limits to stop repeating itself.
@@ -88,7 +88,7 @@ def _object(
 
 
 def _spoken(node: dict[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:
-    """Move unsupported keywords into the description."""
+    """Return a schema with unsupported keywords moved into the description."""
     refused = [key for key in node if key in unsupported and not isinstance(node[key], dict)]
     if not refused:
         return node
@@ -104,7 +104,10 @@ def instruction(model: type[BaseModel]) -> str:
 
 
 class UnreadableError(ValueError):
-    """An unreadable answer. ``told`` is the reason for the model; ``kinds``, without the answer's text, is for logs."""
+    """A model's answer is unreadable.
+
+    ``told`` is the reason for the model; ``kinds`` is a reason for logs, without text.
+    """
 
     def __init__(self, told: str, kinds: str) -> None:
         super().__init__(kinds)
@@ -113,9 +116,9 @@ class UnreadableError(ValueError):
 
 
 def read(text: str, model: type[BaseModel]) -> BaseModel:
-    """Parse an answer: JSON, also in a code fence or between prose. The first object that fits is used.
+    """Return the parsed answer: the first JSON object that fits the schema, also in a code fence or between prose.
 
-    Raises UnreadableError.
+    Raises UnreadableError if there is none.
     """
     if len(text) > MAX_CHARACTERS:
         raise UnreadableError("it is far too long", f"it has more than {MAX_CHARACTERS} characters")
@@ -137,7 +140,7 @@ def _explained(error: ValidationError) -> UnreadableError:
 
 
 def _values(text: str, fields: set[str]) -> Iterator[Any]:
-    """Yield the objects in a text, the likeliest first; between prose only those with a field of the schema."""
+    """Yield the JSON objects in a text, the likeliest first; an object between prose needs a field of the schema."""
     whole = _loaded(text)
     if isinstance(whole, dict):
         yield whole
@@ -179,7 +182,7 @@ def _loaded(text: str) -> Any:
 
 
 class Asker(Protocol):
-    """A provider, or a wrapper that records its calls."""
+    """A provider, or a wrapper that records a provider's calls."""
 
     async def ask(self, request: Request) -> Reply:
         """Send one request and return the parsed answer."""
@@ -187,10 +190,10 @@ class Asker(Protocol):
 
 
 async def answer(provider: Asker, request: Request) -> Answer:
-    """Send a request; if the answer is unreadable, send it once more, with the answer and the error.
+    """Return the parsed answer to a request; if it is unreadable, send the request again with the answer and the error.
 
-    The reply's usage is that of both calls. Raises ProviderError with the charged usage in ``usage``; BadAnswerError if
-    the second answer is unreadable as well.
+    The reply's usage is the sum of both calls. Raises ProviderError, with the charged usage in ``usage``, if a call
+    fails, and BadAnswerError if the second answer is unreadable too.
     """
     first = await provider.ask(request)
     try:
@@ -214,7 +217,7 @@ async def _repaired(provider: Asker, request: Request, first: Reply, wrong: Unre
 
 
 def repair_of(request: Request, said: str, wrong: UnreadableError) -> Request:
-    """Return the request for a repair: the same request, the answer, and the error."""
+    """Return the request for a repair: the same request, with the unreadable answer and the error."""
     text = (
         f"{request.text}\n\n---\nYour answer to this was:\n{said[:SHOWN_CHARACTERS]}\n---\n"
         f"It can't be used: {wrong.told}.\nAnswer again, with one JSON object of the shape asked for and nothing else."
@@ -223,7 +226,7 @@ def repair_of(request: Request, said: str, wrong: UnreadableError) -> Request:
 
 
 def unusable(request: Request, wrong: UnreadableError) -> BadAnswerError:
-    """Return the error for an answer that stayed unreadable, without its text."""
+    """Return the error for an answer that stayed unreadable; it does not contain the answer's text."""
     return BadAnswerError(
         f"the model's answer for {request.purpose} can't be used: {wrong.kinds}",
         "choose a model that follows a schema",

@@ -39,27 +39,27 @@ CREDIT_WORDS = ("credit balance", "insufficient_quota", "insufficient credits", 
 
 
 class ShapeRefusedError(BadRequestError):
-    """The request was rejected, perhaps for its structured output: another mode may work."""
+    """The server rejected the request, perhaps because of the mode of structured output: another mode may work."""
 
 
 def clean(text: str) -> str:
-    """Return text that UTF-8 can encode: lone surrogates become U+FFFD, pairs of them their character."""
+    """Return text that UTF-8 can encode: lone surrogates become U+FFFD, pairs of surrogates their character."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def tokens(text: str) -> int:
-    """Estimate the tokens of a text, for servers that don't report them."""
+    """Return an estimate of the tokens of a text, for servers that don't report them."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def hush(*names: str) -> None:
-    """Keep libraries from logging requests, which contain prompts, regardless of environment variables."""
+    """Prevent libraries from logging requests, which contain prompts, regardless of environment variables."""
     for name in names:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def need_key(access: Access, name: str, seller: str) -> str:
-    """Return the key; raises KeyRefusedError if there is none, or it is no valid header value."""
+    """Return the key. Raises KeyRefusedError if there is none, or if it is no valid header value."""
     if not access.key:
         raise KeyRefusedError(
             f"there is no key for {seller}", f"create a key at {seller} and put it into config.toml as {name}_key"
@@ -70,7 +70,7 @@ def need_key(access: Access, name: str, seller: str) -> str:
 
 
 def need_url(base_url: str) -> str:
-    """Return a base URL without a trailing slash; raises BadRequestError if it is invalid."""
+    """Return a base URL without a trailing slash. Raises BadRequestError if it is invalid."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise BadRequestError("the base URL is invalid", "give one like http://127.0.0.1:8080/v1")
@@ -78,10 +78,10 @@ def need_url(base_url: str) -> str:
 
 
 def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook that sends only our headers, and only to our host.
+    """Return a hook for an HTTP client: it sends requests only to the host of ``base_url``, with only ``headers``.
 
-    SDKs add headers from the process environment, some of which replace the key or describe the machine. Works on the
-    requests of httpx and httpx2.
+    SDKs add headers from the process environment; some replace the key or describe the machine. The hook works with
+    httpx and httpx2.
     """
     host = urlsplit(base_url).netloc.rpartition("@")[2].lower()
 
@@ -100,7 +100,7 @@ def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awai
 
 
 async def within(seconds: float, call: Awaitable[T], seller: str) -> T:
-    """Await a call with a limit on the total time. Raises UnavailableError."""
+    """Return the result of a call. Raises UnavailableError if it takes more than ``seconds`` in all."""
     try:
         async with asyncio.timeout(seconds):
             return await call
@@ -109,23 +109,23 @@ async def within(seconds: float, call: Awaitable[T], seller: str) -> T:
 
 
 def out_of_time(seller: str, seconds: float) -> UnavailableError:
-    """Return the error of a call that took too long."""
+    """Return the error for a call that took too long."""
     return UnavailableError(f"{seller} didn't answer within {seconds:g} s", "it is retried automatically")
 
 
 def unreachable(seller: str, base_url: str = "") -> UnavailableError:
-    """Return the error of a connection that can't be made, or that ends too early."""
+    """Return the error for a connection that can't be made, or that ends too early."""
     where = f"check that a server answers at {base_url}" if base_url else "check the network"
     return UnavailableError(f"{seller} can't be reached, or cut the connection", where)
 
 
 def garbled(seller: str) -> UnavailableError:
-    """Return the error of a server that answers with something else than its API: a portal, a proxy, a crash."""
+    """Return the error for a response that does not come from the API, but from a portal, proxy or crashed server."""
     return UnavailableError(f"{seller} answered with something that isn't its API", "check the provider's base URL")
 
 
 def charged(error: ProviderError, usage: Usage | None) -> ProviderError:
-    """Add the usage that was charged nevertheless to an error."""
+    """Return an error with the usage that was charged in spite of it."""
     if usage is not None:
         error.usage = usage if error.usage is None else error.usage + usage
     return error
@@ -159,7 +159,7 @@ def _refusal(status: int, text: str, what: str) -> BadRequestError:
 
 
 def _named(body: object) -> str:
-    """Return the error code of a server in brackets, if it is an identifier and not a sentence."""
+    """Return the error code in a response's body as " (code)"; "" if it is not a plain identifier."""
     error = body.get("error", body) if isinstance(body, Mapping) else None
     codes = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
     found = next((code for code in codes if isinstance(code, str) and IDENTIFIER.fullmatch(code)), "")
@@ -167,7 +167,7 @@ def _named(body: object) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server requests to wait, from either header; None without one."""
+    """Return the seconds that a server requests to wait, by its headers; None if it requests no wait."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
