@@ -285,7 +285,7 @@ def test_somebody_elses_daemon_is_not_spoken_to(home: Home, tmp_path: Path) -> N
     with subprocess.Popen(script(BECOME_ANOTHER + serve), cwd=home.run, stdout=subprocess.PIPE) as impostor:
         assert impostor.stdout
         assert impostor.stdout.readline() == b"x\n"
-        with pytest.raises(DaemonError, match="somebody else"):
+        with pytest.raises(DaemonError, match="another user"):
             wire.hello(home)
         speaker = new_session(home, tmp_path / "project")
         assert speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:status") == b""
@@ -306,7 +306,7 @@ def test_a_socket_that_is_none_is_refused(stopped: Home, tmp_path: Path) -> None
     stopped.socket.symlink_to(tmp_path / "elsewhere")
     process = wire.start(stopped)
     assert process.wait(20) == 1
-    assert "not our socket" in wire.last_log_line(stopped)
+    assert "is not the daemon's socket" in wire.last_log_line(stopped)
 
 
 def test_files_that_are_open_to_others_are_closed_at_the_start(stopped: Home, speaker: Speaker) -> None:
