@@ -71,7 +71,7 @@ class NewerStoreError(StoreError):
 
 
 class NotFoundError(StoreError):
-    """No memory, session or capture has that id."""
+    """There is no memory, session or capture with the requested id."""
 
     code = "E022"
 
@@ -84,7 +84,7 @@ CAPTURE_STATES = {
 
 
 class OnlyCaptureError(NotFoundError):
-    """The id belongs to a capture that is no memory: it waits, was discarded, or was stored as another memory."""
+    """The id belongs to a capture and not to a memory: it waits for review, was discarded, or became another memory."""
 
     code = "E025"
 
@@ -112,7 +112,7 @@ class UnsoundStoreError(StoreError):
 
 
 class TranscriptError(SubconsciousError):
-    """A transcript can't be read at all."""
+    """A transcript can't be read."""
 
     code = "E030"
 
@@ -134,7 +134,7 @@ class RequestError(SubconsciousError):
 
 
 class QuarantinedError(RequestError):
-    """A memory is in quarantine: only a person's review can release it, and no request returns it."""
+    """A memory is in quarantine: no request returns it before a person has released it in the review."""
 
     def __init__(self, memory_id: int) -> None:
         super().__init__(
@@ -144,13 +144,13 @@ class QuarantinedError(RequestError):
 
 
 class TeamError(SubconsciousError):
-    """The team's store can't be reached or used now; nothing is lost, and it is tried again."""
+    """The team's store can't be reached or used now; nothing is lost, and the exchange is retried."""
 
     code = "E070"
 
 
 class TeamRefusedError(TeamError):
-    """The team's store works and refuses this request, for want of a role or because of its limits."""
+    """The team's store refused the request, because the user lacks a role or a limit is reached."""
 
     code = "E071"
 
@@ -162,13 +162,13 @@ class EmbedderError(SubconsciousError):
 
 
 class EmbedderKeyError(EmbedderError):
-    """The embedder's key is missing, wrong, or not allowed to do this."""
+    """The embedder's key is missing, wrong, or not allowed to use the model."""
 
     code = "E050"
 
 
 class EmbedderBusyError(EmbedderError):
-    """The embedder can't answer now; ``retry_after`` is in seconds, if it says how long."""
+    """The embedder can't answer now. ``retry_after`` is the pause that it requests in seconds, None if unknown."""
 
     code = "E052"
 
@@ -178,7 +178,7 @@ class EmbedderBusyError(EmbedderError):
 
 
 class EmbedderTextError(EmbedderError):
-    """The embedder refuses this text, or returned no valid vector for it; other texts may work."""
+    """The embedder refused a text, or returned no valid vector for it; other texts may work."""
 
     code = "E053"
 
@@ -188,17 +188,20 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     usage: Usage | None = None
-    """Tokens charged in spite of the error, for example for a truncated answer; None if unknown or nothing."""
+    """Tokens that were charged in spite of the error, as for a truncated answer; None if none or unknown."""
 
 
 class KeyRefusedError(ProviderError):
-    """The key is missing, wrong, or not allowed to do this."""
+    """The provider's key is missing, wrong, or not allowed to use the model."""
 
     code = "E050"
 
 
 class RateLimitedError(ProviderError):
-    """Too many requests or tokens; ``retry_after`` is in seconds, if the provider sent it."""
+    """The provider got too many requests or tokens.
+
+    ``retry_after`` is the pause it requests in seconds, None if unknown.
+    """
 
     code = "E061"
 
@@ -208,7 +211,7 @@ class RateLimitedError(ProviderError):
 
 
 class UnavailableError(ProviderError):
-    """Overloaded, broken, timed out or unreachable; ``retry_after`` as in RateLimitedError."""
+    """The provider is overloaded, broken, too slow or unreachable; ``retry_after`` is as in RateLimitedError."""
 
     code = "E062"
 
@@ -218,19 +221,19 @@ class UnavailableError(ProviderError):
 
 
 class BadAnswerError(ProviderError):
-    """The answer does not have the requested form, also after one repair attempt."""
+    """The model's answer does not have the requested form, also after one attempt to repair it."""
 
     code = "E063"
 
 
 class BadRequestError(ProviderError):
-    """The provider refuses this request for good: too long, an unknown model, an unsupported schema."""
+    """The provider refuses the request for good: it is too long, or has an unknown model or an unsupported schema."""
 
     code = "E064"
 
 
 class CapReachedError(ProviderError):
-    """The call would exceed a spending cap; ``retry_at`` is the earliest time for a retry (seconds, wall clock)."""
+    """The call would exceed a spending cap. ``retry_at`` is the earliest time of a retry (seconds since the epoch)."""
 
     code = "E065"
 

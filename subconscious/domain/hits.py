@@ -1,4 +1,4 @@
-"""What a search found, and what sessions were given: frozen and typed, with derived properties only."""
+"""Values for search results (hits), and for memories given to sessions (surfaces)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.domain.trust import Repute
 
 @dataclass(frozen=True, slots=True)
 class EngineHit:
-    """One engine's result for a hit: its 1-based rank and its own raw score (higher is better)."""
+    """The result of one search engine for a hit: its rank from 1, and its raw score (higher is better)."""
 
     engine: str
     rank: int
@@ -18,16 +18,16 @@ class EngineHit:
 
 
 PRIORITY_WEIGHT = 0.15
-"""Change of a rank by a priority of 1 or -1, as a share."""
+"""The share by which a priority of 1 or -1 raises or lowers a rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory found by a search: its relevance, its decay factor, and each engine's result.
 
-    ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0..1)
-    only compares the hits of one query. ``priority`` (-1..1) comes from how answers used the memory. ``repute`` is None
-    if it was not looked up.
+    ``relevance`` (0 to 1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0 to
+    1) only compares the hits of one query. ``priority`` (-1 to 1) depends on whether sessions used the memory.
+    ``repute`` is None if it was not looked up.
     """
 
     memory: Memory
@@ -40,21 +40,21 @@ class Hit:
 
     @property
     def score(self) -> float:
-        """The sort key of hits: decay and priority change the order, they never filter."""
+        """The sort key of hits. Decay and priority change the order of hits, but remove none."""
         return self.rank * self.decay * (1.0 + PRIORITY_WEIGHT * self.priority)
 
     @property
     def cosine(self) -> float:
-        """Cosine similarity to the query; 0 if the vector engine did not find it."""
+        """The cosine similarity to the query; 0 if the vector engine did not find the memory."""
         return next((engine.score for engine in self.engines if engine.engine == "vector"), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """One memory given to one session, with the reason.
+    """A surface: the record that one memory was given to one session, with the reason.
 
-    ``about`` is the file it was given for, ``limits`` the state of the limits as JSON, ``trigger_id`` the due date in
-    the memory that triggered it.
+    ``about`` is the path of the file because of which the memory was given. ``limits`` is the state of the session's
+    limits as JSON. ``trigger_id`` is the id of the due date or milestone because of which the memory was given.
     """
 
     session_id: str

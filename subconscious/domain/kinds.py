@@ -1,4 +1,4 @@
-"""The registry of memory kinds.
+"""The registry of memory kinds, such as decision, preference and lesson.
 
 To add a kind, add a row; validation, the model's schema, half-lives, promotion and searches by kind derive from it.
 """
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One row: ``half_life`` in days, None for kinds that never decay.
+    """A kind of memory; ``half_life`` is in days, None for a kind that never decays.
 
-    ``worth`` estimates from 1 to 10 how much work such a memory saves, before its text is looked at: 4 to 6 means
-    minutes, 7 and more hours. ``asked`` is a pattern for the words with which a search asks for the kind.
+    ``worth`` is an estimate, from 1 to 10, of how much work a memory of this kind saves: 4 to 6 means minutes, 7 or
+    more means hours. ``asked`` is a pattern of words by which a search asks for this kind.
     """
 
     name: str

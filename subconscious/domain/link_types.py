@@ -11,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class LinkType:
-    """One row, read from source to target: source NAME target, target INVERSE source.
+    """A link type. It is read from source to target by its name, and from target to source by its inverse.
 
     ``why`` is the direction in which a chain of reasons continues from a memory: ``in`` to the sources of its incoming
     links, ``out`` to the targets of its outgoing ones. ``weight`` is the share of relevance that a link of this type
@@ -44,11 +44,11 @@ LINK_TYPES: dict[str, LinkType] = {
 }
 
 DISCOVERABLE = tuple(name for name, row in LINK_TYPES.items() if row.group != "system")
-"""Types that discovery and users may create; the program itself creates the others."""
+"""The link types that discovery and users may create; the program itself creates links of other types."""
 
 
 def find_link_type(name: str) -> tuple[LinkType, bool] | None:
-    """Find a link type by its name or its inverse; the flag is true for the inverse. None if there is no such type."""
+    """Return the link type with a name or inverse, and whether it was found by its inverse; None if there is none."""
     wanted = name.strip().upper().replace("-", "_").replace(" ", "_")
     for row in LINK_TYPES.values():
         if wanted in (row.name, row.inverse):
@@ -57,6 +57,6 @@ def find_link_type(name: str) -> tuple[LinkType, bool] | None:
 
 
 def directed_name(link_type: str, *, source: bool) -> str:
-    """The name of a link type as seen from one end: its name from the source, its inverse from the target."""
+    """Return the name of a link type as seen from one end: its name from the source, its inverse from the target."""
     row = LINK_TYPES.get(link_type)
     return link_type if source or row is None else row.inverse

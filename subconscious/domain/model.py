@@ -1,6 +1,6 @@
-"""Values that features exchange: frozen and typed, with derived properties only.
+"""The values that all features exchange: memories, captures, turns, links, sessions.
 
-Times are seconds since the epoch (UTC, float); offsets are bytes; confidences are in 0..1.
+Times are seconds since the epoch (float); offsets are in bytes; confidences are from 0 to 1.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from enum import Enum, StrEnum
 
 
 class Origin(StrEnum):
-    """The author of the words, listed from the most to the least trusted."""
+    """The author of a text. Values are listed from the most to the least trusted."""
 
     USER = "user"
     ASSISTANT = "assistant"
     TEAMMATE = "teammate"
-    """Somebody else's memory, shared through Git."""
+    """Another person, who shared the memory through Git."""
     TOOL = "tool"
 
     @property
     def is_foreign(self) -> bool:
-        """Whether neither the user nor the assistant said it: a person must approve it."""
+        """Whether neither the user nor the assistant is the author, so that a person must approve the text."""
         return self in (Origin.TEAMMATE, Origin.TOOL)
 
     @property
     def distrust(self) -> int:
-        """0 for the most trusted origin; larger is less trusted."""
+        """A rank of distrust: 0 for the most trusted origin, larger for less trusted ones."""
         return list(Origin).index(self)
 
     @classmethod
     def least_trusted(cls, *origins: Origin) -> Origin:
-        """The origin of a text made from several, as in a merge, a quote or a summary."""
+        """Return the least trusted origin, which is that of a text made from several others, such as a summary."""
         return max(origins, key=lambda origin: origin.distrust)
 
 
@@ -57,7 +57,7 @@ class Act(StrEnum):
 
 
 class Strength(StrEnum):
-    """How explicitly a statement was made; sets the confidence that the offline rules start from."""
+    """How explicitly a statement was made. It determines the confidence from which the rules start."""
 
     EXPLICIT = "explicit"
     IMPLIED = "implied"
@@ -65,22 +65,22 @@ class Strength(StrEnum):
 
     @property
     def prior(self) -> float:
-        """The raw confidence before refinement: 0.9, 0.7 or 0.5."""
+        """The confidence before it is refined: 0.9, 0.7 or 0.5."""
         return {Strength.EXPLICIT: 0.9, Strength.IMPLIED: 0.7, Strength.INFERRED: 0.5}[self]
 
 
 class Decision(StrEnum):
-    """The gate's decision on a candidate."""
+    """The decision of the admission gate on a candidate."""
 
     AUTO = "auto"
     REVIEW = "review"
     QUARANTINE = "quarantine"
-    """It looks like an attack: isolated until a person releases it."""
+    """The candidate looks like an attack and is isolated until a person releases it."""
     DISCARD = "discard"
 
 
 class Scope(StrEnum):
-    """Where a memory applies: in its project, or in all projects of this user."""
+    """Where a memory applies: in its project, or in all projects of the user."""
 
     PROJECT = "project"
     USER = "user"
@@ -88,14 +88,14 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance of a transcript, already without private spans and without context that we injected.
+    """One message in a transcript, without private spans and without the context that hooks injected.
 
     ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change. ``start`` and
     ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt, shared with the
     hook's payload; older clients have none. ``text`` of a tool turn is empty unless requested: tool output is large and
-    never captured directly. ``commands`` and ``files`` are those of the tool calls in an assistant's turn, or of the
-    calls that a tool's turn answers, without calls that the user refused. ``failed``: the tool returned an error.
-    ``before`` is the end of the assistant's last message before the user typed: the words may answer it. ``shown`` is
+    never captured directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
+    that a tool's turn answers, without calls that the user refused. ``failed`` means that the tool returned an error.
+    ``before`` is the end of the assistant's last message before the user typed, which the user may answer. ``shown`` is
     tool output that may be shown as context, if requested; it can't be quoted as evidence.
     """
 
@@ -123,7 +123,7 @@ class Turn:
 
     @property
     def quotable_text(self) -> str:
-        """The text that evidence may be quoted from: the message and the commands."""
+        """The text from which evidence may be quoted: the message and the commands."""
         return "\n".join((self.text, *self.commands))
 
 
@@ -139,15 +139,15 @@ class Evidence:
 
 
 MODELS = "model-"
-"""Prefix of the names of extractors that use a language model."""
+"""The prefix of the names of extractors that use a language model."""
 
 OBSERVED_ONCE, OBSERVED_OFTEN = "observed-once-1", "observed-1"
-"""Extractors of failures seen in tool calls: in one session only, and in several."""
+"""The extractor names of failures seen in tool calls: in one session only, and in several sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A statement that may be worth remembering; the gate decides."""
+    """A statement that may be worth remembering; the admission gate decides whether it is stored."""
 
     kind: str
     summary: str
@@ -166,16 +166,16 @@ class Candidate:
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     support: str = ""
-    """Further quotes of the session that a model gave for it, for the second look; they are not stored with it."""
+    """Further quotes that a model stated as evidence, for its second look; they are not stored."""
 
     @property
     def by_model(self) -> bool:
-        """Whether a language model proposed it. It may have believed what it read, so a second call reviews it."""
+        """Whether a language model proposed the candidate; then a second call to the model reviews it."""
         return self.extractor.startswith(MODELS)
 
 
 class Level(StrEnum):
-    """How dangerous a text looks. Listed from the least to the most."""
+    """How dangerous a text looks. Values are listed from the least to the most dangerous."""
 
     NONE = "none"
     LOW = "low"
@@ -185,11 +185,11 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for none; larger is worse."""
+        """A rank of danger: 0 for none, larger for worse levels."""
         return list(Level).index(self)
 
     def shifted(self, steps: int) -> Level:
-        """The level ``steps`` worse (better if negative), never below low; none stays none."""
+        """Return the level that is ``steps`` worse (better if negative), but not below low; none stays none."""
         levels = list(Level)
         return self if self is Level.NONE else levels[max(1, min(self.rank + steps, len(levels) - 1))]
 
@@ -210,9 +210,9 @@ class Threat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding against a text: the threat, its level, the reason, and its position.
+    """A finding of the poisoning check: the threat, its level, the reason, and the position in the text.
 
-    ``part`` names the part of the candidate; ``start`` and ``end`` are character offsets in that part.
+    ``part`` is the name of a candidate's field; ``start`` and ``end`` are character offsets in that field.
     """
 
     rule: str
@@ -226,7 +226,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of the poisoning check, with the version of its ``rules``."""
+    """The result of the poisoning check, with the version of the ``rules`` that it used."""
 
     level: Level = Level.NONE
     findings: tuple[Finding, ...] = ()
@@ -240,19 +240,19 @@ class Verdict:
 
 
 BY_CONFIDENCE = "confidence "
-"""Beginning of the gate's reason if only the confidence decided."""
+"""The beginning of the admission gate's reason if only the confidence decided."""
 
 PROBABLY = "it was probably meant to last: "
-"""Prefix of that reason for a statement that may become an unconfirmed memory."""
+"""The prefix of the gate's reason if a statement may become an unconfirmed memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The gate's result. ``verdict`` is None before the poisoning check has run.
+    """The result of the admission gate. ``verdict`` is None before the poisoning check has run.
 
     ``reservation`` is the reason why the candidate may not be injected before it is confirmed: "" if there is none,
-    None if this was not checked. ``doubtful``: it is not confirmed that a person typed it. ``weak``: only its low
-    confidence counted against it.
+    None if this was not checked. ``doubtful`` means that it is not confirmed that a person typed the text, ``weak``
+    that only the low confidence counted against the candidate.
     """
 
     decision: Decision
@@ -271,7 +271,7 @@ class Admission:
 
 
 class Relation(Enum):
-    """What a statement does to an earlier one."""
+    """The relation of a statement to an earlier one."""
 
     SAME = "same"
     REPLACES = "replaces"
@@ -280,12 +280,12 @@ class Relation(Enum):
 
 
 Judged = tuple[Candidate, Admission]
-"""A candidate and the decision of the capture gate on it."""
+"""A candidate and the result of the admission gate for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored statement with its provenance."""
+    """A stored statement with its origin: who stated it, when, and in which session."""
 
     id: int
     project_id: str | None
@@ -326,16 +326,16 @@ class Memory:
 
     @property
     def is_claude_note(self) -> bool:
-        """Whether it is the searchable copy of one of Claude Code's own notes and follows that file."""
+        """Whether the memory is the searchable copy of one of Claude Code's own notes."""
         return self.extractor == CLAUDE_NOTE
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relation between two memories; ``type`` is a row of `link_types`, read from source to target.
+    """A link between two memories; ``type`` is the name of a type in `link_types`, read from source to target.
 
-    ``status``: ``active``, ``proposed`` (shown but not used in rankings), ``refused`` (rejected by a person, so not
-    proposed again) or ``withdrawn`` (together with a memory that was removed).
+    ``status`` is ``active``, ``proposed`` (shown, but not used in rankings), ``refused`` (rejected by a person, so not
+    proposed again) or ``withdrawn`` (removed together with a memory).
     """
 
     id: int
@@ -349,13 +349,13 @@ class Link:
     created_at: float
 
     def other(self, memory_id: int) -> int:
-        """The id of the memory at the other end."""
+        """Return the id of the memory at the other end of the link than ``memory_id``."""
         return self.target_id if memory_id == self.source_id else self.source_id
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session of the client, as the daemon has recorded it."""
+    """One session of a coding agent, as the daemon has recorded it."""
 
     id: str
     project_id: str

@@ -1,4 +1,4 @@
-"""Promotion: which memories of a project count as project knowledge. Pure formulas.
+"""Promotion: decides which memories of a project count as project knowledge. Pure formulas.
 
 The score is the mean of three parts, each from 1 to 10. Recurrence is counted. Impact and specificity are estimated
 from the words, the kind and the links, without understanding the text.
@@ -19,12 +19,12 @@ PROMOTED = "promoted"
 OBSERVED = "observed"
 PASSING = "passing"
 FLAGGED = "flagged"
-"""Statuses of a memory. A flagged one is never promoted, even with a high score."""
+"""The promotion statuses of a memory. A flagged memory is never promoted, even with a high score."""
 
 LEAST, MOST = 1.0, 10.0
 
 VIOLATION = 2
-"""Added to a memory's recurrence for each violation: saying it once was not enough."""
+"""A number added to a memory's recurrence for each violation: the user had to repeat the memory."""
 
 WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
@@ -45,7 +45,7 @@ _LONG = re.compile(
     r"|\b(?:multiple|several|[3-9]|\d\d+)\b.{0,30}\b(?:times|attempts|tries|failures)\b",
     re.IGNORECASE,
 )
-"""Words for a long struggle."""
+"""A pattern of words for a long struggle."""
 
 _FILE = re.compile(r"(?<![\w/])[\w.-]{1,80}/[\w.-]|\b[\w-]{1,80}\.[a-z]{1,5}\b(?!\()")
 _IDENTIFIER = re.compile(
@@ -63,27 +63,29 @@ _VAGUE = re.compile(
 )
 _FEW_WORDS = 5
 CACHED = 4096
-"""Texts with a cached weight: all texts of a project are weighed again after every change to one of them."""
+"""The most texts with a cached score: after a change of one text, all texts of a project are scored again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Counts about a memory: the sessions that stated it, and the links that cite it.
 
-    ``used`` counts answers that used it, ``violated`` how often it had to be said again although it had been given.
+    ``used`` is the number of replies that used the memory, ``violated`` how often the user repeated it in a session
+    that had received it.
     """
 
     sessions: int = 1
     citations: int = 0
     flaw: str = ""
-    """Why it may not be promoted: flagged as poisoned, superseded, archived."""
+    """The reason why the memory may not be promoted (flagged as poisoned, superseded, archived); "" if there is none.
+    """
     used: int = 0
     violated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Scores from which a memory is promoted, and from which it is shown as observed."""
+    """The scores (1 to 10) from which a memory is promoted, and from which it is shown as observed."""
 
     promoted: float = 7.0
     observed: float = 4.0
@@ -103,7 +105,7 @@ class PromotionStatus:
 
 
 def promotion_status(memory: Memory, facts: Facts, bars: Bars) -> PromotionStatus:
-    """Compute a memory's promotion status."""
+    """Return a memory's promotion status."""
     again = min(MOST, recurrence(facts.sessions, memory.recurrence) + VIOLATION * facts.violated)
     parts = again, impact(memory, facts), specificity(memory)
     score = round(sum(parts) / len(parts), 2)
@@ -117,7 +119,7 @@ def _status(score: float, facts: Facts, bars: Bars) -> str:
 
 
 def recurrence(sessions: int, times: int = 1) -> float:
-    """1 to 3 for one session, 4 to 6 for two or three, 7 to 10 for four or more."""
+    """Return the recurrence score: 1 to 3 for one session, 4 to 6 for two or three, 7 to 10 for four or more."""
     again = max(0, times - max(1, sessions))
     if sessions <= 1:
         return min(3.0, LEAST + again)
@@ -127,7 +129,10 @@ def recurrence(sessions: int, times: int = 1) -> float:
 
 
 def impact(memory: Memory, facts: Facts) -> float:
-    """The estimated work that knowing it saves: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker."""
+    """Return the impact score: the estimated work that the memory saves.
+
+    1 to 3 means seconds, 4 to 6 minutes, 7 to 10 hours or more.
+    """
     worth = _worth(memory.kind, f"{memory.content} {memory.rationale}")
     responses = min(1, facts.used) + min(VIOLATION, facts.violated)
     return _bounded(worth + min(2, facts.citations) + memory.pinned + responses)
@@ -149,7 +154,10 @@ def is_trouble(words: str) -> bool:
 
 
 def specificity(memory: Memory) -> float:
-    """The estimated precision of the wording: 1 to 3 vague, 4 to 6 directional, 7 to 10 precise."""
+    """Return the specificity score, estimated from the wording.
+
+    1 to 3 means vague, 4 to 6 directional, 7 to 10 precise.
+    """
     return _specificity(memory.content, bool(memory.files), bool(memory.rationale))
 
 

@@ -1,7 +1,7 @@
-"""How far a memory can be trusted: a pure function; docs/protocol.md has it as a table.
+"""Computes how far a memory can be trusted. Pure; docs/protocol.md has the rules as a table.
 
-The origin of the words sets the highest trust that is possible without a person. Each reason to doubt lowers it by one
-step; frequent repetition cancels one step of those for staleness or low confidence.
+The origin of the text determines the highest trust that is possible without a person. Each reason to doubt lowers the
+trust by one step. Frequent repetition cancels one step for staleness or low confidence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from subconscious.domain.model import Level, Memory, Origin
 
 
 class Trust(StrEnum):
-    """How far a memory can be trusted, from most to least."""
+    """How far a memory can be trusted. Values are listed from the most to the least trusted."""
 
     VERIFIED = "VERIFIED"
     HIGH = "HIGH"
@@ -24,9 +24,9 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repute:
-    """Facts about a memory's reliability: its trust, memories that conflict with it, memories that replaced it.
+    """A memory's reliability: its trust, the memories that conflict with it, the memories that replaced it.
 
-    ``stale``: not said or used for a long time.
+    ``stale`` means that the memory was not stated or used for a long time.
     """
 
     trust: Trust
@@ -39,16 +39,17 @@ REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMAT
 """The highest trust for each origin before a person has verified the memory."""
 
 SURE = 0.7
-"""Confidence below which a memory is doubted: the gate would have discarded it."""
+"""The confidence below which a memory is doubted: the admission gate would have discarded it."""
 OFTEN = 3
-"""Number of times said from which repetition counts."""
+"""The number of statements of a memory from which repetition counts."""
 
 
 def trust_of(memory: Memory, *, level: Level = Level.NONE, disputed: bool = False, stale: bool = False) -> Trust:
-    """The trust of a memory.
+    """Return the trust of a memory.
 
-    ``level`` is the result of the poisoning check; ``disputed``: another memory contradicts or replaces it. A person's
-    verification settles it, unless the text looks like an attack that they may have missed.
+    ``level`` is the result of the poisoning check. ``disputed`` means that another memory contradicts or replaces the
+    memory. A memory that a person has verified is trusted most, unless the text looks like an attack that the person
+    may have missed.
     """
     if level.rank >= Level.HIGH.rank or (level is Level.MEDIUM and not memory.verified):
         return Trust.SUSPECT
@@ -60,6 +61,6 @@ def trust_of(memory: Memory, *, level: Level = Level.NONE, disputed: bool = Fals
 
 
 def _lowered(trust: Trust, steps: int) -> Trust:
-    """Lower a trust by some steps, at most to LOW: doubt alone does not make a memory suspect."""
+    """Return a trust lowered by some steps, but not below LOW: doubt alone does not make a memory suspect."""
     order = list(Trust)
     return order[min(order.index(trust) + steps, order.index(Trust.LOW))]

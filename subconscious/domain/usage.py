@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Usage:
     """Tokens charged for a call to a model.
 
-    Of ``input``, ``cached`` tokens were read from the provider's cache and ``written`` ones added to it. ``cost`` is in
-    US dollars if the provider itself reports it (Claude Code does), else None: unknown, not 0.
+    ``input`` includes ``cached`` tokens, which were read from the provider's cache, and ``written`` tokens, which were
+    added to the cache. ``cost`` is in US dollars if the provider itself reports it (as Claude Code does), else None,
+    which means unknown and not 0.
     """
 
     input: int = 0

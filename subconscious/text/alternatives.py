@@ -1,4 +1,4 @@
-"""Groups of values of which a project chooses one, so that a statement with another value of the group is a change.
+"""Groups of values of which a project chooses one: a statement with another value of the same group is a change.
 
 A word is in one group only. A group has alternatives for one purpose; tools that are used side by side (a language and
 its framework, a linter and a formatter) are in different groups.
@@ -58,10 +58,10 @@ _FAMILIES = {
     "quotes": "single double",
 }
 FAMILIES: dict[str, str] = {word: family for family, words in _FAMILIES.items() for word in words.split()}
-"""The family of each value."""
+"""The name of the group of each value."""
 
 STORES = frozenset(("broker", "database", "search"))
-"""Groups of data stores: a store of one may replace a store of another."""
+"""Groups of data stores: a store of one group may replace a store of another group."""
 
 SLOTS = frozenset(
     "owner maintainer default name port host hostname url address limit timeout ttl format version database db queue"

@@ -12,21 +12,21 @@ from subconscious.text.alternatives import FAMILIES, SLOTS
 from subconscious.text.stems import stem
 
 LETTERS = 600
-"""Characters up to which a statement is compared."""
+"""The most characters of a statement that is compared."""
 
 LONGEST = 60
-"""Words up to which a statement is compared; longer ones make several claims."""
+"""The most words of a statement that is compared; longer statements make several claims."""
 
 FEWEST = 3
-"""Words from which a clause is a statement on its own."""
+"""The fewest words of a clause that counts as a statement of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement, split into parts.
+    """A statement, split into its subject, its value and its conditions.
 
-    ``about`` has the words of its subject and its conditions, ``value`` those of the value, ``without`` those of
-    rejected values. ``frame`` is the kind of its verb, "" for verbs that don't assign a value.
+    ``about`` has the words of the subject and the conditions, ``value`` the words of the value, ``without`` the words
+    of rejected values. ``frame`` is the kind of the verb, "" for verbs that don't assign a value.
     """
 
     about: frozenset[str]
@@ -42,13 +42,13 @@ class Claim:
 
     @property
     def words(self) -> frozenset[str]:
-        """All words that carry meaning."""
+        """All words of the statement that carry meaning."""
         return self.about | self.value
 
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Split a statement into its parts; None for a question, a condition or a long text."""
+    """Return the parts of a statement; None for a question, a condition or a long text."""
     if len(text) > LETTERS:
         return None
     original, text = text, _clean(text)
@@ -61,7 +61,7 @@ def claim(text: str) -> Claim | None:
 
 
 def _clean(text: str) -> str:
-    """A statement without its introduction, its reason, and everything after its first sentence."""
+    """Return a statement without its introduction, its reason, and everything after its first sentence."""
     text = text.replace("\u2019", "'").strip()
     for pattern, replacement in (
         (_LEAD, " "),
@@ -119,7 +119,7 @@ _DOUBTFUL = re.compile(
     r"just this once|this time|for (?:now|today)|once\b(?! (?:a|per))|vielleicht|quiz[aá]s|peut-[eê]tre|talvez)\b",
     re.IGNORECASE,
 )
-"""Questions, conditions and one-time exceptions: they set nothing."""
+"""A pattern of questions, conditions and one-time exceptions: they assign no value."""
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"
@@ -133,14 +133,14 @@ _NUMBER = re.compile(r"[#~v]?\d+(?:[.:]\d+)*")
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
-    """Words as written and casefolded; punctuation marks are tokens too."""
+    """Yield each word as written and casefolded; punctuation marks are words too."""
     for found in _WORD.findall(text):
         word = found.strip("`").rstrip(".:'") or found
         yield word, word.casefold()
 
 
 class _Reader:
-    """Reads a statement's words from left to right: subject, verb, value, limits."""
+    """Reads a statement's words from left to right, and assigns each to a part: subject, verb, value, limits."""
 
     def __init__(self, words: list[tuple[str, str]]) -> None:
         self.words = words
@@ -172,7 +172,7 @@ class _Reader:
         return after.isalpha() and after not in _VERBS and after not in _LIMITS and after not in _PREPOSITIONS
 
     def _is_control_word(self, low: str, before: str, index: int) -> bool:
-        """Handle words without content of their own: they choose the part of the next words, or negate."""
+        """Handle a word without content of its own, such as a preposition or a negation; return whether it was one."""
         if low in _REJECTS and index and self.frame and before not in _AUXILIARIES | {"do"}:
             self.zone = self.without
         elif low in _NEGATIONS or low.endswith("n't"):
@@ -192,7 +192,7 @@ class _Reader:
         return True
 
     def _zone_after(self, low: str) -> set[str]:
-        """The part for words after a preposition: days and places are values, with any verb."""
+        """Return the part that the words after a preposition belong to: days and places are values, with any verb."""
         if self.frame == "is" and not self.value and low in _PLACING:
             self.frame = "place"
         if not self.frame and low in _BEFORE_VALUE:
@@ -213,7 +213,7 @@ class _Reader:
         (self.value if chosen and self.zone is self.about else self.zone).add(key)
 
     def claim(self, *, changes: bool) -> Claim:
-        """The claim that was read."""
+        """Return the claim that was read."""
         value, about = frozenset(self.value), frozenset(self.about)
         if self.frame == "lead":
             value, about = self.subject, about - self.subject | value  # "Ann leads the team"
@@ -234,14 +234,14 @@ class _Reader:
 
 
 def key_of(word: str) -> str:
-    """A key that a word shares with its forms and synonyms."""
+    """Return a key that a word shares with its forms and synonyms."""
     word = word.removesuffix("'s")
     found = stem(_infinitive(word))
     return _KEYS.get(found, found)
 
 
 def _infinitive(word: str) -> str:
-    """The verb of a gerund: "merge" of "merging"; other words are returned unchanged."""
+    """Return the verb of a gerund: "merge" of "merging"; other words are returned unchanged."""
     root = word.removesuffix("ing")
     forms = (root, f"{root}e", root[:-1])
     return next((form for form in forms if form in vocabulary.IMPERATIVES), word) if root != word else word
@@ -276,13 +276,13 @@ _VERBS = {
     **dict.fromkeys("leads lead owns own".split(), "lead"),
     **dict.fromkeys("must should shall has have had needs need".split(), ""),
 }
-"""Verbs by kind; "" if the verb does not imply how many values there may be."""
+"""The kind of each verb; "" if the verb does not imply how many values the subject may have."""
 
 _LABELLED = frozenset(
     "case step phase item number issue ticket pr part section option variant shard v version line row rule test"
     " attempt example build run".split()
 )
-"""Words followed by a label: "step 2" and "step 1" are different steps."""
+"""Words that are followed by a label: "step 2" and "step 1" are different steps."""
 
 _AUXILIARIES = frozenset("is are was were be do does did must should will can".split())
 _NEGATIONS = frozenset("not never no don't doesn't avoid without nicht nie kein keine no nunca jamais pas não".split())

@@ -1,4 +1,4 @@
-"""Whether a statement replaces an earlier one, judged by their claims.
+"""Decides whether a statement replaces an earlier one, by the claims of both (see ``claim_reader``).
 
 A subject has one value at a time. So a later statement with another value for the same subject replaces the earlier
 one, even if it does not mention a change. A wrong replacement is worse than a missed one: in doubt, two statements have
@@ -18,7 +18,7 @@ from subconscious.text.same_statement import same_statement
 from subconscious.text.stems import stem
 
 ENOUGH = 0.75
-"""Share of words that two statements must have in common for one to negate the other."""
+"""The share of words (0 to 1) that two statements must have in common for one to negate the other."""
 
 _GENERIC = frozenset(
     map(
@@ -37,7 +37,7 @@ def replaces(new: str, old: str) -> bool:
 
 
 def changes_value(new: str, old: str) -> bool:
-    """Like `replaces`, but false if the new statement only negates the old one in the same words."""
+    """Whether `replaces` is true, and not only because the new statement negates the old one in the same words."""
     pair = _comparable(new, old)
     return pair is not None and not _negates(*pair) and (_renames(*pair) or _revalues(*pair))
 
@@ -59,11 +59,11 @@ _CHANGE_WORDS = re.compile(
     r"ahora|ya no|agora|já não)\b|\bthen\W",
     re.IGNORECASE,
 )
-"""Words of change; on their own, without a value, they replace nothing."""
+"""A pattern of words that indicate a change; without a new value, a statement with such words replaces nothing."""
 
 
 def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
-    """The claims of two statements if they differ in content and apply to the same place, else None."""
+    """Return the claims of two statements if they differ in content and apply to the same place, else None."""
     if same_statement(new, old, cosine=1.0) or are_parallel(new, old) or are_lettered_apart(new, old):
         return None
     later, earlier = claim(new), claim(old)
@@ -82,7 +82,7 @@ def _negates(new: Claim, old: Claim) -> bool:
 
 
 def _renames(new: Claim, old: Claim) -> bool:
-    """Whether the new one rejects the value of the old one for the same subject: "NATS for the queue, not Redis"."""
+    """Whether the new claim rejects the old value for the same subject: "NATS for the queue, not Redis"."""
     if not new.without or new.negative or old.negative:
         return False
     rejected = new.without & old.value
@@ -90,7 +90,7 @@ def _renames(new: Claim, old: Claim) -> bool:
 
 
 def _revalues(new: Claim, old: Claim) -> bool:
-    """Whether both assign different values of the same kind to the same subject."""
+    """Whether two claims assign different values of the same kind to the same subject."""
     mine, its = new.value - old.value, old.value - new.value
     if new.negative or old.negative or not mine or not its:
         return False
@@ -105,19 +105,19 @@ def _revalues(new: Claim, old: Claim) -> bool:
 
 
 def _families(values: frozenset[str]) -> dict[str, str]:
-    """Maps groups of alternatives to the value chosen; groups with several values are left out."""
+    """Return the chosen value of each group of alternatives; groups with several values are left out."""
     chosen = [FAMILY[word] for word in values if word in FAMILY]
     return {FAMILY[word]: word for word in values if word in FAMILY and chosen.count(FAMILY[word]) == 1}
 
 
 def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
-    """Whether, besides the chosen alternatives, the values agree or only one has further words."""
+    """Whether two values, apart from the chosen alternatives, agree or only one has further words."""
     rest = [{word for word in words if word not in FAMILY and word not in _GENERIC} for words in (mine, its)]
     return not all(rest) or rest[0] == rest[1]
 
 
 def _differ_in_numbers(new: Claim, old: Claim) -> bool:
-    """Whether both say the same with other numbers: equally many, of the same things."""
+    """Whether two claims differ only in their numbers: equally many numbers, of the same things."""
     if len(new.numbers) != len(old.numbers) and not new.changes:
         return False
     mine, its = (replace(one, about=one.words - one.numbers - _UNITS) for one in (new, old))
@@ -139,10 +139,10 @@ def _is_single(new: Claim, old: Claim) -> bool:
 
 
 def _same_subject(new: Claim, old: Claim, *, certain: bool) -> bool:
-    """Whether both have the same subject.
+    """Whether two claims have the same subject.
 
-    ``certain``: the values already show it, even if the subject is not named. Words that only the new statement has
-    make it an exception to the old one. Words that only the old one has may be omitted.
+    ``certain`` means that the values already show that the subject is the same, even if it is not named. Further words
+    in the new statement make it an exception to the old one; further words in the old statement may be omitted.
     """
     mine, its = (
         frozenset(word for word in one - other if word not in _GENERIC)

@@ -1,4 +1,4 @@
-"""Reads a clause of a statement: its words with their roles, its numbers, and its conditions and limits.
+"""Reads a clause of a statement: the words with their roles, the numbers, and the conditions and limits.
 
 This is not a full parser: a word's role is the preposition or conjunction before it in its clause, and a negation
 covers its clause.
@@ -42,12 +42,12 @@ class Word:
     noun: bool = False
     adverb: bool = False
     done: bool = False
-    """Whether it has the form of a past tense or a participle: "failed", "chosen"."""
+    """Whether the word has the form of a past tense or a participle: "failed", "chosen"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passive:
-    """A passive verb with its object (``patients``), its agents, and its sources or targets (``ends``)."""
+    """A passive verb with the object that it affects (``patients``), its agents, and sources or targets (``ends``)."""
 
     verb: str
     patients: frozenset[str]
@@ -70,10 +70,10 @@ _COPULA = frozenset("is are was were be".split())
 _WAS = frozenset(("was", "were"))
 _NO_COMMANDS = ROLES | DETERMINERS | PRONOUNS | AUXILIARY | vocabulary.FILLERS | {"only", "not", "when", "because"}
 _FINITE = frozenset("do does will _must _may _neednot".split())
-"""After these a participle describes the next word: "does not include generated files"."""
+"""Words after which a participle describes the next word: "does not include generated files"."""
 _BEFORE_VERB = frozenset("always please do just then and".split())
 _BEFORE_OBJECT = frozenset("use avoid prefer add write need needs no".split())
-"""After these comes an object, so that a participle describes it: "use structured logging"."""
+"""Words that are followed by an object, so that a participle describes it: "use structured logging"."""
 
 _MARKS: dict[str, Mark] = {
     "_must": ("modality", "must"),
@@ -116,7 +116,7 @@ _ENDS = frozenset("from to into onto".split())
 
 @dataclass(slots=True)
 class Builder:
-    """The parts of a statement that were read so far."""
+    """The parts of a statement that have been read so far."""
 
     words: list[Word] = field(default_factory=list)
     numbers: set[str] = field(default_factory=set)
@@ -135,7 +135,7 @@ def read_clause(tokens: list[Token], builder: Builder, negated: bool) -> bool:
 
 
 def weighs(word: Word) -> bool:
-    """Whether a paraphrase must have this word."""
+    """Whether a paraphrase of the statement must contain a word."""
     return word.name or word.stem not in LIGHT
 
 
@@ -244,7 +244,7 @@ class _Clause:
             self.negated, self.without = self.base, False
 
     def _count(self, unit: str) -> None:
-        """Add the pending number, with its unit."""
+        """Add the number that was read last, with its unit."""
         number, self.number = _measure(self.number, unit), ""
         self.builder.numbers.add(number)
         self._add(number, number, name=True)
@@ -340,7 +340,7 @@ class _Clause:
         )
 
     def _patients(self) -> frozenset[str]:
-        """The subject of a passive verb, without its complements: "errors (of the API) are returned"."""
+        """Return the subject of a passive verb, without its complements: "errors (of the API) are returned"."""
         words = self.builder.words[self.begin :]
         return frozenset(
             word.key for word in words if word.role in ("", *SUBORDINATORS) and word.key not in self.owners
@@ -354,7 +354,7 @@ class _Clause:
 
     @property
     def auxiliary(self) -> bool:
-        """Whether a form of "be" is close before, so that a participle is not a past tense."""
+        """Whether a form of "be" comes shortly before, so that a participle is not a past tense."""
         return not BE.isdisjoint(self.recent)
 
     def _add(self, key: str, stem: str, *, name: bool) -> None:
@@ -375,7 +375,7 @@ class _Clause:
 
 
 def _measure(number: str, unit: str) -> str:
-    """A number with its unit; times are converted to seconds."""
+    """Return a number with its unit; times are converted to seconds."""
     if unit in vocabulary.SECONDS and number.replace(".", "", 1).isdecimal():
         return f"{float(number) * vocabulary.SECONDS[unit]:.9g} second"
     return f"{number} {unit}".strip()

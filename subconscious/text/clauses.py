@@ -1,4 +1,4 @@
-"""Splits a statement into clauses, and these into tokens; the main clause comes first."""
+"""Splits a statement into clauses, and each clause into tokens; the main clause comes first."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FRONTED = frozenset("because if unless until before after in on at for with wit
 _CONTINUED = (
     ROLES | DETERMINERS | AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
 )
-"""After these a determiner continues the phrase: "of the", "and the", "all the"."""
+"""Words after which a determiner continues the phrase: "of the", "and the", "all the"."""
 
 
 def split_clauses(text: str) -> list[list[Token]]:
-    """The clauses of a text, each as tokens; a leading phrase or condition is moved behind the main clause."""
+    """Return the clauses of a text, each as tokens; a leading phrase or condition is moved behind the main clause."""
     return _main_first(list(_parts(text)))
 
 
@@ -53,7 +53,7 @@ def _clauses(text: str) -> Iterator[list[Token]]:
 
 
 def _parts(text: str) -> Iterator[list[Token]]:
-    """The clauses, with each subordinate one separate, and a leading phrase too if it has no comma."""
+    """Yield the clauses; a subordinate clause is separate, and so is a leading phrase without a comma."""
     for clause in _clauses(text):
         lowered = ["`" if code else word.casefold() for word, code in clause]
         main = _main_clause(lowered)
@@ -63,7 +63,7 @@ def _parts(text: str) -> Iterator[list[Token]]:
 
 
 def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
-    """The clauses, with a leading phrase or condition moved behind the main clause."""
+    """Return the clauses with a leading phrase or condition moved behind the main clause."""
     opens = parts[0][0][0].casefold() if parts[0] and not parts[0][0][1] else ""
     if len(parts) < 2 or not parts[1] or opens not in _FRONTED or parts[1][0][0].casefold() in ("not", "then"):
         return parts
@@ -73,7 +73,7 @@ def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
 
 
 def _main_clause(lowered: list[str]) -> int:
-    """Index where the main clause begins after a leading phrase: "in CI | the tests", "if it is red | the job"."""
+    """Return the index at which the main clause begins after a leading phrase: "in CI | the tests"."""
     if not lowered or lowered[0] not in ROLES - {"to"}:
         return 0
     subordinate = lowered[0] in SUBORDINATORS
@@ -87,12 +87,12 @@ def _main_clause(lowered: list[str]) -> int:
 
 
 def ends_phrase(word: str) -> bool:
-    """Whether a phrase may end with this word, so that a determiner after it opens another one."""
+    """Whether a phrase may end with this word, so that a determiner after it starts another phrase."""
     return word not in _CONTINUED and not word.endswith("ing")
 
 
 def _split(word: str) -> list[Token]:
-    """The token, or the parts of a hyphenated word: "read-only" becomes "read only"."""
+    """Return the word as a token, or the parts of a hyphenated word: "read-only" becomes "read only"."""
     if _HYPHENATED.fullmatch(word):
         return [(part, False) for part in word.split("-")]
     return [(word, False)] if word else []

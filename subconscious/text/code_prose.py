@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 
 _PLACE = re.compile(r"\s*(?:[\w./@+-]{1,200}\.\w{1,8}[:-])?(?:\d{1,6}\s*[\u2192\t|:-])?")
-"""The file name and line number that a tool prints before a line."""
+"""A pattern of the file name and line number that a tool prints before a line."""
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#(?=[\s!]|\w)|//|/\*|--(?=\s)|<!--).*")
 _WHOLE = re.compile(r"\s*(?:#|//|/\*|--|;|%|<!--|\*|\"\"\"|''')")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`")
 _FEWEST_WORDS = 4
-"""Words from which a string counts as a sentence."""
+"""The fewest words of a string that counts as a sentence."""
 
 _GLUE = re.compile(
     r"\b(?:the|a|an|is|are|was|were|be|has|have|of|to|for|with|by|from|that|this|which|when|if|it|you|not|must|should|use|run)\b",
     re.IGNORECASE,
 )
-"""Function words of English sentences and of instructions."""
+"""A pattern of function words that occur in English sentences and instructions."""
 
 _GLUED = 2
 
 _RUN = re.compile(r"(?<![\w'-])(?:[A-Za-z][A-Za-z'-]{0,30}[,;:.]?\s{1,3}){3}[A-Za-z]")
-"""Four words in a row."""
+"""A pattern of four words in a row."""
 
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''"), ("=begin", "=end"))
 _QUOTES = frozenset(('"""', "'''"))
@@ -66,7 +66,7 @@ def has_sentences(text: str) -> bool:
 
 
 def _unclosed_mark(body: str) -> str:
-    """Return the end mark of a comment or docstring that a line opens and doesn't close, or ""."""
+    """Return the end mark of a comment or docstring that a line opens and doesn't close; "" if there is none."""
     bare = _STRING.sub("", body)  # a glob in a string ("**/*.ts") opens no comment
     for opening, closing in _BLOCKS:
         _, found, rest = (body if opening in _QUOTES else bare).partition(opening)

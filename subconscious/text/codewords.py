@@ -1,4 +1,4 @@
-"""Splits camelCase names into words: the index's tokenizer splits snake_case and paths only."""
+"""Splits camelCase names into words, because the full-text index splits only snake_case and paths."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def code_parts(text: str) -> str:
-    """The words in the camelCase names of a text: "getUserName" gives "get User Name"."""
+    """Return the words in the camelCase names of a text: "getUserName" becomes "get User Name"."""
     return " ".join(part for name in _MIXED.findall(text) for part in _PART.findall(name))

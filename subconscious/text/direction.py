@@ -1,4 +1,4 @@
-"""Whether two statements with the same words reverse who does what to whom."""
+"""Decides whether two statements with the same words reverse who does what to whom."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from subconscious.text.statement import Statement
 from subconscious.text.stems import PLACES, stem
 
 FEWEST_ORDERED = 9
-"""Number of different words from which word order is compared even with symmetric verbs."""
+"""The number of different words from which word order is compared even with symmetric verbs."""
 
 LONGEST = 24
-"""Different words up to which statements are compared; longer ones can hide differences."""
+"""The most different words of statements that are compared; longer statements can hide differences."""
 
 
 def is_reversed(one: Statement, other: Statement) -> bool:
-    """Whether one statement says the reverse of the other, or may say it."""
+    """Whether one statement says, or may say, the reverse of the other."""
     return any(check(one, other) for check in _DIRECTION_CHECKS)
 
 
@@ -35,11 +35,11 @@ _EXCLUSIVE_ROLES = tuple(
     set(pair.split())
     for pair in ("from to", "from into", "from onto", "over under", "by to", "by for", "by from", "from for", "in to")
 )
-"""Roles of one word that contradict each other."""
+"""Pairs of roles that contradict each other if one word has both."""
 
 
 def _agents_swapped(one: Statement, other: Statement) -> bool:
-    """Whether agent and object are exchanged."""
+    """Whether agent and object are exchanged between two statements."""
     if bool(one.passives) != bool(other.passives):
         passive, active = (one, other) if one.passives else (other, one)
         return any(_contradicts_passive(done, active) for done in passive.passives)
@@ -60,11 +60,11 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
 
 
 _SYMMETRIC = {stem(word) for word in ("match", "differ", "conflict", "collide")}
-"""Verbs that apply in both directions."""
+"""Verbs that mean the same in both directions."""
 
 
 def _effect_first(reasoned: Statement, other: Statement) -> bool:
-    """Whether a statement begins with the effect of the other: "the lock broke it", "it broke the lock"."""
+    """Whether a statement begins with the effect in the other statement: "the lock broke it", "it broke the lock"."""
     if other.imperative:
         return False
     shared = [word.key for word in other.words if not word.role and word.key in reasoned.by_key]
@@ -85,7 +85,7 @@ _ACTORS = frozenset("by in on with as".split())
 """Roles of words that may also be the subject of the verb: "breaks on tabs", "tabs break"."""
 
 _SUBORDINATE = frozenset("before after if unless until".split())
-"""Roles of phrases that may come first or last: their words are compared among themselves."""
+"""Roles of phrases that may come first or last: their words are compared only with each other."""
 
 
 def _agent_instructed(one: Statement, other: Statement) -> bool:
@@ -105,7 +105,7 @@ def _agent_instructed(one: Statement, other: Statement) -> bool:
 
 
 _PLACED = frozenset(map(stem, ("live", "reside", "belong")))
-"""Verbs for a location: the thing was put there by someone."""
+"""Verbs for a location, where somebody has put a thing."""
 
 _MIDDLE = frozenset(map(stem, ("run", "start", "stop", "restart", "build", "load", "deploy")))
 """Verbs with the same meaning for agent and object: "run the tests", "the tests run"."""
@@ -120,7 +120,7 @@ def _rearranged(one: Statement, other: Statement) -> bool:
 
 
 def _acts_upon_it(one: Statement, other: Statement) -> bool:
-    """Whether the object of one is only a circumstance in the other: "breaks the parser", "breaks on the parser"."""
+    """Whether the object of one statement is only a circumstance in the other: "breaks the parser", "breaks on it"."""
     if one.names_object or other.names_object or one.passives or other.passives or len(one.words) != len(other.words):
         return False
     pairs = list(zip(one.words, other.words, strict=True))
@@ -155,7 +155,7 @@ def _gives_reason(side: Statement) -> bool:
 
 
 def word_order(side: Statement) -> dict[str, int]:
-    """The positions of the words that occur only once."""
+    """Return the positions of the words that occur only once."""
     found = side.by_key
     return {word.key: index for index, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb}
 
@@ -169,7 +169,7 @@ _TOWARDS = frozenset("from to into onto".split())
 
 
 def _contradicts_passive(done: Passive, active: Statement) -> bool:
-    """Whether the active statement has the passive one's object as its agent, or its target before the verb."""
+    """Whether the object of a passive verb is the agent of the active statement, or its target precedes the verb."""
     order = word_order(active)
     verb = order.get(done.verb)
     if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:

@@ -1,4 +1,4 @@
-"""Dates and milestones in a memory's text that are still ahead when it is said. Pure."""
+"""Finds dates and milestones in a memory's text that are still in the future when it is stated. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from datetime import UTC, date, datetime, timedelta
 from subconscious.text.terms import names, stem, terms
 
 VERSION = 1
-"""Version of these rules; texts scanned with an older version are scanned again."""
+"""The version of these rules; texts that were scanned with an older version are scanned again."""
 
 MOST = 5
 BEHIND = 6
-"""Words after its verb in which a milestone may be named."""
+"""The most words between a verb such as "upgrade" and the name of the milestone."""
 
 FARTHEST_YEARS = 30
 
@@ -65,14 +65,14 @@ NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """When a memory is due: at a time (UTC), or, if that is None, when the event described by ``words`` happens."""
+    """A trigger of a memory: a time (seconds since the epoch), or if None, the event that ``words`` describe."""
 
     words: str
     due_at: float | None = None
 
 
 def triggers_of(text: str, said_at: float) -> list[Trigger]:
-    """The future dates and milestones of a text as seen from ``said_at``, the soonest first."""
+    """Return the dates and milestones of a text that are in the future at ``said_at``, the soonest first."""
     said_on = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
     dated = {
         at: words
@@ -84,7 +84,7 @@ def triggers_of(text: str, said_at: float) -> list[Trigger]:
 
 
 def mentions_milestone(milestone: str, text: str) -> bool:
-    """Whether a text reports a milestone: it has all its names, and a verb for what happens."""
+    """Whether a text reports that a milestone was reached: it has all names of the milestone and a verb for it."""
     has = {stem(word) for word in terms(text, 200)} | _marks(text)
     marks = _marks(milestone)
     happens = {stem(found.casefold())[:5] for found in _HAPPENS.findall(milestone)}
@@ -98,7 +98,7 @@ def utc_seconds(day: date) -> float:
 
 
 def _marks(text: str) -> set[str]:
-    """The versions and names that identify a milestone."""
+    """Return the versions and names that identify a milestone."""
     numbers = {found.removeprefix("v") for found in _NUMBERED.findall(text.casefold())}
     return numbers | {stem(name) for name in names(text) if not _NUMBERED.fullmatch(name)}
 
@@ -141,7 +141,7 @@ def _valid_date(words: str, year: int, month: int, day: int) -> Iterator[tuple[s
 
 
 def _without_year(text: str, said_on: date) -> Iterator[tuple[str, date]]:
-    """A day and month without a year means the next such date."""
+    """Yield the dates in a text that have a day and a month but no year: the next such date is meant."""
     for found in _NO_YEAR.finditer(text):
         day = found["first"] or found["second"]
         if day is not None:
@@ -170,7 +170,7 @@ def _relative(text: str, said_on: date) -> Iterator[tuple[str, date]]:
 
 
 def _period(said_on: date, unit: str, following: bool, end: bool) -> date:
-    """The first day of the next period; with ``end``, the last day of this or the next one."""
+    """Return the first day of the next period; with ``end``, the last day of this or of the next period."""
     begins = _begin_after(said_on, unit)
     if following and end:
         begins = _begin_after(begins, unit)
@@ -178,7 +178,7 @@ def _period(said_on: date, unit: str, following: bool, end: bool) -> date:
 
 
 def _begin_after(day: date, unit: str) -> date:
-    """The first day of the period after the one that contains ``day``."""
+    """Return the first day of the period after the period that contains ``day``."""
     if unit == "week":
         return day + timedelta(days=7 - day.weekday())
     months = {"month": 1, "quarter": 3, "year": 12}[unit]

@@ -1,4 +1,4 @@
-"""The part of a message that capture examines: written text, without what was pasted into it.
+"""The part of a message that capture examines: text that a person wrote, without pasted data.
 
 The limits are much larger than anything people type; they bound the cost of hostile text. Omitted text is neither
 stored nor shown; redaction has already processed all of it.
@@ -13,13 +13,13 @@ from dataclasses import replace
 from subconscious.domain.model import Turn
 
 FIRST, LAST = 60_000, 40_000
-"""Characters examined at the beginning and at the end of a message."""
+"""The most characters that are examined at the beginning and at the end of a message."""
 
 LONGEST_LINE = 3_000
-"""Characters of a line; longer ones are data. The longest line of some 13,000 recorded messages has 2,548."""
+"""The most characters of a typed line; longer lines are data. The longest of some 13,000 recorded ones has 2,548."""
 
 LONGEST_WORD = 600
-"""Characters without whitespace; the longest such run in the same messages has 431."""
+"""The most characters without whitespace in typed text; the longest such run in the same messages has 431."""
 
 _WORD = re.compile(r"\S++")
 _BREAK = "\n\n"

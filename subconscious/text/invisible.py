@@ -1,4 +1,4 @@
-"""Which characters nobody sees. Light: every terminal command loads it."""
+"""Recognises invisible characters. It imports little, because every terminal command loads it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks without a visible shape, in spite of their category."""
+"""Characters without a visible shape that Unicode classifies as letters or marks."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def logistic(score: float) -> float:
-    """Return the probability for a score in log odds, which are limited to -30..30."""
+    """Return the probability (0 to 1) for a score in log odds, which is limited to -30 to 30."""
     return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
 

@@ -1,4 +1,4 @@
-"""Whether two statements are entries of one list: the same form, or numbered, about different subjects.
+"""Decides whether two statements are entries of one list: of the same form, or numbered, about different subjects.
 
 "The mail service listens on 7071" has another subject and another value than "the billing service listens on 7070", so
 both can be true. A statement that replaces another has the same subject, or another form.
@@ -13,17 +13,17 @@ from difflib import SequenceMatcher
 from subconscious.text.statement import Statement, parse
 
 LONGEST_SPAN = 2
-"""Words by which the subjects or values may differ; a longer difference makes another sentence."""
+"""The most words in which the subjects or the values may differ; a longer difference makes another sentence."""
 
 _TOPIC = re.compile(r"(?:for|in|on|at|für|bei|pour|para|en) (?P<topic>(?!(?:the|an?|our|now|der|die|das)\b)[\w-]+)\b")
-"""A topic in front of a statement: "for tests we use SQLite"."""
+"""A pattern of a topic before a statement: "for tests we use SQLite"."""
 
 Part = tuple[str, bool]
 """A word that carries meaning, and whether it is negated."""
 
 
 def are_parallel(one: str, other: str) -> bool:
-    """Whether the subjects and the values of two statements differ and the words between them agree."""
+    """Whether the subjects and the values of two statements differ, and the words between subject and value agree."""
     topics = _TOPIC.match(one.casefold()), _TOPIC.match(other.casefold())
     if topics[0] and topics[1]:
         return topics[0]["topic"] != topics[1]["topic"]
@@ -44,7 +44,7 @@ def _parts(side: Statement) -> Sequence[Part]:
 
 
 def are_counted_apart(new: str, old: str) -> bool:
-    """Whether both name things of one kind with different numbers: step 1, step 2."""
+    """Whether two statements name things of one kind with different numbers: step 1, step 2."""
     mine, its = _counted(new), _counted(old)
     return any(mine[sort].isdisjoint(its[sort]) for sort in mine.keys() & its.keys())
 
@@ -57,7 +57,7 @@ def _counted(text: str) -> dict[str, set[str]]:
 
 
 def are_lettered_apart(new: str, old: str) -> bool:
-    """Whether both name things of one kind with different letters: "rev a", "rev b"."""
+    """Whether two statements name things of one kind with different letters: "rev a", "rev b"."""
     mine, its = (dict(_LETTERED.findall(text.casefold())) for text in (new, old))
     return any(mine[sort] != its[sort] for sort in mine.keys() & its.keys())
 

@@ -1,9 +1,9 @@
-"""Normalises the words of statements, to compare whether two of them say the same.
+"""Normalises the words of statements, to decide whether two statements say the same.
 
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
-tabs" have a cosine of 1, and one different word in ten still gives 0.95. So a cosine above 0.85 only makes candidates.
-The words decide: each word that carries meaning must occur in both, in the same form, another form or as a synonym, and
-in the same order once "is kept" is read as "keep".
+tabs" have a cosine of 1, and one different word in ten still gives 0.95. So a cosine above 0.85 only selects
+candidates. The words decide: each word that carries meaning must occur in both statements, in any form or as a synonym,
+and in the same order after "is kept" is read as "keep".
 """
 
 from __future__ import annotations
@@ -88,15 +88,15 @@ _NUMBERS = {word: str(value) for value, word in enumerate("two three four five s
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
 _TOKEN = re.compile(r"`[^`\n]+`|!?[^\s,;!()\[\]{}\"\u201c\u201d`]+")
-"""An exclamation mark ends a sentence; before a word or "=" it negates, like "not"."""
+"""A pattern of tokens. An exclamation mark ends a sentence; before a word or "=" it negates, like "not"."""
 
 _CODE = re.compile(r"[a-z][A-Z]")
 _AUXILIARY = frozenset("is are be being".split())
 _BEFORE_DOING = frozenset("not never avoid no before after when while without by".split())
-"""After these a word in "ing" is a verb; elsewhere it may be a noun such as "staging"."""
+"""Words after which a word in "ing" is a verb; elsewhere it may be a noun such as "staging"."""
 
 _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
-"""Three letters that may have lost a silent "e": of "using" and "noting". Verbs without one double the last letter."""
+"""A pattern of the last three letters of a verb that may have lost a silent "e", as in "using" and "noting"."""
 
 
 def same_words(one: str, other: str) -> bool:
@@ -107,7 +107,7 @@ def same_words(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def normalised_words(text: str) -> tuple[str, ...]:
-    """The normalised words of a statement, in order."""
+    """Return the normalised words of a statement, in order."""
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     words = [word for sentence in _SENTENCE.split(text) for word in _to_active(list(_forms(sentence)))]
@@ -120,7 +120,7 @@ Form = tuple[str, bool]
 
 
 def _to_active(words: list[Form]) -> list[Form]:
-    """A passive sentence as an instruction."""
+    """Return a passive sentence as an instruction: "X is kept" becomes "keep X"."""
     at = next((index for index, (_, passive) in enumerate(words) if passive), 0)
     before, verb = words[:at], words[at : at + 1]
     must = [word for word in before if word[0] == "must"]
@@ -143,12 +143,12 @@ def _forms(sentence: str) -> Iterator[Form]:
 
 
 def _is_name(written: str, *, first: bool) -> bool:
-    """Whether its capitals make it a name: "option A", "the US region"."""
+    """Whether the capitals of a word make it a name: "option A", "the US region"."""
     return written.isupper() and written != "I" and not (first and len(written) == 1)
 
 
 def _form(token: str, word: str, before: str) -> Form:
-    """A plain word as the representative of its synonyms; other tokens unchanged."""
+    """Return a plain word as the representative of its synonyms; return other tokens unchanged."""
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
     passive = before in _AUXILIARY and (word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3))
@@ -159,7 +159,7 @@ def _form(token: str, word: str, before: str) -> Form:
 
 
 def _stem(word: str) -> str:
-    """A word without the ending of number or person; the tense remains, because past and present differ."""
+    """Return a word without the ending of number or person; the tense remains, because past and present differ."""
     if word in vocabulary.UNCHANGED:
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -170,12 +170,12 @@ def _stem(word: str) -> str:
 
 
 def _infinitive(root: str) -> str:
-    """A verb without "ing" or "ed", with the silent "e" that it may have lost: "fix" and "add" have none."""
+    """Return a verb without "ing" or "ed", with the silent "e" that it may have lost."""
     return root if len(root) == 3 and not _CLIPPED.fullmatch(root) else root + "e"
 
 
 def _without_silent_letter(word: str) -> str:
-    """Remove a silent or doubled letter at the end, except in short words: "note" is not "not"."""
+    """Return a word without a silent or doubled letter at its end, except in short words: "note" is not "not"."""
     bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
     return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz" else bare
 

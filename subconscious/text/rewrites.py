@@ -26,7 +26,7 @@ def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Patter
 
 
 def required(pattern: str) -> tuple[str, ...]:
-    """Return lower-case literals such that every match of a pattern contains one of them; () if unknown.
+    """Return lower-case literals of which every match of a pattern contains at least one; () if unknown.
 
     Most patterns rarely match: searching for a literal first is several times faster than trying each of them.
     """
@@ -39,7 +39,7 @@ def required(pattern: str) -> tuple[str, ...]:
 
 
 def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
-    """For each mandatory part of a pattern without branches: the literals of which it contains one."""
+    """Yield, for each mandatory part of a pattern without branches, the literals of which every match contains one."""
     run = ""
     for found in _PART.finditer(_without_groups(pattern)):
         if found["plain"] and not found["times"]:
@@ -58,11 +58,11 @@ def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
 _PART = re.compile(
     r"(?:\\.|\[(?:\\.|[^\]\\\[])*\]|(?P<plain>[^\\\[\](){}.^$*+?|\0])|.)(?P<times>[*?+]|\{[^}]*\})?\??", re.DOTALL
 )
-"""A part of a pattern: an escape, a class, a plain character or another sign, with its quantifier."""
+"""A pattern of one part of a regular expression: an escape, a class or a character, with its quantifier."""
 
 
 def _spans(pattern: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each outermost group of a pattern."""
+    """Yield the start and end of each outermost group of a pattern."""
     depth = begin = 0
     for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|[()]", pattern):
         if found[0] == "(":
@@ -74,7 +74,7 @@ def _spans(pattern: str) -> Iterator[tuple[int, int]]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
-    """Return the contents of each outermost group, and whether the group is optional."""
+    """Yield the content of each outermost group of a pattern, and whether the group is optional."""
     for begin, end in _spans(pattern):
         body = _HEAD.sub("", pattern[begin : end - 1])
         denied = pattern.startswith(("(?!", "(?<!"), begin)
@@ -91,7 +91,7 @@ def _without_groups(pattern: str) -> str:
 
 
 def _branches(pattern: str) -> list[str]:
-    """The pattern split at its top-level alternation bars."""
+    """Return the alternatives of a pattern: it is split at its top-level bars."""
     groups = list(_spans(pattern))
     bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|\|", pattern) if found[0] == "|"]
     outer = [bar for bar in bars if not any(begin < bar < end for begin, end in groups)]
@@ -109,7 +109,7 @@ _REMINDER = (
     r"comme (?:je l'ai )?(?:déjà )?dit|como (?:ya )?(?:te )?dije|como (?:eu )?(?:já )?disse)\b\s*[,:!.-]+\s*|"
     r"(?:again|hey|ok(?:ay)?|btw|pls|plz)\s*[,:!]+\s*)+"
 )
-"""Phrases such as "as I said", which are not part of the statement."""
+"""A pattern of phrases such as "as I said", which are not part of the statement."""
 
 _COURTESY = r"(?:[,!]\s*(?:ok|ever|obv(?:iously)?|btw)|\s(?:pls|plz|please|obv|btw|thx|danke|bitte))\W*$"
 

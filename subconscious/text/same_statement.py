@@ -1,4 +1,4 @@
-"""Whether two statements say the same, so that one may replace the other.
+"""Decides whether two statements say the same, so that one may replace the other.
 
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
 tabs" have a cosine of 1, and one different noun in a sentence of ten words still gives 0.95. So a cosine only selects
@@ -19,25 +19,25 @@ from subconscious.text.statement import Statement, parse
 from subconscious.text.stems import LIGHT, PLACES, stem
 
 NEAR = 0.85
-"""Cosine from which two statements may be paraphrases of each other."""
+"""The cosine from which two statements may be paraphrases of each other."""
 
 NEAR_LIGHT = 0.75
-"""Lower threshold if only light words differ and at least ``FEWEST`` other words agree."""
+"""The cosine that is enough if only light words ("use", "run") differ and at least ``FEWEST`` other words agree."""
 
 FEWEST = 3
-"""Words that must agree if no cosine supports the match."""
+"""The number of words that must agree if no cosine supports the match."""
 
 FEWEST_ALIKE = 2
-"""Words that must agree if the cosine is at least ``NEAR_LIGHT`` and there are no other words."""
+"""The number of words that must agree if the cosine is at least ``NEAR_LIGHT`` and there are no other words."""
 
 OF_ONE_QUOTE = 0.5
-"""Share of the shorter statement's words that the other must have if both come from the same quote."""
+"""The share of the shorter statement's words that the other must contain if both come from the same quote."""
 
 CONTRARY = frozenset(("number", "negation", "opposite", "direction"))
-"""Differences that make two statements contradict each other, rather than apply to different things."""
+"""Kinds of differences by which two statements contradict each other and don't just apply to different things."""
 
 DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
-"""Differences that separate two statements, in texts too long to compare modality, scope and tense."""
+"""Kinds of differences that separate two statements in texts too long to compare modality, scope and tense."""
 
 
 def same_statement(
@@ -45,10 +45,10 @@ def same_statement(
 ) -> bool:
     """Whether two statements say the same.
 
-    ``cosine`` is the similarity of their embeddings, 0 if unknown; a caller that checks it later, or with its own
-    threshold, passes 1. ``may_add``: one statement may say more than the other, for a caller that stores the longer
-    one, or whose change can be undone. ``one_quote``: both come from the same words of one turn, so half of the words
-    suffice, without a cosine.
+    ``cosine`` is the similarity of the embeddings, 0 if unknown; a caller that checks it with its own threshold passes
+    1. ``may_add`` allows one statement to say more than the other, for a caller that stores the longer statement or
+    makes a change that can be undone. ``one_quote`` means that both statements come from the same words of one turn:
+    then half of the words must agree, and no cosine is needed.
     """
     if one == other or same_words(one, other):
         return True
@@ -60,9 +60,10 @@ def same_statement(
 
 
 def differences(one: str, other: str) -> frozenset[str]:
-    """Return the sorts of differences that change the meaning; an empty set if the statements agree.
+    """Return the kinds of differences that change the meaning; an empty set if the statements agree.
 
-    Sorts: number, negation, name, opposite, direction, modality, scope, time, and those of ``vocabulary.PLACES``.
+    The kinds are number, negation, name, opposite, direction, modality, scope, time, and those in
+    ``vocabulary.PLACES``.
     """
     return _differences(parse(one), parse(other)) if one != other else frozenset()
 
@@ -99,7 +100,7 @@ def _share_enough(one: Statement, other: Statement, cosine: float, *, may_add: b
 
 
 def begin_differently(one: Statement, other: Statement) -> bool:
-    """Whether two active statements begin with different words of those they share."""
+    """Whether the first words that two active statements share are different."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False
     firsts = [
@@ -114,7 +115,7 @@ def _frame(side: Statement) -> tuple[bool, bool]:
 
 
 def _without_near_words(left: list[Word], right: list[Word], *, framed: bool) -> tuple[list[Word], list[Word]]:
-    """The words without the first pair that is interchangeable in otherwise equal statements.
+    """Return the words without the first pair that is interchangeable in otherwise equal statements.
 
     ``framed``: both statements are active and declarative, or neither is. Then "use" is not interchangeable: "the
     parser follows redirects" is not "uses redirects", but "use the standard for messages" is "messages follow the
@@ -134,7 +135,7 @@ _USE = stem("use")
 def _without_weak_words(
     left: list[Word], right: list[Word], one: Statement, other: Statement
 ) -> tuple[list[Word], list[Word]]:
-    """The words without weak ones, if only one side has words with weight."""
+    """Return the words without weak words, if only one of two statements has further words that are not weak."""
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right
     return (
@@ -225,7 +226,7 @@ def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
 
 
 _COMPARED_APART = {("scope", "if"), ("time", "past")}
-"""Marks that one statement alone may have: a noun may replace the condition, a verb form may show the past."""
+"""Properties that one statement alone may have: a noun may replace a condition, a verb form may show the past."""
 
 
 def _marks_of(side: Statement, sort: str) -> set[Mark]:
@@ -247,7 +248,7 @@ def _differ_in_tense(one: Statement, other: Statement) -> bool:
 
 
 def _past_in_one(ones: Sequence[Word], others: Sequence[Word]) -> bool:
-    """Whether one has a word in the past that the other has in the present: "crashed", "crashes"."""
+    """Whether one statement has a word in the past that the other has in the present: "crashed", "crashes"."""
     return any(
         all(word.past for word in mine) and not any(word.past or (word.done and not word.participle) for word in its)
         for mine, its in ((ones, others), (others, ones))
@@ -255,33 +256,33 @@ def _past_in_one(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 
 
 def _both_duties(one: Statement, other: Statement) -> bool:
-    """Whether one instructs and the other says "must"."""
+    """Whether one statement is an instruction and the other says "must"."""
     modes = [{value for sort, value in side.marks if sort == "modality"} for side in (one, other)]
     sides = zip(modes, (one, other), (other, one), strict=True)
     return all(mode == {"must"} or (not mode and _instructs(side, its)) for mode, side, its in sides)
 
 
 def _same_duty(one: Statement, other: Statement) -> bool:
-    """Whether both state the same duty, though only one says "must"."""
+    """Whether two statements state the same duty, although only one says "must"."""
     return any(same(one, other) for same in (_both_duties, _same_limit, _holds_for_all, _both_done, _both_exclusive))
 
 
 def _both_done(one: Statement, other: Statement) -> bool:
-    """Whether one says that something must be done, and the other that it is done: conventions take either form."""
+    """Whether one statement says that something must be done, and the other that it is done: both state conventions."""
     verbs = [[passive.verb for passive in side.passives] for side in (one, other)]
     modes = [{value for _, value in _marks_of(side, "modality")} for side in (one, other)]
     return verbs[0] == verbs[1] != [] and set() in modes and {"must"} in modes
 
 
 def _both_exclusive(one: Statement, other: Statement) -> bool:
-    """Whether both restrict an action to one actor: "only admins may delete it", "it is deleted by admins only"."""
+    """Whether two statements restrict an action to one actor: "only admins may delete it", "deleted by admins only"."""
     modes = {value for side in (one, other) for _, value in _marks_of(side, "modality")}
     alike = one.only == other.only or "?" in (one.only, other.only)
     return ("scope", "only") in one.marks & other.marks and alike and modes <= {"may", "must"}
 
 
 def _holds_for_all(one: Statement, other: Statement) -> bool:
-    """Whether one says "must" and the other "all": "every service must expose it", "each service exposes it"."""
+    """Whether one statement says "must" and the other "all": "services must expose it", "each service exposes it"."""
     modes = [{value for _, value in _marks_of(side, "modality")} for side in (one, other)]
     declarative = one if not modes[0] else other
     return (
@@ -297,7 +298,7 @@ _OUTCOMES = {parse(word).words[0].key for word in "pass fail work run succeed".s
 
 
 def _same_cause(one: Statement, other: Statement) -> bool:
-    """Whether one has "after" and the other names the same cause in another way ("at", "if", or as the subject)."""
+    """Whether one statement has "after", and the other names the same cause with "at" or "if" or as its subject."""
     after, its = (one, other) if _marks_of(one, "order") else (other, one)
     if _marks_of(after, "order") != {("order", "after")}:
         return False
@@ -310,7 +311,7 @@ def _same_cause(one: Statement, other: Statement) -> bool:
 
 
 def _same_limit(one: Statement, other: Statement) -> bool:
-    """Whether both set a limit, so that "must" adds nothing: "at least 12 characters", "the minimum is 12"."""
+    """Whether two statements set a limit, so that "must" adds nothing: "at least 12 letters", "the minimum is 12"."""
     bounded = one.by_key.keys() & other.by_key.keys() & _BOUNDS
     modes = {value for side in (one, other) for sort, value in side.marks if sort == "modality"}
     return bool(bounded and one.numbers == other.numbers and one.numbers) and modes <= {"must", "may"}

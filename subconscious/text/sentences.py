@@ -15,11 +15,11 @@ _PASTED_LINE = re.compile(
 _SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]{0,20}\s+|[\u3002\uff01\uff1f]{1,20}[\u300d\u300f\uff09)]{0,3}\s*"
 )
-"""The second alternative is for Chinese and Japanese, which put no space after a sentence."""
+"""A pattern of the end of a sentence. The second alternative is for Chinese and Japanese, which use no space there."""
 
 _LONGEST_LINE = 4000
 LONGEST = 1000
-"""Characters of a sentence; longer ones are data. The longest of some 13,000 recorded messages has 678."""
+"""The most characters of a sentence; longer ones are data. The longest in some 13,000 recorded messages has 678."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -30,7 +30,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _paragraphs(prose: str) -> Iterator[str]:
-    """Yield paragraphs: a line that was broken by hand continues in the next."""
+    """Yield the paragraphs of a text; lines that were broken by hand are joined."""
     paragraph = ""
     for line in prose.splitlines(keepends=True):
         if _continues(paragraph, line):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 FEWEST_WORDS = 3
-"""Words of a complete statement; fewer only name something."""
+"""The fewest words of a complete statement; fewer words only name something."""
 
 RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
-"""Insertions that supply the context: the question, the message replied to, the plan."""
+"""A pattern of insertions that supply the context: the question, the message replied to, the plan."""
 
 _PLACES = r"projects?|repos?|repository|codebase|code base|workspace|monorepo|machine|team|company|org(?:ani[sz]ation)?"
-"""Nouns after "this" that are clear anywhere, because a memory belongs to a project."""
+"""Nouns that are clear after "this" without context, because a memory belongs to a project."""
 
 _PERIODS = r"week(?:end)?|sprint|month|quarter|year"
-"""Nouns after "this" that the date of the statement makes clear."""
+"""Nouns that are clear after "this" because the date of the statement is known."""
 
 _BEGINS_ELSEWHERE = re.compile(
     r"[\W_]*(?:it|its|it's|this|that|they|these|those|he|she|both|neither|same|there(?!(?:'s| is| are|\u2019s)\b)"
@@ -22,10 +22,10 @@ _BEGINS_ELSEWHERE = re.compile(
     rf"(?! (?:{_PLACES}|{_PERIODS})\b)",
     re.IGNORECASE,
 )
-"""A beginning that refers to a sentence before it."""
+"""A pattern of a beginning that refers to an earlier sentence."""
 
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
-"""A contrast ("it's not X, it's Y") that names its subject."""
+"""A pattern of a contrast ("it's not X, it's Y"), which is clear without the earlier sentence."""
 
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
@@ -41,13 +41,13 @@ _CONVERSATION = re.compile(
     r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
     re.IGNORECASE,
 )
-"""References to parts of the conversation: a proposal, a change, an earlier statement."""
+"""A pattern of references to parts of the conversation: a proposal, a change, an earlier statement."""
 
 _CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|to|of|with))\s*\Z", re.IGNORECASE)
 
 
 FEWEST_LEFT = 8
-"""Words of a statement from which it is understood without its announcement."""
+"""The fewest words of a statement that can be understood without the announcement before it."""
 
 _CONNECTIVE = re.compile(
     r"(?:so|but|and|also|thus|therefore|hence)(?:,| (?!that\b|far\b|long\b|much\b|many\b)) *", re.IGNORECASE
@@ -58,11 +58,11 @@ _ANNOUNCEMENT = re.compile(
     r"|(?:why|how) (?:this|that|it))\b[^.:;`\n]{0,80}(?::|\.(?= [`A-Z])) +(?=\S)",
     re.IGNORECASE,
 )
-"""A sentence or a lead that announces the next one and names nothing: "The fix:", "This confirms the cause."."""
+"""A pattern of words that only announce the next sentence: "The fix:", "This confirms the cause."."""
 
 
 def without_announcement(text: str) -> str:
-    """Return a statement without words at its beginning that only lead from the text before it to what it says."""
+    """Return a statement without words at its beginning that only announce it."""
     rest = text
     while found := _CONNECTIVE.match(rest) or _ANNOUNCEMENT.match(rest):
         rest = rest[found.end() :]
@@ -72,7 +72,7 @@ def without_announcement(text: str) -> str:
 
 
 def unclear(text: str) -> str:
-    """Return why a statement is unclear on its own, to complete "it ..."; "" if it is clear."""
+    """Return why a statement is unclear without context, as the end of a sentence "it ..."; "" if it is clear."""
     if _CUT_SHORT.search(text) or text.count("`") % 2:
         return "is cut short"
     if RESOLVED.search(text):

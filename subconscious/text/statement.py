@@ -1,4 +1,4 @@
-"""Parses a statement for comparison: its words with their roles, its numbers, and its conditions and limits."""
+"""Parses a statement for comparison: the words with their roles, the numbers, and the conditions and limits."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Statement:
     passives: tuple[Passive, ...]
     only: str
     copula: bool
-    """Whether a form of "be" is followed by a description."""
+    """Whether the statement has a form of "be" that is followed by a description."""
     of: frozenset[tuple[str, str]]
-    """Keys on the left and right of each "of"."""
+    """Pairs of the keys of the words on the left and on the right of each "of"."""
     by_key: Mapping[str, Sequence[Word]]
     heavy: frozenset[str]
-    """Keys of the words that a paraphrase must have."""
+    """The keys of the words that a paraphrase must contain."""
     keys: frozenset[str]
 
 
 LETTERS = 1000
-"""Characters of a statement that are compared; stored statements are shorter."""
+"""The most characters of a statement that are compared; stored statements are shorter."""
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Statement:
-    """Parse a statement."""
+    """Return the parts of a statement."""
     builder = Builder()
     text = text[:LETTERS]
     if text.rstrip().endswith("?"):
@@ -70,7 +70,7 @@ def parse(text: str) -> Statement:
 
 
 def _in_order(builder: Builder) -> tuple[Word, ...]:
-    """The words, with "B after A" turned into "A before B"."""
+    """Return the words in order, with "B after A" turned into "A before B"."""
     roles = {word.role for word in builder.words}
     if "after" not in roles or "before" in roles:
         return tuple(builder.words)

@@ -1,4 +1,4 @@
-"""Stems of words: one for all forms of a word, and a key that synonyms share."""
+"""Stems of words: all forms of a word have the same stem, and synonyms share a key."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOUNS_IN_ING = (
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str, *, doing: bool = False) -> str:
-    """A word without common endings; the forms of a verb, and its noun in "ion", have one stem.
+    """Return a word without common endings; the forms of a verb, and its noun in "ion", have the same stem.
 
-    ``doing``: the word may be a gerund.
+    ``doing`` means that the word may be a gerund.
     """
     if word in vocabulary.UNCHANGED:
         return word
@@ -45,12 +45,12 @@ def stem(word: str, *, doing: bool = False) -> str:
 
 
 def _adjective_of(adverb: str) -> str:
-    """The adjective of an adverb: "strict" of "strictly", "automatic" of "automatically"."""
+    """Return the adjective of an adverb: "strict" of "strictly", "automatic" of "automatically"."""
     return adverb[:-4] if adverb.endswith("ically") else adverb[:-2]
 
 
 def _american_spelling(word: str) -> str:
-    """A word in American spelling: "normalize" of "normalise", "color" of "colour"."""
+    """Return a word in American spelling: "normalize" for "normalise", "color" for "colour"."""
     if word.endswith(("alise", "alis", "imise", "imis", "onise", "onis")) and len(word) > 6:
         return word.removesuffix("e")[:-1] + "ze"
     return _BRITISH.sub("or", word)
@@ -66,16 +66,16 @@ def is_past_form(word: str) -> bool:
 
 
 _NOT_DONE = ("ment", "ion", "al", "ance", "ence", "iry", "es", "ing")
-"""Endings of irregular forms that are nouns, or in the present tense."""
+"""Endings of words that are nouns or in the present tense, although they look like irregular past forms."""
 
 
 def _infinitive(root: str) -> str:
-    """A verb of three letters with the silent "e" that it lost: "code" of "coded", but "fix" of "fixed"."""
+    """Return a verb of three letters with the silent "e" that it lost: "code" for "coded", but "fix" for "fixed"."""
     return root + "e" if _CLIPPED.fullmatch(root) else root
 
 
 def _without_silent_letter(word: str) -> str:
-    """Remove a silent or doubled letter at the end, except in short words: "note" is not "not"."""
+    """Return a word without a silent or doubled letter at its end, except in short words: "note" is not "not"."""
     bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
     if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz":
         bare = bare[:-1]
@@ -89,7 +89,7 @@ for _group in synonyms.SYNONYMS:
 
 
 def synonym_key(stem: str) -> str:
-    """The stem that represents a stem and its synonyms."""
+    """Return the stem that represents a stem and its synonyms."""
     return _SYNONYMS.get(stem, stem)
 
 
@@ -99,7 +99,7 @@ LIGHT = {
     for number, group in enumerate(groups)
     for word in group.split()
 }
-"""Stems of the light words, each with its sort (pronoun, verb, noun) and group."""
+"""The stems of light words (words with little meaning), each with its sort (pronoun, verb, noun) and group."""
 
 PLACES = {stem(word): sort for word, sort in vocabulary.PLACES.items()}
-"""Stems of words for a place or time, each with its sort."""
+"""The stems of words for a place or time, each with its sort."""

@@ -1,7 +1,7 @@
-"""Words that can replace each other when statements are compared, and opposites, which can't.
+"""Words that count as equal when statements are compared, and opposites, which make statements differ.
 
-A missing synonym costs a merge; a wrong one replaces a memory. So a group of synonyms contains only words that are
-interchangeable in any statement about software.
+A missing synonym prevents a merge; a wrong synonym replaces a memory. So a group of synonyms contains only words that
+are interchangeable in any statement about software.
 """
 
 from __future__ import annotations
@@ -308,14 +308,14 @@ NEAR: tuple[frozenset[str], ...] = tuple(
 )
 """Pairs of words that are interchangeable if all other words agree; this is not transitive.
 
-They are not synonyms in general, but exchanging one for the other does not change such a statement.
+The words are not synonyms in general, but exchanging them does not change such a statement.
 """
 
 WEAK = frozenset(
     "environment work request appear occur step process system instance access logic mechanism functionality"
     " section suite project module package library tool command folder flag pattern".split()
 )
-"""Words that one of two statements may have in addition: "staging" is "the staging environment"."""
+"""Words that only one of two equal statements may have: "staging" is "the staging environment"."""
 
 OPPOSITES: tuple[frozenset[str], ...] = tuple(
     frozenset(pair.split())
@@ -348,4 +348,4 @@ OPPOSITES: tuple[frozenset[str], ...] = tuple(
     )
     for pair in line.split(",")
 )
-"""Opposites: exchanging one for the other makes a different statement."""
+"""Pairs of opposites: a statement with the other word of a pair is a different statement."""

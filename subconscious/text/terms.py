@@ -26,10 +26,10 @@ STOP_WORDS = frozenset(
     for word in line.split()
 )
 TERMS = 24
-"""Maximum number of terms of one query: of a pasted page only the beginning is searched for."""
+"""The most terms of one query: of a pasted page only the beginning is searched for."""
 
 LETTERS = 4000
-"""Characters of a prompt that are examined."""
+"""The most characters of a prompt that are examined."""
 
 _TOKEN = re.compile(r"[^\W\d_](?:[\w./:-]{0,118}\w)?")
 _CODE = re.compile(r"[a-z][A-Z]|_|\d|/|\w\.\w|::")
@@ -37,7 +37,7 @@ _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
 
 def terms(text: str, limit: int = TERMS) -> list[str]:
-    """The distinct search terms in order, safe in a MATCH expression; camelCase words also in parts."""
+    """Return the distinct search terms in order, safe in a full-text expression; camelCase words also in parts."""
     text = text[:LETTERS]
     words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))
@@ -45,7 +45,7 @@ def terms(text: str, limit: int = TERMS) -> list[str]:
 
 
 def names(text: str) -> frozenset[str]:
-    """The names in a text, casefolded: capitalised words inside sentences, identifiers, paths, error numbers."""
+    """Return the names in a text, casefolded: capitalised words inside sentences, identifiers, paths, error numbers."""
     return frozenset(_names(text[:LETTERS]))
 
 
@@ -61,7 +61,7 @@ def _names(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """A word without common English endings: enough to see whether two texts share it."""
+    """Return a word without common English endings, so that forms of one word are equal."""
     for ending in ("ing", "ed", "es", "s", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]

@@ -11,7 +11,7 @@ FILLERS = frozenset(
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
     " respectively ever between against yourself ourselves themselves itself".split()
 )
-"""Words that can be left out without a change of meaning; prepositions among them still give a word its role."""
+"""Words that can be left out without a change of meaning; a preposition still determines the role of a word."""
 
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
@@ -35,8 +35,8 @@ LIGHT: tuple[tuple[str, ...], ...] = (
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
-If both statements have a pronoun (or a verb, or a noun) that the other lacks, these must be of one group: using a lock
-is not creating one.
+If each statement has such a pronoun (or verb, or noun) that the other lacks, both must be in one group: using a lock is
+not creating a lock.
 """
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday weekday weekend"
@@ -52,7 +52,7 @@ _PLACES = {
     "direction": "left right top bottom north south east west europe america asia",
 }
 PLACES: dict[str, str] = {word: sort for sort, words in _PLACES.items() for word in words.split()}
-"""Words for the place or time that a statement applies to, by sort."""
+"""The sort of each word for the place or time that a statement applies to."""
 
 UNITS: dict[str, str] = {
     form: forms.split()[0]
@@ -77,10 +77,10 @@ UNITS: dict[str, str] = {
     )
     for form in forms.split()
 }
-"""Units: each form with its representative."""
+"""The representative of each form of a unit: "ms" for "millisecond"."""
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-"""Units of time, in seconds."""
+"""The length of each unit of time in seconds."""
 
 NUMBERS = {
     word: str(value)
@@ -99,7 +99,7 @@ IMPERATIVES = frozenset(
     " retry return review rotate round run save schedule send set show sign skip sort specify split squash start stop"
     " store strip tag test throw track treat turn update upgrade use validate verify wait wrap write".split()
 )
-"""Verbs that open an instruction, which is a duty like "must"."""
+"""Verbs that begin an instruction, which is a duty like "must"."""
 
 IRREGULAR = {
     form: forms.split()[0]
@@ -126,7 +126,7 @@ IRREGULAR = {
     for forms in line.split(",")
     for form in forms.split()[1:]
 }
-"""Irregular forms and their base words."""
+"""The base word of each irregular form."""
 
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
 """Words whose final "s" is not an ending."""

@@ -1,4 +1,4 @@
-"""The wording of a memory: summary, tags, files, rationale, sentiment; all from the statement's own words."""
+"""Derives a memory's summary, tags, files, rationale and sentiment from the words of a statement."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def squeeze(text: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Cut ``text`` to ``length`` characters at a word boundary, with an ellipsis if something was cut."""
+    """Return ``text`` cut to ``length`` characters at a word boundary, with an ellipsis if it was cut."""
     if len(text) <= length:
         return text
     cut = text[:length]
@@ -64,7 +64,7 @@ def summary(text: str) -> str:
 
 
 def cut_clause(text: str, length: int) -> str:
-    """Cut ``text`` to ``length`` characters after a clause, or else a word; the result is a verbatim prefix."""
+    """Return ``text`` cut to ``length`` characters after a clause, or else a word; the result is a verbatim prefix."""
     if len(text) <= length:
         return text
     cut = text[:length]
@@ -84,7 +84,7 @@ def tags(text: str) -> tuple[str, ...]:
 
 
 def rationale(text: str) -> str:
-    """Return the reason that ``text`` gives, or ""."""
+    """Return the reason that ``text`` states; "" if it states none."""
     found = _RATIONALE.search(text)
     return squeeze(found["why"]).rstrip(".") if found else ""
 
@@ -97,6 +97,6 @@ def sentiment(text: str) -> str:
 
 
 def scope(text: str, kind: str) -> Scope:
-    """Return where a statement applies: to all projects of the user only if it says so explicitly."""
+    """Return where a statement applies: in all projects of the user if it says so explicitly, else in its project."""
     everywhere = _EVERYWHERE.search(text) and kind == "preference" and not _THE_CODE.search(text)
     return Scope.USER if everywhere or _USER_WIDE.search(text) else Scope.PROJECT

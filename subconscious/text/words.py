@@ -1,4 +1,4 @@
-"""Words that carry meaning, and names among them."""
+"""Finds the words of a text that carry meaning, and the names among these words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 PLAIN_LENGTH = 400
-"""Characters of a sentence that the trained models read."""
+"""The most characters of a sentence that the trained models read."""
 
 _STOP_WORDS = frozenset(  # one string per word would fill a page
     """
@@ -33,13 +33,13 @@ def is_name(word: str) -> bool:
 
 
 def cut(text: str, length: int) -> str:
-    """``text`` cut to ``length`` characters at a word boundary."""
+    """Return ``text`` cut to ``length`` characters at a word boundary."""
     if len(text) <= length:
         return text
     return text[: length - 1].rsplit(" ", 1)[0].rstrip(",;:") + "\u2026"
 
 
 def plain(text: str) -> str:
-    """Return a sentence without what only tells how carefully it was typed: capitals, the last full stop."""
+    """Return a sentence in lower case without its last full stop, because people type these differently."""
     text = unicodedata.normalize("NFKC", text[:PLAIN_LENGTH]).lower().replace("\u2019", "'").strip()
     return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text
