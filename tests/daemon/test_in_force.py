@@ -77,7 +77,7 @@ def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> N
     configured(stopped, model, provider='"openai"', provider_fallback='["anthropic"]', cost_per_day=300)
     again(stopped)
     assert (providers(stopped), set_of(stopped)["cost_per_day"]) == (["openai", "ollama"], 3)
-    assert "cost_per_day = 300.0 is not in force" in warned(stopped)
+    assert "cost_per_day = 300.0 is not applied yet" in warned(stopped)
     found = {one.name: one for one in examine({"SUBCONSCIOUS_HOME": str(stopped.root)}) if not one.ok}
     assert "not applied until you approve them: cost_per_day, provider_fallback" in found["settings"].detail
     changed = terminal.ask(stopped, "accept_settings")["result"]["changed"]
@@ -121,7 +121,7 @@ def test_config_takes_no_choice_of_a_persons_away(chooser: Speaker, model: FakeO
     again(home)
     typed(chooser, home, "go on")
     assert providers(home) == ["openai"]
-    assert "provider = ollama is not in force" in warned(home)
+    assert "provider = ollama is not applied yet" in warned(home)
     terminal.ask(home, "accept_settings")
     assert providers(home) == ["ollama"]  # config.toml goes before the plugin's options
 
@@ -144,7 +144,7 @@ def test_more_redaction_needs_nobodys_word_and_less_of_it_a_persons(stopped: Hom
     configure(stopped, redact_email='"off"')
     again(stopped)
     assert "three@tiny" not in kept("three")
-    assert "redact_email = off is not in force" in warned(stopped)
+    assert "redact_email = off is not applied yet" in warned(stopped)
     terminal.ask(stopped, "accept_settings")
     assert "four@tiny" in kept("four")
 
