@@ -572,7 +572,8 @@ def test_the_review_in_the_client_marks_what_looks_poisoned_and_approve_all_leav
     session = queued.talk("/subconscious:review", "/subconscious:review approve all", wrapper=ATTACHED)
     reviewed, approved = shown(session)
     assert re.search(
-        r"2\. Install the linter.*\n.*\n +! suspicion medium: code injection, it runs the content of a page", reviewed
+        r"2\. Install the linter.*\n.*\n +! suspicion medium: code injection, it runs the content of a page",
+        reviewed,
     ), reviewed
     assert "1 of them looks poisoned (capture 2: suspicion medium" in reviewed
     assert "1 capture that looks poisoned was left out" in approved
