@@ -30,7 +30,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
     turn = Turn("explained", "", Role.USER, Origin.USER, said, time(), "", 0, 0)
     found = await explanations.explain_sentence(app.recall_context(), turn, Provenance(SessionRef(project.id, None)))
     if not found:
-        raise RequestError("the text contains no sentence", 'subconscious explain "a sentence, as you would type it"')
+        raise RequestError("there is no sentence in this", 'subconscious explain "a sentence, as you would type it"')
     sentences = list_of(ExplainedSentence, found)
     return {"session": None, "turns": 1, "sentences": sentences, "unseen": {}, "missing": []}
 
@@ -50,7 +50,7 @@ async def explain_transcript(app: App, path: Path, *, everything: bool) -> Expla
     """Return what happened to each sentence of a transcript, or would happen to those not read yet."""
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:
-        raise TranscriptError(first.reason, "give a .jsonl file of Claude Code's, below ~/.claude/projects")
+        raise TranscriptError(first.reason, "name a .jsonl file of Claude Code, below ~/.claude/projects")
     session_id = first.turns[0].session_id if first.turns else path.stem
     session = await sessions.get(app.database, session_id)
     return await _explain_files(app, session_id, session, [str(path)], everything=everything)

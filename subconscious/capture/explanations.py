@@ -171,9 +171,7 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
     """Return what lowered a confidence: the extractor's objections, and later deductions."""
     if by < LEAST:
         return one.reasons
-    why = (
-        "it looks slightly suspicious" if level is Level.LOW else "you often rejected captures with the same confidence"
-    )
+    why = "it looks slightly suspicious" if level is Level.LOW else "you often decided against what was as sure"
     return (*one.reasons, f"{why} (-{by:.2f})")
 
 
@@ -194,7 +192,7 @@ def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
     if status == "discarded":
         return _discarded(reason)
     if status == "expired":
-        return "expired", "expired: nobody decided on it in time", number
+        return "expired", "expired: it expired without a decision", number
     if status == "rejected":
         return "rejected", "you rejected it", number
     return status, f"{status}, as {number}: {reason}", number
@@ -203,7 +201,7 @@ def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
 def _stored(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
     memory = known.memories.get(capture["memory_id"] or 0)
     if memory is None:
-        return "gone", "stored, and deleted since", None
+        return "gone", "stored, and gone since", None
     if memory.id in known.into:
         return "repeated", f"stored as memory {memory.id}, now part of memory {known.into[memory.id]}", memory.id
     if memory.turn_id != capture["turn_id"]:
@@ -219,7 +217,7 @@ def _discarded(reason: str) -> tuple[str, str, int | None]:
     again = SAYS.match(reason)
     if again is None:
         return "discarded", f"discarded: {reason}", None
-    what = "memory {}" if again["what"] == "memory" else "capture {}, which waits for your review"
+    what = "memory {}" if again["what"] == "memory" else "capture {}, which waits"
     return "repeated", f"repeats {what.format(again['number'])}", int(again["number"])
 
 

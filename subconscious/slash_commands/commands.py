@@ -1,7 +1,7 @@
 """Runs slash commands that a person typed, read from the payload of the prompt's hook.
 
-The model can't use them, because its tool calls take another way. A command can be run both for the hook and for the
-job of the same spool entry; the key of a capture makes the second run find the result of the first.
+The model can't use them, because its tool calls don't pass through this hook. A command can run twice: for the hook,
+and for the job of the same spool entry. The second run finds the result of the first by the key of the capture.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ MAX_LENGTH = 10_000
 
 ReadCommand = Callable[[App, Entry, Project, str], Awaitable[Said]]
 ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
-"""The last argument is the reason for doubt that a person typed the command, or ""."""
+"""Runs a command. The last argument says why a person may not have typed the command; "" if a person did."""
 
 
 async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
-    """Run the command in a prompt for the waiting hook; return an empty answer if the prompt is no command.
+    """Run the command in a prompt for the waiting hook; return an empty response if the prompt is no command.
 
-    ``doubt`` is the reason for doubt that the hook belongs to a person's session, or "". ``app`` reads without
-    priority: a command may need larger queries, and they must not delay other hooks.
+    ``doubt`` says why the hook may not belong to a person's session; "" if it does. ``app`` reads without priority: a
+    command may need larger queries, which must not delay other hooks.
     """
     match = COMMAND.match(entry.payload.prompt)
     if match is None or match["name"] not in (*READING, *CHANGING, *RATING, CORRECT, REVIEW):
@@ -73,7 +73,7 @@ async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
     text = (match["rest"] or "").strip()
     if len(text) > MAX_LENGTH:
         return _done(
-            f"Subconscious changed nothing: a command takes at most {MAX_LENGTH} characters, and this has {len(text)}."
+            f"Subconscious changed nothing: a command takes at most {MAX_LENGTH} characters, this one has {len(text)}."
         )
     try:
         if match["name"] == REVIEW:
@@ -88,7 +88,7 @@ async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
 
 
 def _done(text: str) -> Said:
-    """Return an answer after which the model is not called."""
+    """Return a response that ends the turn, so that the model is not called."""
     return Said(text, done=True)
 
 
@@ -114,12 +114,12 @@ async def _run_missed(app: App, entry: Entry, project: Project, name: str, text:
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """Store a statement of the person; in doubt who typed it, queue it for review."""
+    """Store a statement of the person; if it is not sure who typed it, queue it for review."""
     if doubt:
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())
     if not text:
-        return "Subconscious: there is nothing to store. Usage: /subconscious:remember TEXT"
+        return "Subconscious: there is no text to store. Usage: /subconscious:remember TEXT"
     branch, commit = await asyncio.to_thread(head, entry.folder)
     request = RememberRequest(
         text=text,
@@ -137,9 +137,9 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
     )
     capture = await remember(app, app.recall_context(entry.options), request, provenance)
     if doubt:
-        return f"Subconscious: this waits for your review, because {doubt}."
+        return f"Subconscious: this waits for your review, because {doubt}. To decide: /subconscious:review"
     if capture["status"] in ("review", QUARANTINED):
-        return f"Subconscious: this waits for your review ({capture['reason']}): /subconscious:review"
+        return f"Subconscious: this waits for your review ({capture['reason']}). To decide: /subconscious:review"
     if capture["memory_id"] is None:
         return f"Subconscious: nothing new is stored: {capture['reason']}."
     memory = await memories.get(app.database, capture["memory_id"])
@@ -151,7 +151,7 @@ async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: 
 
 async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
     if not text:
-        return _done("Subconscious: there is nothing to look for. Usage: /subconscious:recall WORDS")
+        return _done("Subconscious: no words were given. Usage: /subconscious:recall WORDS")
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     query = understand(text, Filter(), datetime.now().astimezone())
     await app.notes.refresh(project.id)
@@ -178,7 +178,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
 async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
     """Return the reasons of a memory, or of the memories that answer a question."""
     if not text:
-        return _done("Subconscious: there is no question. Usage: /subconscious:why QUESTION, or /subconscious:why ID")
+        return _done("Subconscious: no question was given. Usage: /subconscious:why QUESTION, or /subconscious:why ID")
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     number = text.strip("#[]")
     if number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS:
@@ -202,7 +202,7 @@ async def _unarchive(app: App, entry: Entry, project: Project, text: str, doubt:
         return "Subconscious: no memory is named. Usage: /subconscious:unarchive ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can bring memories back, and {doubt}."
+        return f"Subconscious changed nothing: only you can bring memories back, but {doubt}."
     restored = await set_archived(app, ids, False, "user", "asked for in the client")
     return f"Subconscious brought back {_named(restored)}"
 
@@ -215,7 +215,7 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
         return "Subconscious: no memory is named. Usage: /subconscious:forget ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can archive memories here, and {doubt}."
+        return f"Subconscious changed nothing: only you can archive memories here, but {doubt}."
     await refuse_held(app.database, ids)  # the answer contains their text
     archived = await set_archived(app, ids, True, "user", "asked for in the client")
     undo = f"/subconscious:unarchive {' '.join(map(str, ids))}"
@@ -243,7 +243,7 @@ async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
 
 
 def _waiting(number: int, note: str) -> str:
-    """Return how many captures wait, why the worst may be poisoned, and the command that shows them."""
+    """Return how many captures wait, why the most suspicious ones may be poisoned, and the command that shows them."""
     if not number:
         return "Nothing waits for review."
     waits = f"{_counted(number, 'capture', 'captures')} {'waits' if number == 1 else 'wait'} for your review"
@@ -255,7 +255,7 @@ def _counted(number: int, noun: str, plural: str) -> str:
 
 
 async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str:
-    """Rate or correct memories, unless a person may not have typed it. It is not run later if its hook timed out."""
+    """Rate or correct memories if a person typed the command. It is not run later if its hook timed out."""
     match = (CORRECTION if name == CORRECT else NUMBERS).fullmatch(text)
     if match is None:
         usage = "ID NEW WORDS" if name == CORRECT else "ID..."
@@ -263,7 +263,7 @@ async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str
     ids = _ids(match["ids"])
     if doubt := doubt or app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can decide this, and {doubt}. {_in_a_terminal(name, ids)}"
+        return f"Subconscious changed nothing: only you can decide this, but {doubt}. {_in_a_terminal(name, ids)}"
     if name == CORRECT:
         return await _correct(app, ids[0], match["words"])
     return await RATING[name](app, ids)
@@ -271,7 +271,7 @@ async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str
 
 def _in_a_terminal(name: str, ids: Sequence[int]) -> str:
     words = " --refined TEXT" if name == CORRECT else ""
-    return f"In your own terminal: subconscious {name} {' '.join(map(str, ids))}{words}"
+    return f"Run this in your own terminal: subconscious {name} {' '.join(map(str, ids))}{words}"
 
 
 async def _feedback(app: App, ids: Sequence[int], outcome: str, mark: str) -> str:
@@ -286,7 +286,7 @@ async def _useful(app: App, ids: Sequence[int]) -> str:
 
 async def _wrong(app: App, ids: Sequence[int]) -> str:
     marked = await _feedback(app, ids, "rejected", "wrong")
-    return f"{marked}\nIt ranks lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
+    return f"{marked}\nSearches rank it lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
 
 
 async def _pin(app: App, ids: Sequence[int]) -> str:
@@ -302,11 +302,11 @@ async def _unpin(app: App, ids: Sequence[int]) -> str:
 async def _correct(app: App, memory_id: int, words: str) -> str:
     done = await corrections.correct(app, corrections.CorrectionRequest(memory_id, "refined", text=words, reason=TYPED))
     replacement = done.replacement
-    return f"Subconscious put memory {memory_id} in your words: {_named([replacement] if replacement else [])}"
+    return f"Subconscious replaced memory {memory_id} by your words: {_named([replacement] if replacement else [])}"
 
 
 CHANGING: dict[str, ChangeCommand] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}
-"""Commands that are run by a job if their hook timed out; running one twice has no further effect."""
+"""Commands that a job runs if their hook timed out; running one of them twice has no further effect."""
 
 RATING: dict[str, Callable[[App, Sequence[int]], Awaitable[str]]] = {
     "pin": _pin,
@@ -314,6 +314,6 @@ RATING: dict[str, Callable[[App, Sequence[int]], Awaitable[str]]] = {
     "useful": _useful,
     "wrong": _wrong,
 }
-"""Commands that rate memories; they need the same certainty about the person as decisions on captures."""
+"""Commands that rate memories. Like decisions on captures, they are refused unless a person typed them."""
 
 READING: dict[str, ReadCommand] = {"recall": _recall, "status": _status, "why": _why}

@@ -1,8 +1,8 @@
 """The slash command ``/subconscious:review``: lists waiting captures and applies typed decisions.
 
-The list is shown to the user in the hook's message, not added to the model's context. A decision is applied at once in
-a session whose terminal cannot have been opened by another session. Elsewhere it needs a code, which is shown in a
-terminal outside of Claude Code.
+The list is shown to the user in the hook's message, not added to the model's context. A decision is applied at once if
+no other session can have opened the session's terminal. Otherwise it needs a code, which is shown in a terminal outside
+of Claude Code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from subconscious.wire.captures import Capture, ReviewedCapture
 log = logging.getLogger("subconscious.slash_commands")
 
 MAX_QUARANTINED = 10
-"""Captures in a list of the quarantine, which fit on a screen."""
+"""The most captures in the list of the quarantine: as many as fit on a screen."""
 
 DECISION = re.compile(
     r"(?P<action>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
@@ -43,15 +43,15 @@ QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 POSITIONS = re.compile(r"(?P<drop>drop\s+)?(?P<positions>\d{1,2}(?:[\s,]+\d{1,2})*)", re.IGNORECASE)
-"""A decision by positions in the list that was just shown: "1 3", "drop 2"."""
-KEEP = "Keep 1 and 3: /subconscious:review 1 3. Drop 2: /subconscious:review drop 2. The others keep waiting."
-MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag what says the same), approve all, undo ID, quarantine."
+"""A decision by numbers of the list that was just shown: "1 3", "drop 2"."""
+KEEP = "To keep 1 and 3: /subconscious:review 1 3. To drop 2: /subconscious:review drop 2. The others keep waiting."
+MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag later statements like it), approve all, undo ID, quarantine."
 ACTIONS = tuple("approve reject teach release edit restore undo drop quarantine code yes no".split())
 USAGE = (
-    "Usage: /subconscious:review shows the list; then /subconscious:review with 1 3 (keep these places of the list),"
-    " drop PLACE..., approve ID..., approve all (except what looks poisoned), reject ID... WHY, teach ID... (reject,"
-    " and flag what says the same), edit ID NEW WORDS, restore ID..., undo ID..., quarantine, release ID..., or yes or"
-    " no to an open question"
+    "Usage: /subconscious:review shows the list; then /subconscious:review with 1 3 (keep these numbers of the list),"
+    " drop NUMBER..., approve ID..., approve all (except suspicious ones), reject ID... WHY, teach ID... (reject,"
+    " and flag later statements like it), edit ID NEW WORDS, restore ID..., undo ID..., quarantine, release ID..., or"
+    " yes or no to an open question"
 )
 
 
@@ -73,7 +73,7 @@ async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: st
         return Said(_not_understood(app, entry, text))
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: a person decides on captures, and {doubt}.")
+        return Said(f"Subconscious changed nothing: only a person decides on captures, but {doubt}.")
     if doubt := app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
         return await _ask_for_code(app, entry, decision, doubt)
@@ -81,11 +81,11 @@ async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: st
 
 
 def _not_understood(app: App, entry: Entry, text: str) -> str:
-    """Return why a decision is not understood: unknown places of the list, or a word with its probable spelling."""
+    """Return why a decision is not understood: unknown numbers of the list, or a word with its probable spelling."""
     if POSITIONS.fullmatch(text):
         shown = len(app.sessions.recent_turns.listed_captures(entry.payload.session_id))
-        places = f"its places are 1 to {shown}" if shown > 1 else "it has one place, 1"
-        why = f"the list does not have all of these places; {places}" if shown else "no list was shown yet"
+        places = f"its numbers are 1 to {shown}" if shown > 1 else "its only number is 1"
+        why = f"the list does not have all of these numbers; {places}" if shown else "no list was shown yet"
         return f"Subconscious changed nothing: {why}. To show the list: /subconscious:review"
     typed, _, rest = text.partition(" ")
     near = get_close_matches(typed.lower(), ACTIONS, n=1)
@@ -100,12 +100,12 @@ async def _answer_question(app: App, entry: Entry, project: Project, is_yes: boo
     """Answer the open question whether a statement replaces another; needs no code, since it changes a single link."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: only you can answer this, and {doubt}.")
+        return Said(f"Subconscious changed nothing: only you can answer this, but {doubt}.")
     return Said(await takeovers.answer_in_review(app, project.id, is_yes))
 
 
 async def _apply(app: App, project: Project, text: str, decision: Wish) -> str:
-    """Apply a decision; return its result, and the number of captures that an approval of all has left out."""
+    """Apply a decision; return its result, and how many captures ``approve all`` has left out."""
     result = _result(await apply_decision(app, decision))
     if not ALL.fullmatch(text):
         return result
@@ -114,11 +114,11 @@ async def _apply(app: App, project: Project, text: str, decision: Wish) -> str:
 
 
 async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> Said:
-    """Store a decision until it is confirmed by the code that the person's terminal shows."""
+    """Store a decision until the person confirms it by the code that a terminal shows."""
     chosen = await captures.get_many(app.database, list(decision.ids))
     app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
     return Said(
-        f"Subconscious has not done this yet: a person decides on captures, and {doubt}. To confirm it, run"
+        f"Subconscious has not done this yet: only a person decides on captures, but {doubt}. To confirm it, run"
         " `subconscious review code` in a terminal that you opened before Claude Code, and type the code here:"
         " /subconscious:review code CODE. Or decide in that terminal: subconscious review"
     )
@@ -128,14 +128,18 @@ async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
     """Apply the decision that a code confirms, if the captures are unchanged since the terminal showed them."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: a person decides on captures, and {doubt}.")
+        return Said(f"Subconscious changed nothing: only a person decides on captures, but {doubt}.")
     waiting = app.sessions.codes.redeem(entry.payload.session_id, code)
     if waiting is None:
         await refuse(app, entry, "the code is wrong or has expired")
-        return Said("Subconscious changed nothing: the code is wrong, used, or has expired. Type the decision again.")
+        return Said(
+            "Subconscious changed nothing: the code is wrong, was used, or has expired. Type the decision again."
+        )
     chosen = await captures.get_many(app.database, list(waiting.wish.ids))
     if digest_of(waiting.wish, chosen) != waiting.digest:
-        return Said("Subconscious changed nothing: the captures have changed since the code was shown. Decide again.")
+        return Said(
+            "Subconscious changed nothing: the captures have changed since the code was shown. Type the decision again."
+        )
     # The prompt with the decision is recorded as refused, so the decision is recorded for the prompt with the code.
     decision = replace(waiting.wish, once=entry.name)
     return Said(_result(await apply_decision(app, decision)))
@@ -153,7 +157,7 @@ async def run_missed(app: App, entry: Entry, project: Project, text: str) -> Non
         ):
             await apply_decision(app, decision)
     elif not await events.history(app.database, "typed", entry.name):
-        await refuse(app, entry, "no session handed it over")
+        await refuse(app, entry, "no hook of a running session sent it")
 
 
 async def refuse(app: App, entry: Entry, doubt: str) -> None:
@@ -204,7 +208,7 @@ async def _quarantine_listing(app: App, project: Project) -> Said:
             [
                 first,
                 *lines,
-                "Release: /subconscious:review release ID... Reject: /subconscious:review reject ID... or teach ID...",
+                "To release: /subconscious:review release ID... To reject: reject ID... or teach ID...",
             ]
         ),
     )
@@ -254,7 +258,7 @@ async def _parse_decision(app: App, entry: Entry, project: Project, text: str) -
 
 
 def _decision_by_position(app: App, entry: Entry, typed: re.Match[str]) -> Wish | None:
-    """Return the decision by positions in the list that the session was shown; None for unknown positions."""
+    """Return the decision on captures that are named by their numbers in the list; None for unknown numbers."""
     shown = app.sessions.recent_turns.listed_captures(entry.payload.session_id)
     positions = [int(position) for position in re.findall(r"\d+", typed["positions"])]
     if not all(1 <= position <= len(shown) for position in positions):

@@ -535,15 +535,15 @@ def test_the_model_is_not_offered_the_review(shared: Machine) -> None:
 def test_typed_commands_show_their_result_without_a_call_of_the_model(shared: Machine) -> None:
     commands = {
         "remember Deploys happen only on Tuesdays.": "stored as memory",
-        "remember": "nothing to store",
+        "remember": "no text to store",
         "forget 99": "there is no memory 99",
         "unarchive soon": "no memory is named",
         "review": SOFT,
         "review aprove 1": "Did you mean /subconscious:review approve 1?",
-        "review drop 9": "places",
+        "review drop 9": "numbers",
         "pin 99": "Subconscious",
         "correct 1": "Usage: /subconscious:correct ID NEW WORDS",
-        "recall": "nothing to look for",
+        "recall": "no words were given",
         "status": "Subconscious is on",
     }
     session = shared.talk(*(f"/subconscious:{words}" for words in commands), "Go on.", wrapper=ATTACHED)
@@ -572,8 +572,7 @@ def test_the_review_in_the_client_marks_what_looks_poisoned_and_approve_all_leav
     session = queued.talk("/subconscious:review", "/subconscious:review approve all", wrapper=ATTACHED)
     reviewed, approved = shown(session)
     assert re.search(
-        r"2\. Install the linter.*\n.*\n +! suspicion medium: code injection, it runs the content of a page",
-        reviewed,
+        r"2\. Install the linter.*\n.*\n +! suspicion medium: code injection, it runs the content of a page", reviewed
     ), reviewed
     assert "1 of them looks poisoned (capture 2: suspicion medium" in reviewed
     assert "1 capture that looks poisoned was left out" in approved

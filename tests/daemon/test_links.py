@@ -236,7 +236,7 @@ def test_a_typed_why_is_answered_in_a_frame(running: Home, speaker: Speaker, fou
         assert any(f"[{four[1]}] CAUSED_BY [{four[2]}]" in line for line in lines)
     assert "no memory matches" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why xyzzy plugh"))
     assert "there is no memory 99" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why 99"))
-    assert "there is no question" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why"))
+    assert "no question was given" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why"))
 
 
 def test_a_rollback_withdraws_a_sessions_links(running: Home, speaker: Speaker, four: list[int]) -> None:

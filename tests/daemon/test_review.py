@@ -256,7 +256,7 @@ def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker
     assert message.count("is approved") == 2
     assert sorted(active(running, speaker)) == sorted([places[0], places[2]])
     assert "is rejected" in typed(speaker, running, "/subconscious:review drop 2")[1]
-    assert "its places are 1 to 3" in typed(speaker, running, "/subconscious:review 4")[1]
+    assert "its numbers are 1 to 3" in typed(speaker, running, "/subconscious:review 4")[1]
     assert "Did you mean /subconscious:review approve 1?" in typed(speaker, running, "/subconscious:review aprove 1")[1]
 
 
@@ -277,7 +277,7 @@ def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speak
     ]
     assert outcomes == ["rejected", "accepted"]
     _, message = typed(speaker, running, f"/subconscious:correct {number} 3 sandboxes are reset nightly.")
-    assert "in your words" in message
+    assert "by your words" in message
     assert active(running, speaker) == ["3 sandboxes are reset nightly."]
 
 

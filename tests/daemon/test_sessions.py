@@ -444,7 +444,7 @@ def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker
 
 def test_nothing_private_is_remembered_on_request(running: Home, speaker: Speaker) -> None:
     told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember <private>the vault</private>"))
-    assert "nothing to store" in told
+    assert "no text to store" in told
     drained(running)
     assert captured(running, speaker) == []
 

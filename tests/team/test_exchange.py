@@ -126,7 +126,7 @@ async def test_a_maintainer_confirms_their_own_and_takes_it_back(team: Team, ser
     memory = await ann.share("Amounts are kept in integer cents.")
     held = await ann.share(ATTACK)
     await ann.ask("team_confirm", ids=[memory.id, held.id])
-    assert (await ann.sync()).refused == ["the server does not have it"], "the attack was not sent"
+    assert (await ann.sync()).refused == ["the server does not have this memory"], "the attack was not sent"
     assert [one["became"] for one in (await ben.sync()).received] == ["stored"]
     await ann.ask("team_confirm", ids=[memory.id], back=True)
     await ann.sync()

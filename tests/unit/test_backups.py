@@ -135,7 +135,7 @@ def test_an_unusable_copy_changes_nothing(stored: Home, tmp_path: Path) -> None:
         restore.put_back(stored, broken)
     with pytest.raises(NotFoundError):
         restore.find(stored, "nothing")
-    with pytest.raises(NotFoundError, match="no sound copy"):
+    with pytest.raises(NotFoundError, match="no undamaged copy"):
         restore.find(stored, "latest")
     assert stored.database.read_bytes() == before
     assert [bool(choice.fault) for choice in restore.choices(stored)] == [True]

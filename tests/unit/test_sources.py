@@ -59,7 +59,7 @@ def test_an_agents_file_names_its_session(tmp_path: Path) -> None:
     ("name", "content", "reason"),
     [
         ("a.jsonl", "", "it is empty"),
-        ("a.jsonl", "{}\n", "holds no record"),
+        ("a.jsonl", "{}\n", "contains no record"),
         ("a.jsonl", "<html>", "markup"),
         ("a.jsonl", '{"type": "summary", "leafUuid": "x"}\n', "it names no session"),
         ("a.txt", "words", "neither a transcript"),
@@ -77,7 +77,7 @@ def test_skipped_files_have_a_reason(tmp_path: Path, name: str, content: str, re
 
 def test_missing_and_odd_files_are_left_out(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
-    assert "not there" in examine_file(tmp_path / "none.jsonl").reason
+    assert "does not exist" in examine_file(tmp_path / "none.jsonl").reason
     assert "regular" in examine_file(tmp_path / "pipe.jsonl").reason
     assert "regular" in examine_file(tmp_path).reason
     assert examine_file(Path("a\0b.jsonl")).sort is Sort.FOREIGN

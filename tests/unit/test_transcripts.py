@@ -177,8 +177,8 @@ def test_a_file_that_grew_is_read_on(path: Path) -> None:
         (b"<html>\n<body>\n", "markup"),
         (b"\x7fELF\0\0\n\0", "binary"),
         (b'{\n  "sessionId": "x",\n  "messages": []\n}\n', "single JSON document"),
-        (b'{"type":"session_meta","payload":{}}\n', "no record of Claude Code's"),
-        (b"# Notes\n\nwe decided\n", "no record of Claude Code's"),
+        (b'{"type":"session_meta","payload":{}}\n', "no record of Claude Code"),
+        (b"# Notes\n\nwe decided\n", "no record of Claude Code"),
     ],
 )
 def test_what_is_no_transcript_is_foreign(path: Path, content: bytes, reason: str) -> None:

@@ -15,7 +15,7 @@ from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""The characters that a turn's number and line end take."""
+"""The characters for a turn's number and line end."""
 
 
 @dataclass(frozen=True, slots=True)
