@@ -1,4 +1,4 @@
-"""Coding agents besides Claude Code: their events, transcripts and settings, converted to its forms.
+"""Coding agents besides Claude Code: their events, transcripts and settings, converted to Claude Code's formats.
 
 Each has a module and a row in ``CLIENTS``.
 """
@@ -14,16 +14,16 @@ CLIENTS: dict[str, Client] = {row.name: row for row in (codex.CLIENT, gemini.CLI
 """The clients by the name that their hooks pass."""
 
 CLAUDE_CODE = "claude-code"
-"""The name of the agent where a memory has no other one."""
+"""The name of the agent of a memory for which no other agent is recorded."""
 
 VARIABLE = "SUBCONSCIOUS_CLIENT"
-"""The variable with which their hooks name the client; it comes with the options of an entry."""
+"""The variable in which the hooks of these agents name their client; an entry has it among its options."""
 
 __all__ = ["CLAUDE_CODE", "CLIENTS", "VARIABLE", "Client", "instructions_of", "notes_of"]
 
 
 def instructions_of(client: str, transcript: str) -> tuple[str, ...]:
-    """Return the files that another client loads instead of Claude Code's, as `Client.instructions` names them."""
+    """Return the files that another client loads instead of CLAUDE.md, in the form of `Client.instructions`."""
     names = CLIENTS[client].instructions if client in CLIENTS else ()
     found = (_beside(transcript, name) if name.startswith("../") else name for name in names)
     return tuple(name for name in found if name)

@@ -15,15 +15,17 @@ Values = Mapping[str, Any]
 class Client:
     """A coding agent besides Claude Code.
 
-    ``payload`` converts what its hooks are given to what Claude Code's are given, and ``answer`` what those print to
-    what its hooks print; both have the event as their first argument. ``transcript`` matches the first bytes of its
-    transcripts, and ``records`` converts a line of them to lines of Claude Code's. ``programs`` are the names of its
-    program, ``scripts`` how the paths of its script end where a runtime such as node runs it, and ``marks`` the
-    variables that it sets for everything that its model runs. ``servers`` are arguments with which the program serves
-    several front ends, so that its processes don't show who types. ``instructions`` are the files that it loads by
-    itself: from a folder of the project and those above it; with a slash, from the user's home folder; with "../", next
-    to the transcript of the session, of which "..", as of a folder, is the folder.
-    ``notes`` is the folder, also next to the transcript, in which its model keeps notes about the project, a file each.
+    ``payload`` converts the input of its hooks to the format of Claude Code, and ``answer`` converts a hook response of
+    Claude Code's format to its own; both have the event as their first argument. ``transcript`` matches the first bytes
+    of its transcripts, and ``records`` converts a line of them to lines of Claude Code's format. ``programs`` are the
+    names of its program, ``scripts`` the ends of the paths of its script if a runtime such as node runs it, and
+    ``marks`` the variables that it sets for everything that its model runs. ``servers`` are arguments with which the
+    program serves several front ends, so that its processes don't show who types.
+
+    ``instructions`` are the files that it loads by itself: a plain name is searched in the project's folder and its
+    parents, a path with a slash in the user's home folder, and a path that begins with "../" is relative to the path of
+    the session's transcript. ``notes`` is the folder, also relative to the transcript, with its model's notes about the
+    project, one file for each note.
     """
 
     name: str

@@ -23,10 +23,10 @@ LONGEST_PATCH = 1 << 20
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload as Claude Code's: the prompt's number, edits and sub-agents differ.
+    """Return a hook's payload in Claude Code's format: the prompt's number, edits and sub-agents differ.
 
-    A sub-agent's prompt is the model's, though hook and transcript say that the user typed it. It is left out, and so
-    is its transcript; what it does comes back as the result of a tool.
+    The model writes a sub-agent's prompt, though hook and transcript say that the user typed it. So the prompt and the
+    sub-agent's transcript are left out; the sub-agent's result is in the main transcript, as the result of a tool.
     """
     said = dict(given)
     if event == "UserPromptSubmit":
@@ -40,13 +40,13 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output. Codex refuses all of it if it has a field that Codex does not know."""
+    """Return a hook's output. Codex rejects an output with a field that it does not know."""
     del event
     return {key: value for key, value in said.items() if key != "hookSpecificOutput" or "decision" not in said}
 
 
 def records(line: Values) -> list[dict[str, Any]]:
-    """Return the lines of Claude Code's transcripts that say the same as one of Codex's."""
+    """Return a line of Codex's transcripts as lines in the format of Claude Code's transcripts."""
     kind, said = text_of(line, "type"), line.get("payload")
     if not isinstance(said, Mapping):
         return []
@@ -75,7 +75,7 @@ def records(line: Values) -> list[dict[str, Any]]:
 
 
 def _message(said: Values) -> list[dict[str, Any]]:
-    """Return what the assistant said, or the parts of a user's message that its metadata ascribe to the user."""
+    """Return the assistant's text, or the parts of a user's message that its metadata attribute to the user."""
     content = said.get("content")
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
     number, role = text_of(said, "id"), text_of(said, "role")
@@ -118,7 +118,7 @@ def _arguments(said: Values) -> Values:
 
 
 def _command(given: Values) -> str:
-    """Return a shell command; of ``["bash", "-lc", COMMAND]`` the last word."""
+    """Return a shell command; for the list ``["bash", "-lc", COMMAND]`` its last item."""
     command = given.get("cmd") or given.get("command")
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         shell = len(command) == 3 and command[1].startswith("-") and command[1].endswith("c")
@@ -127,7 +127,7 @@ def _command(given: Values) -> str:
 
 
 def _edits(patch: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the files that a patch changes, as calls of Claude Code's tools."""
+    """Yield an edit for each file that a patch changes, as a call of Claude Code's Write or Edit tool."""
     heads = list(_FILE.finditer(patch[:LONGEST_PATCH]))
     for head, following in zip(heads, [*heads[1:], None], strict=True):
         lines = patch[head.end() : following.start() if following else len(patch)].splitlines()

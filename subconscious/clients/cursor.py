@@ -12,7 +12,7 @@ _TOOLS = {"Shell": "Bash", "run_terminal_cmd": "Bash", "read_file": "Read", "edi
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload as Claude Code's. The conversation is the session, the generation the prompt."""
+    """Return a hook's payload in Claude Code's format: the conversation is the session, the generation the prompt."""
     said = dict(given)
     roots = given.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
@@ -30,7 +30,7 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output. A prompt's hook can only stop the prompt, so it is given nothing."""
+    """Return a hook's output; empty for a prompt, because Cursor's hook can only stop the prompt and add no context."""
     if event == "UserPromptSubmit":
         return {"continue": False, "user_message": said.get("reason", "")} if "decision" in said else {}
     text = text_of(said, "hookSpecificOutput", "additionalContext")

@@ -1,4 +1,4 @@
-"""Our entries in the settings files of other coding agents: adds and removes them.
+"""Adds and removes the entries of Subconscious in the settings files of other coding agents.
 
 An entry is ours if its command is our launcher. Everything else in a file stays as it is.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from subconscious.domain.errors import RequestError
 
 SECONDS = 5
-"""Seconds that a client waits for a hook; ours end much sooner by themselves."""
+"""Seconds that a client waits for a hook. Our hooks end much sooner."""
 
 OURS = re.compile(r"/bin/hook'? (?:codex|gemini|cursor) (?:ask|drop|wake) ")
 """A part of the command of each of our hooks."""
@@ -25,7 +25,7 @@ OURS = re.compile(r"/bin/hook'? (?:codex|gemini|cursor) (?:ask|drop|wake) ")
 NAME = "subconscious"
 _HEADER = re.compile(r"\s*\[")
 _OUR_HEADER = re.compile(rf"\s*\[mcp_servers\.{NAME}[.\]]")
-_NOTE = "# Written by `subconscious install codex`, which also takes it out again."
+_NOTE = "# Written by `subconscious install codex`, which also removes it."
 
 Json = dict[str, Any]
 _GONE = object()
@@ -33,7 +33,7 @@ _GONE = object()
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A hook of a client: the client's name of the event, ours, the command, and the tools it applies to ("": all)."""
+    """A hook of a client: the event's name in the client and in Subconscious, the command, and its tools ("": all)."""
 
     event: str
     ours: str
@@ -43,7 +43,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFolder:
-    """The location of a client's settings: a folder given by a variable or in the home folder, and its files."""
+    """The place of a client's settings: a folder in the home folder, or in a variable's value, and its files."""
 
     variable: str
     folder: str
@@ -70,7 +70,7 @@ def _parse(text: str, path: str) -> Json:
     usable = isinstance(hooks, dict) and all(isinstance(groups, list) for groups in hooks.values())
     if not isinstance(found, dict) or not usable:
         raise RequestError(
-            f"{path} is not plain JSON, or its hooks have a form that is not known",
+            f"{path} is not plain JSON, or its hooks have an unknown form",
             "add the entries by hand: docs/other-agents.md lists them",
         )
     return found
@@ -90,7 +90,7 @@ def _dump(values: Json, before: str) -> str:
 
 
 def _without_ours(values: Json) -> None:
-    """Remove our hooks, and the groups and events that are empty then. The order of the others stays."""
+    """Remove our hooks, and the groups and events that are empty afterwards. The order of the others stays."""
     hooks = values.get("hooks", {})
     for event, groups in list(hooks.items()):
         left = [group for group in map(_cleaned, groups) if group is not _GONE]
@@ -101,7 +101,7 @@ def _without_ours(values: Json) -> None:
 
 
 def _cleaned(group: object) -> object:
-    """Return a group without our hooks; _GONE if it had no others. Cursor has no groups: there it is one hook."""
+    """Return a group without our hooks; _GONE if no hook is left. Cursor has no groups: there ``group`` is one hook."""
     if not isinstance(group, dict):
         return group
     if _is_ours(group):
@@ -123,7 +123,7 @@ def _server(state: Path, client: str) -> Json:
 
 
 def _is_our_server(server: object, client: str) -> bool:
-    """Return whether an MCP server is ours, for any state folder; one that somebody changed is not."""
+    """Return whether an MCP server is ours, for any state folder; a server that somebody changed is not ours."""
     args = server.get("args") if isinstance(server, dict) else None
     return (
         isinstance(args, list) and len(args) == 3 and str(args[0]).endswith("/bin/hook") and args[1:] == [client, "mcp"]
@@ -145,7 +145,7 @@ def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
 
 
 def _with_hooks(values: Json, wanted: list[tuple[str, Json]]) -> None:
-    """Set our groups of hooks by event. Existing ones keep their place among others."""
+    """Set our groups of hooks by event. Groups that exist already keep their place among the others."""
     there = [
         (event, group)
         for event, groups in values.get("hooks", {}).items()
@@ -174,7 +174,7 @@ def _codex_hooks(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -
 
 
 def _codex_tools(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -> str:
-    """Edit the text, since Codex and users write it too: lines that Codex adds may be next to ours."""
+    """Return the text of config.toml with our MCP server, or without it; lines of the user and of Codex stay."""
     servers = _toml(before, path).get("mcp_servers", {})
     there = servers.get(NAME) if isinstance(servers, dict) else None
     ours = _server(state, "codex")
@@ -199,7 +199,7 @@ def _toml(text: str, path: str) -> Json:
 
 
 def _without_our_tables(text: str, path: str) -> str:
-    """Remove the tables of our server, with what Codex has added to them. Text around them stays."""
+    """Return the text without our server's tables, and without lines that Codex has added to them."""
     left: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):
@@ -213,7 +213,7 @@ def _without_our_tables(text: str, path: str) -> str:
     expected = _toml(text, path)
     del expected["mcp_servers"][NAME]
     if _toml(after, path) not in (expected, {key: value for key, value in expected.items() if key != "mcp_servers"}):
-        raise RequestError(f"{path} has our server in a form that is not known", f"take [mcp_servers.{NAME}] out of it")
+        raise RequestError(f"{path} has the server {NAME} in an unknown form", f"remove [mcp_servers.{NAME}] from it")
     return after
 
 
@@ -247,10 +247,10 @@ def _commands(state: Path, hooks: tuple[Hook, ...], client: str) -> Iterator[tup
 
 
 def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Codex runs a hook after the user has trusted it; it stores that under the hook's position in the file."""
+    """Return why Codex does not run our hooks: they are switched off, or the user has not trusted each of them yet."""
     config = _toml(texts["config.toml"], "config.toml")
     if config.get("features", {}).get("hooks") is False:
-        return "hooks are switched off in its config.toml ([features] hooks)", "codex features enable hooks"
+        return "hooks are switched off in Codex's config.toml ([features] hooks)", "codex features enable hooks"
     noted = config.get("hooks", {}).get("state", {})
     trusted = {key for key, about in noted.items() if about.get("trusted_hash") and about.get("enabled") is not False}
     wanted = 0
@@ -261,15 +261,21 @@ def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
             ours = [f"hooks.json:{name}:{at}:{place}" for place, hook in enumerate(inner) if _is_ours(hook)]
             wanted += sum(not any(key.endswith(f"/{one}") for key in trusted) for one in ours)
     if wanted:
-        return f"it skips {wanted} of our hooks until you trust them", 'codex # choose "Trust all and continue"'
+        return (
+            f"Codex skips {wanted} hooks of Subconscious until you trust them",
+            'codex # choose "Trust all and continue"',
+        )
     return "", ""
 
 
 def _why_gemini_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Gemini can switch off all hooks, or those with certain names."""
+    """Return why Gemini does not run our hooks: all hooks are switched off, or hooks with our names."""
     about = _parse(texts["settings.json"], "settings.json").get("hooksConfig", {})
     if about.get("enabled") is False or NAME in about.get("disabled", []):
-        return "our hooks are switched off in its settings.json (hooksConfig)", "gemini # then type /hooks enable-all"
+        return (
+            "the hooks of Subconscious are switched off in Gemini's settings.json (hooksConfig)",
+            "gemini # then type /hooks enable-all",
+        )
     return "", ""
 
 
@@ -319,7 +325,7 @@ PLACES: dict[str, SettingsFolder] = {
         ),
         {"hooks.json": _cursor_hooks, "mcp.json": _cursor_tools},
         lambda _: ("", ""),
-        afterwards="This follows Cursor's documents; it was not tried in the editor itself.",
+        afterwards="This follows Cursor's documentation; it was not tested in the editor itself.",
     ),
 }
 """The settings of each client, by its name."""

@@ -22,7 +22,7 @@ _TOOLS: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
     "grep_search": ("Grep", {"pattern": ("pattern",), "path": ("path", "dir_path")}),
     "search_file_content": ("Grep", {"pattern": ("pattern",), "path": ("path", "dir_path")}),
 }
-"""Gemini's tools: Claude Code's name of each, and where its arguments are."""
+"""Gemini's tools by name: the name of the same tool in Claude Code, and the keys of its arguments."""
 
 _EVENTS = {"UserPromptSubmit": "BeforeAgent", "PostToolUse": "AfterTool", "Stop": "AfterAgent"}
 _GIVEN = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
@@ -30,11 +30,11 @@ _EXIT = re.compile(r"^(?:Exit Code|Command exited with code):? (-?\d+)", re.MULT
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL)
 _CANCELLED = "Request cancelled"
 ROUNDS = 4
-"""Texts of hooks before a prompt that are removed: each hook of an event adds one."""
+"""The most texts of hooks that are removed before a prompt: each hook of an event adds one."""
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload as Claude Code's. It has no number of the prompt: a digest of its words serves."""
+    """Return a hook's payload in Claude Code's format. Gemini numbers no prompts, so a digest of the words is used."""
     said = dict(given)
     if event == "UserPromptSubmit":
         words = typed(text_of(given, "prompt"))
@@ -66,12 +66,12 @@ def typed(text: str) -> str:
 
 
 def number_of(words: str) -> str:
-    """Return a number for a prompt, by its words."""
+    """Return an id for a prompt: a digest of its words."""
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:32] if words else ""
 
 
 def records(line: Values) -> list[dict[str, Any]]:
-    """Return the lines of Claude Code's transcripts that say the same as one of Gemini's."""
+    """Return a line of Gemini's transcripts as lines in the format of Claude Code's transcripts."""
     if "sessionId" in line:
         return [{"type": "system", "sessionId": text_of(line, "sessionId"), "timestamp": text_of(line, "startTime")}]
     number, at = text_of(line, "id"), {"timestamp": text_of(line, "timestamp")}
@@ -89,7 +89,7 @@ def records(line: Values) -> list[dict[str, Any]]:
 
 
 def _joined(content: object) -> str:
-    """Return the text of a message. Results of tools come with the calls; what hooks gave is left out."""
+    """Return the text of a message, without results of tools (which come with the calls) and without texts of hooks."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -98,7 +98,7 @@ def _joined(content: object) -> str:
 
 
 def _answer(number: str, line: Values) -> Iterator[dict[str, Any]]:
-    """Yield the assistant's text and tool calls. A line is repeated when its calls have ended; ids stay the same."""
+    """Yield the assistant's text and tool calls. When calls have ended, Gemini repeats their line with the same ids."""
     if text := _joined(line.get("content")):
         yield spoken("assistant", number, [{"type": "text", "text": text}])
     calls = line.get("toolCalls")

@@ -12,7 +12,7 @@ from subconscious.domain.errors import RequestError
 from subconscious.system.safe_files import read_utf8, replace_file
 
 LARGEST = 1 << 20
-"""Bytes of a settings file."""
+"""The largest settings file that is read, in bytes."""
 
 LAUNCHER = """#!/bin/sh
 # Runs a hook of Subconscious for a coding agent, or its tools: hook CLIENT ask|drop|wake EVENT, hook CLIENT mcp.
@@ -37,7 +37,7 @@ class Change:
 
 
 def changes(client: str, state: Path, *, remove: bool = False) -> list[Change]:
-    """Return the changes that add our entries to a client's settings or take them out. Raises RequestError."""
+    """Return the changes that add our entries to a client's settings, or remove them. Raises RequestError."""
     place = PLACES[client]
     found = []
     for name, edit in place.files.items():
@@ -61,12 +61,12 @@ def is_installed(client: str) -> bool:
 
 
 def problem_of(client: str, state: Path) -> tuple[str, str]:
-    """Return why a connected client does not run our hooks, and the remedy; "" if it does. Raises RequestError."""
+    """Return why a connected client does not run our hooks, and the remedy; two empty strings if it runs them."""
     repair = f"subconscious install {client}"
     if not os.access(launcher_of(state), os.X_OK):
         return "the launcher of its hooks is missing", repair
     if changes(client, state):
-        return "its settings lack entries of ours, or have old ones", repair
+        return "entries of Subconscious in its settings are missing or outdated", repair
     folder = folder_of(client)
     return PLACES[client].why_skipped({name: _text_of(folder / name) for name in PLACES[client].files})
 
@@ -84,7 +84,7 @@ def _has_entry(path: Path) -> bool:
 
 
 def write(change: Change) -> None:
-    """Write a settings file, through a link to it; remove one that only had our entries."""
+    """Write a settings file, through a link to it; remove the file if it only had our entries."""
     path = Path(os.path.realpath(change.path))
     if not change.after:
         path.unlink(missing_ok=True)
@@ -111,4 +111,6 @@ def _text_of(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
-        raise RequestError(f"{path} can't be read: {error}", f"look at {path}") from error
+        raise RequestError(
+            f"{path} can't be read: {error}", f"check the permissions and the content of {path}"
+        ) from error

@@ -36,10 +36,10 @@ from subconscious.wire.fields import fields_of
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The result of a file or of a batch of it; lines that were not read are counted in ``skipped`` by reason.
+    """The result of importing a file or a batch of it; ``skipped`` counts lines that were not read, by reason.
 
-    ``repeated`` counts candidates that were judged before, from the same line in another file. ``more`` means that the
-    file has another batch. ``reason`` says why nothing of a file was read.
+    ``repeated`` counts captures that were judged before, from the same line in another file. ``more``: the file has
+    further batches. ``reason`` says why nothing of the file was read.
     """
 
     path: str
@@ -117,8 +117,8 @@ async def capture(app: App, path: Path, folder: str) -> tuple[str, list[int]]:
     file = await asyncio.to_thread(examine_file, path)
     if file.sort not in (Sort.SESSION, Sort.AGENT):
         raise TranscriptError(
-            f"{path}: {file.reason or 'it is markdown'}",
-            "give a .jsonl file of Claude Code's, below ~/.claude/projects",
+            f"{path} is not a transcript: {file.reason or 'it is markdown'}",
+            "name a .jsonl file of Claude Code, below ~/.claude/projects",
         )
     new: list[int] = []
     more = True
@@ -193,7 +193,7 @@ async def _with_counts(app: App, result: ImportResult, new: Sequence[int]) -> Im
 
 
 async def _import_note(app: App, file: SourceFile, folder: str, vouched: bool) -> ImportResult:
-    """Read a whole note; it is identified by its content, so an edited note is read again."""
+    """Import a whole note; it is identified by its content, so an edited note is imported again."""
     state = await asyncio.to_thread(_note_state, Path(file.path))
     position = await sessions.position(app.database, file.path, "")
     if position.state == state:
@@ -215,7 +215,7 @@ async def _import_note(app: App, file: SourceFile, folder: str, vouched: bool) -
 
 
 def _open_note(file: SourceFile, project: Project, vouched: bool) -> notes.Note:
-    """Return a note; its id contains its path in the project, so that the same note of another checkout is equal."""
+    """Return a note; its id contains its path in the project, so that copies in other checkouts have the same id."""
     path = Path(file.path)
     within = path.is_relative_to(project.root)
     place = str(path.relative_to(project.root)) if within else str(Path(path.parent.name, path.name))
@@ -241,10 +241,10 @@ def _note_text(path: Path) -> str:
 
 
 OFFERED = "offered-import"
-"""The event that records the offer for a project, also when there was nothing to import."""
+"""The action of the event that records that an import was offered for a project, or that there was nothing."""
 
 BYTES_PER_SECOND = 3 << 20
-"""Rounded speed of an import without a model (docs/figures.md)."""
+"""Rounded speed of an import without a model, in bytes per second (docs/figures.md)."""
 
 MIN_SECONDS = 5
 
@@ -257,7 +257,7 @@ class UnreadTranscripts(NamedTuple):
 
 
 async def offer(app: App, entry: Entry, project: Project) -> str:
-    """Return a line for the user on the sessions to import; "" if there are none, or if it was shown before."""
+    """Return a line for the user about sessions that can be imported; "" for none, or if it was shown before."""
     transcript = entry.payload.transcript_path
     if not transcript.startswith("/") or await events.last_time(app.database, OFFERED, "project", project.id):
         return ""
@@ -283,7 +283,7 @@ def _command(root: Path) -> str:
 
 
 def _unread(own: Path, known: Collection[str]) -> UnreadTranscripts:
-    """Return the unread transcripts in the folder of a session's own; they are counted without being opened."""
+    """Return the unread transcripts in the folder of ``own``, a session's transcript; they are not opened."""
     try:
         with os.scandir(own.parent) as folder:
             passed = {*known, str(own)}

@@ -41,7 +41,7 @@ class ModelSetup(Handler):
 
     # A trial sends text of a session to the provider, so it needs a person, like the approval.
     personal: ClassVar[frozenset[str]] = frozenset({"setup_try", "setup_accept"})
-    decides_on: ClassVar[str] = "which model is sent what is said"
+    decides_on: ClassVar[str] = "which model sessions are sent to"
 
     async def cmd_setup_plan(self, args: Args) -> SetupPlanResult:
         """Return what would be sent, and the cost of a session. Sends nothing."""
@@ -56,8 +56,8 @@ class ModelSetup(Handler):
         settings = load_settings(self.app.home.root)
         if settings.provider != args.provider:
             raise RequestError(
-                f"the settings name {settings.provider!r}, not {args.provider!r}",
-                "unset SUBCONSCIOUS_PROVIDER, which outranks config.toml",
+                f"the setting provider is {settings.provider!r}, not {args.provider!r}",
+                "unset the variable SUBCONSCIOUS_PROVIDER, which has priority over config.toml",
             )
         values = await accept_only(self.app.database, settings, self.app.config.accepted, APPROVED)
         self.app.settings = settings
@@ -65,7 +65,7 @@ class ModelSetup(Handler):
 
 
 SESSIONS_READ = 20
-"""The latest sessions of a project that are measured."""
+"""The number of latest sessions of a project that are measured."""
 
 MAX_READ_BYTES = 16 << 20
 """Bytes of a transcript that are read to measure it."""
@@ -77,12 +77,12 @@ USUAL_TOKENS = (9_300, 22_000)
 """Tokens of a session, median and 95th percentile, measured by `python -m bench.model_tokens`."""
 
 MIN_SESSIONS = 3
-"""Sessions of a project from which on its own figures are shown instead."""
+"""The number of sessions from which a project's own figures are shown instead of the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTokens:
-    """The tokens of a session that are sent to a model, and those of its answers."""
+    """The tokens of a session that are sent to a model, and the tokens of the model's answers."""
 
     input: int
     output: int

@@ -1,8 +1,8 @@
 """Extracts candidates from Markdown notes and decision records. The kind comes from the path, then the front matter.
 
 A file can contain anybody's words: a colleague's, a web page's, the model's. So the origin is `tool`, and all
-candidates wait for a person, unless the person who imports the note vouches for it in a terminal. Then they count as
-the person's own words, and the gate decides on them as on typed ones.
+candidates wait for review, unless the person who imports the note vouches for it in a terminal. Then they count as the
+person's own words, and are judged like typed statements.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Record:
 
 
 def judge(note: Note, thresholds: Thresholds) -> list[tuple[Candidate, Admission]]:
-    """Return the statements of a note, each with the gate's decision."""
+    """Return the statements of a note, each with the decision whether to store it."""
     record = _parse(replace(note, text=_COMMENT.sub("", note.text.replace("\r\n", "\n"))))
     kind = kind_of(note.place, record.front)
     found = _statements_of_note(record) if not kind else _statements_of_record(record, kind)
@@ -150,7 +150,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _statements_of_record(record: _Record, kind: str) -> list[Candidate]:
-    """Return the candidates of a note of a known kind: the decision of a record, or else those of each section."""
+    """Return the candidates of a note of a known kind: the decision of a decision record, or those of each section."""
     decision = next((s for s in record.sections if _DECISION.match(s.heading) and s.body.strip()), None)
     if kind == "decision" and decision is not None:
         return [_decision(record, decision)]
@@ -192,7 +192,7 @@ def _candidate(record: _Record, kind: str, content: str, quote: str) -> Candidat
         raw_confidence=Strength.IMPLIED.prior,
         extractor=EXTRACTOR,
         time=record.at,
-        reason=f"stands in {note.place}",
+        reason=f"found in {note.place}",
         rationale=wording.rationale(text),
         tags=wording.tags(text),
         files=wording.files(text),

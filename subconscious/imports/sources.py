@@ -21,7 +21,7 @@ MAX_NOTE_BYTES = 1 << 20
 """Bytes of a Markdown note, at most; larger files are not imported."""
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "target", "vendor", "venv"})
-"""Folders with Markdown files that are not the project's own."""
+"""Names of folders that are skipped: their Markdown files are not the project's own."""
 
 
 class Sort(StrEnum):
@@ -35,7 +35,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to import. ``folder`` is the folder in which its session started, or that of a note.
+    """A file to import. ``folder`` is the folder in which its session started, or the folder of a note.
 
     ``reason`` says why a foreign file is not imported.
     """
@@ -77,7 +77,7 @@ def examine_file(path: Path) -> SourceFile:
     """Return the type and the session of a file, from its first and last bytes; never raises for its content."""
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode):
-        return _foreign(path, "it is not there" if status is None else "it is not a regular file")
+        return _foreign(path, "it does not exist" if status is None else "it is not a regular file")
     if not os.access(path, os.R_OK):
         return _foreign(path, "it can't be read: its permissions forbid it")
     if not status.st_size:
@@ -140,7 +140,7 @@ def _read_beginning(path: Path) -> Reading:
 
 
 def _last_time(path: Path, status: os.stat_result) -> float:
-    """Return the time of the last line that has one, or else that of the file's last change."""
+    """Return the time of the last line with a time, or the time of the file's last change if no line has one."""
     lines = read_end(path, EXAMINED_BYTES).split(b"\n")
     for line in reversed(lines):
         record = parse(line)

@@ -50,7 +50,7 @@ ESTIMATE_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """The tokens of one call: estimated, and at most."""
+    """The tokens of one call: the estimate, and the highest possible number."""
 
     input: int
     output: int
@@ -142,7 +142,7 @@ def _file_estimate(needs: Sequence[CallTokens], settings: Settings) -> FileEstim
 def _estimate(
     rows: Sequence[SourceFile], spans: Mapping[str, Sequence[Part]], measure: Measure, byte_limit: int | None
 ) -> tuple[dict[str, list[CallTokens]], float]:
-    """Return the calls of each examined file, and the factor from the examined files to all files."""
+    """Return the calls of each examined file, and the factor that extrapolates from these files to all files."""
     file: dict[str, list[CallTokens]] = {}
     total = sum(row["bytes"] for row in rows)
     examined_bytes = 0
@@ -200,10 +200,13 @@ class QueuedReading:
 async def queue_reading(app: App, path: Path) -> QueuedReading:
     """Queue the unread part of an imported session for the model; a repetition changes nothing."""
     if not app.llm.on:
-        raise RequestError("no provider is set, so no model can read the sessions", 'set provider = "anthropic", say')
+        raise RequestError(
+            "no provider is set, so no model can read the sessions",
+            'set provider = "anthropic" in config.toml, or another provider',
+        )
     file = await asyncio.to_thread(examine_file, path)
     if file.sort is not Sort.SESSION:
-        return QueuedReading(reason="only a session's own transcript is read by a model")
+        return QueuedReading(reason="a model reads only transcripts of whole sessions")
     read = await sessions.position(app.database, file.path, "")
     known = (await model_readings.parts(app.database)).get(file.path, [])
     reach = _unread(known, read.position)
