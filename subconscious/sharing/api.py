@@ -38,7 +38,7 @@ class Version(BaseModel):
 
 
 class InGit(BaseModel):
-    """The data of one memory in Git."""
+    """One memory as it is stored in Git: its versions, its replaced versions, and its commit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,7 +49,7 @@ class InGit(BaseModel):
 
 
 class SharingArgs(Args):
-    """``act`` groups the requests of one sync."""
+    """The arguments of these requests. The requests of one sync have the same ``act``, so that one undo reverts all."""
 
     rule: Name = ""
     author: Words = Field(default="", max_length=200)
@@ -82,7 +82,9 @@ class Sharing(Handler):
         follow = await shares.replacements(self.app.database, sorted(after))
         wanted = {one for one in after if one in args.ids or follow[one] in args.ids}
         if args.ids and not wanted:
-            raise RequestError("none of these is shared", "subconscious share lists what is")
+            raise RequestError(
+                "none of these memories is shared", "run `subconscious share` to list the shared memories"
+            )
         async with self.app.database.write() as tx:
             await shares.withdraw(tx, wanted)
             if args.rule:
@@ -92,7 +94,7 @@ class Sharing(Handler):
     async def cmd_shared(self, args: SharingArgs) -> SharedResult:
         """List what this project shares, its rules, and the authors that the user trusts.
 
-        ``uids`` also names what was withdrawn, which a sync still has to remove.
+        ``uids`` also has memories that are no longer shared, because a sync still has to remove them from Git.
         """
         project = await self.here(args)
         await publishing.apply_rules(self.app, project)
@@ -141,12 +143,12 @@ class Sharing(Handler):
         return {"versions": seen}
 
     async def cmd_trust(self, args: SharingArgs) -> TrustResult:
-        """Trust an author, or with ``back`` revoke that; without an author, list them."""
+        """Trust an author, or stop trusting them (``back``); without an author, list the trusted authors."""
         author = args.author.strip()
         if author:
             if not _AUTHOR.fullmatch(author):
                 raise RequestError(
-                    "that is no address, no fingerprint of a key and nobody of a team's store",
+                    "the author must be an e-mail address, the fingerprint of a key, or a member of a team's store",
                     "enter the address or fingerprint that `git log` shows, or team:NAME",
                 )
             async with self.app.database.write() as tx:

@@ -23,9 +23,9 @@ from subconscious.system.ownership import is_ours
 from subconscious.system.programs import find_program
 
 NOTES = "refs/notes/subconscious"
-"""Notes on the commits that memories came from: one entry a line."""
+"""The ref of the notes on the commits that memories came from; each line of a note is one entry."""
 OWN = "refs/subconscious/memories"
-"""A tree with one file for each other memory."""
+"""The ref of the memories without a commit: a tree with one file for each memory."""
 REFS = (NOTES, OWN)
 FETCHED = {NOTES: "refs/fetched/notes", OWN: "refs/fetched/own"}
 
@@ -46,7 +46,7 @@ _URL_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a version according to Git. Anybody can claim an address; ``key`` is that of a valid signature."""
+    """A version's author according to Git. Anybody can claim an address; ``key`` is the key of a valid signature."""
 
     email: str = ""
     key: str = ""
@@ -54,7 +54,7 @@ class Author:
 
 @dataclass(slots=True)
 class ReadEntries:
-    """The entries in the refs, and the problems of those that can't be read."""
+    """The entries in the refs, and the problems of entries that can't be read."""
 
     state: dict[str, Entry] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -62,17 +62,19 @@ class ReadEntries:
 
 @contextmanager
 def open_refs(folder: str) -> Iterator[Refs]:
-    """Open the refs of the repository around a folder. Raises RequestError where Git must not run."""
+    """Open the refs of the repository that contains a folder. Raises RequestError if Git must not run there."""
     repository = find_repository(Path(os.path.realpath(folder)))
     if repository is None:
-        raise RequestError("there is no Git repository here", "run it inside a repository of yours")
+        raise RequestError("there is no Git repository here", "run the command inside your repository")
     if not may_run_on(repository):
-        raise RequestError("this repository belongs to somebody else, or others can write to it", "clone it yourself")
+        raise RequestError(
+            "this repository belongs to another user, or other users can write to it", "use a clone of your own"
+        )
     if (repository.common / "reftable").is_dir():
         raise RequestError("this repository keeps its refs as reftables, which are not supported", "share from a clone")
     program = find_program("git")
     if not program:
-        raise RequestError("there is no git in a folder that only you or root can write", "install git")
+        raise RequestError("no git was found in a folder that only you or root can write to", "install git")
     with empty_repository(repository) as place:
         yield Refs(GitProcess(repository, program, place))
 
@@ -85,7 +87,7 @@ class Refs:
         self._git = git
 
     def hooks_path(self) -> str:
-        """Return the folder of hooks that Git is configured to use; "" for that of the repository."""
+        """Return the folder of hooks that Git is configured to use; "" for the repository's own folder."""
         return self._git.hooks_path()
 
     def tips(self) -> dict[str, str]:
@@ -98,14 +100,16 @@ class Refs:
         found = ReadEntries()
         listed = {ref: self._listing(commit) for ref, commit in tips.items()}
         if sum(map(len, listed.values())) > MOST_ENTRIES:
-            raise RequestError(f"Git has more than {MOST_ENTRIES} entries", f"see: git log {OWN}")
+            raise RequestError(f"Git has more than {MOST_ENTRIES} entries", f"to inspect them: git log {OWN}")
         texts: dict[str, bytes] = {}
         total = 0
         for blob, text in self._blobs([blob for files in listed.values() for blob in files.values()]):
             texts[blob] = text
             total += len(text)
             if total > MOST_BYTES:
-                raise RequestError("the shared memories in Git are too large to be read", f"see: git log {OWN}")
+                raise RequestError(
+                    "the shared memories in Git are too large to be read", f"to inspect them: git log {OWN}"
+                )
         for ref, files in listed.items():
             for name, blob in files.items():
                 self._add(found, ref, name, texts.get(blob))
@@ -144,7 +148,7 @@ class Refs:
             yield from _batch(self._git.run("cat-file", "--batch", stdin=_lines(batch)))
 
     def authors(self, commits: Collection[str], *, signatures: bool) -> dict[str, Author]:
-        """Return the author of each version: of the first commit that contains it."""
+        """Return the author of each version: the author of the first commit that contains it."""
         history = self._history(commits, signatures=signatures) if commits else []
         if len(history) >= MOST_COMMITS:
             return {}  # older versions would be attributed to the author who rewrote their file
@@ -214,7 +218,7 @@ class Refs:
         return self._git.run(*words, as_user=True).decode().strip()
 
     def _tree(self, files: Mapping[str, bytes]) -> str:
-        """Store files and return the tree of them, in one run of Git however many there are."""
+        """Store files in Git, and return the id of the tree with them; runs Git only once."""
         parts = [b"commit refs/heads/draft\ncommitter draft <draft> 0 +0000\ndata 0\ndeleteall\n"]
         for name, content in files.items():
             parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(content), content))
@@ -234,13 +238,15 @@ class Refs:
         for folder in (path.parent.parent, path.parent):
             folder.mkdir(exist_ok=True)
             if folder.is_symlink():
-                raise RequestError(f"{folder} is a link", "make it a folder")
+                raise RequestError(f"{folder} is a symbolic link", "replace it by a folder")
         lock = path.with_name(f"{path.name}.lock")
         try:
             # Git's own lock: neither of us writes while the other does.
             descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except FileExistsError as error:
-            raise GitError(f"{ref} is locked by another Git", f"if none runs, remove {lock}") from error
+            raise GitError(
+                f"{ref} is locked by another Git process", f"if no Git process runs, remove {lock}"
+            ) from error
         try:
             with os.fdopen(descriptor, "w") as file:
                 file.write(f"{commit}\n")
@@ -250,10 +256,10 @@ class Refs:
         finally:
             lock.unlink(missing_ok=True)
         if changed:
-            raise GitError(f"{ref} was changed meanwhile", "run subconscious sync again")
+            raise GitError(f"another process changed {ref} during the sync", "run subconscious sync again")
 
     def url(self, remote: str) -> str:
-        """Return the address of a remote, "" if there is none. Raises RequestError for one that must not be used."""
+        """Return the address of a remote, "" if there is none. Raises RequestError if the address must not be used."""
         found = self.repository.config(f"remote.{remote}", "url")
         if not found:
             return ""
@@ -266,7 +272,7 @@ class Refs:
         place = Path(os.path.realpath(self.repository.worktree / path))
         theirs = place.exists() and not is_ours(place)  # a folder that is gone is a remote that can't be reached
         if theirs or place.is_relative_to(self.repository.worktree):
-            raise RequestError(f"{place} belongs to somebody else, or is inside this project", "use another remote")
+            raise RequestError(f"{place} belongs to another user, or is inside this project", "use another remote")
         return str(place)
 
     def fetch(self, url: str, local: Mapping[str, str]) -> dict[str, str]:
@@ -283,7 +289,7 @@ class Refs:
         return {ref: commit for ref in found if (commit := names.get(FETCHED[ref], ""))}
 
     def push(self, url: str, tips: Mapping[str, str]) -> bool:
-        """Send the refs to a remote; False if somebody else has changed them since they were fetched."""
+        """Send the refs to a remote; return False if somebody else has changed them since they were fetched."""
         specs = [f"{commit}:{ref}" for ref, commit in tips.items()]
         said = self._git.on_network("push", "--quiet", "--no-verify", "--porcelain", url, *specs)
         if said and not any(sign in said for sign in ("[rejected]", "fetch first", "cannot lock ref")):
@@ -306,7 +312,7 @@ def _lines(words: Iterable[str]) -> bytes:
 
 
 def _portions(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Divide blobs into portions of a bounded size, since Git's output is read into memory."""
+    """Divide blobs into portions of limited size, since Git's output is read into memory."""
     portion: list[str] = []
     total = 0
     for blob, size in sizes.items():

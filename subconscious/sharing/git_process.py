@@ -36,7 +36,7 @@ KEPT_OF_GIT = frozenset(
 
 
 class GitError(RequestError):
-    """Git failed at something that can be tried again."""
+    """Git failed, but the same command may succeed later."""
 
 
 class GitProcess:
@@ -56,7 +56,11 @@ class GitProcess:
             file.seek(0)
             said = output_of(command, environment, self.folder, SECONDS, file)
         if said is None:
-            remedy = "set your name: git config --global user.email YOU@EXAMPLE.COM" if as_user else "see git fsck"
+            remedy = (
+                "if Git lacks your name, run `git config --global user.email YOU@EXAMPLE.COM`"
+                if as_user
+                else "see git fsck"
+            )
             raise GitError(f"git {words[0]} failed", remedy)
         return said
 
@@ -79,12 +83,12 @@ class GitProcess:
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
 
     def _identity(self) -> dict[str, str]:
-        """The user's name in the repository's configuration, which is read as data."""
+        """The variables with the user's name and address from the repository's configuration, which is read as data."""
         found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
         return {name: value[0] for name, value in found.items() if value}
 
     def _user_environment(self) -> dict[str, str]:
-        """The user's own environment, so that Git finds their keys and helpers, on the repository's objects."""
+        """The user's own environment, so that Git finds the user's keys and helpers, with the repository's objects."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT_OF_GIT}
         return kept | {
             "GIT_OBJECT_DIRECTORY": str(self.repository.common / "objects"),
@@ -96,7 +100,7 @@ class GitProcess:
     def on_network(self, *words: str) -> str:
         """Run Git on the network; return its output if it fails, else "".
 
-        It stays in this terminal, where ssh and helpers can ask for a password.
+        Git stays connected to this terminal, so that ssh and helpers can ask for a password.
         """
         command = self._command(words, NETWORK_OPTIONS)
         environment = self._user_environment() | {"LC_ALL": "C"}

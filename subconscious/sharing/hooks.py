@@ -16,7 +16,7 @@ from subconscious.system.ownership import is_ours
 from subconscious.system.safe_files import read_utf8, replace_file
 
 MOMENTS = {"post-merge": "", "pre-push": ' && [ "$1" = {remote} ]'}
-"""Hooks by their file name, each with its condition: a push tells the name of its remote."""
+"""The hooks by file name, each with the shell condition for its lines: pre-push gets the remote's name as ``$1``."""
 
 BEGIN = "# >>> subconscious sync >>>"
 END = "# <<< subconscious sync <<<"
@@ -40,7 +40,7 @@ class HookChange:
 
 
 def lines_of(home: Home, moment: str, remote: str) -> str:
-    """Return the lines for a hook. They never fail, ask or read the hook's input, and need the state folder."""
+    """Return the lines for a hook. They never fail, ask or read the hook's input; they need the state folder."""
     launcher = shlex.quote(str(home.root / "bin" / "subconscious"))
     condition = MOMENTS[moment].format(remote=shlex.quote(remote))
     name = shlex.quote(remote)
@@ -53,24 +53,24 @@ def lines_of(home: Home, moment: str, remote: str) -> str:
 def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
     """Return the changes that add our lines behind the first line of each hook, so that an ``exit`` doesn't skip them.
 
-    Raises RequestError if another tool keeps the hooks of this repository.
+    Raises RequestError if another tool manages the hooks of this repository.
     """
     if elsewhere := refs.hooks_path():
         raise RequestError(
-            f"core.hooksPath sends Git to {elsewhere!r}, which another tool may keep",
-            "run subconscious sync in a post-merge and a pre-push hook there",
+            f"core.hooksPath is set to {elsewhere!r}, a folder that another tool may manage",
+            "add `subconscious sync` to a post-merge and a pre-push hook there",
         )
     found = list(_hooks(refs))
     for change in found:
         if change.obstacle:
-            raise RequestError(f"{change.path} {change.obstacle}", "run subconscious sync from it yourself")
+            raise RequestError(f"{change.path} {change.obstacle}", "add `subconscious sync` to it by hand")
     return [
         HookChange(one.path, one.before, with_lines(one.before, lines_of(home, one.path.name, remote))) for one in found
     ]
 
 
 def with_lines(text: str, lines: str) -> str:
-    """Return a hook's text with our lines behind its first line, in place of those that it has."""
+    """Return a hook's text with our lines behind its first line; earlier lines of ours are replaced."""
     first, _, rest = (without_lines(text) or "#!/bin/sh\n").partition("\n")
     return f"{first}\n{lines}{rest}"
 
@@ -91,7 +91,7 @@ def removal(refs: Refs) -> list[HookChange]:
 
 
 def write(change: HookChange) -> None:
-    """Write or remove a hook; one that was there stays as executable as it was."""
+    """Write or remove a hook; an existing hook keeps its mode."""
     if not change.after:
         change.path.unlink()
         return
@@ -118,11 +118,11 @@ def _text_of(path: Path) -> str:
 def _obstacle(path: Path, text: str) -> str:
     """Return why a hook must not be changed; "" if it may."""
     if path.is_symlink() or path.parent.is_symlink():
-        return "is a link"
+        return "is a symbolic link"
     if text and not is_ours(path):
-        return "belongs to somebody else"
+        return "belongs to another user"
     if text and not _SHELL.match(text):
         return "is not a shell script"
     if _MANAGED.search(without_lines(text)):
-        return "is kept by another tool"
+        return "is managed by another tool"
     return ""

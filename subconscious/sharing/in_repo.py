@@ -1,7 +1,7 @@
 """Shared memories as files in ``.subconscious/`` of a checkout, where pull requests and CI see them.
 
-Anybody who can open a pull request can write these files. So a memory that only they contain has no author, waits for a
-review, and is not written to the refs, where a teammate would take it for a statement of whoever ran the sync.
+Anybody who can open a pull request can write these files. So a memory that only the files contain has no author and
+waits for review. It is not written to the refs, where it would look like a statement of the person who ran the sync.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NAME = re.compile(r"(?P<uid>[0-9a-f]{32})\.json")
 
 
 def read(worktree: Path) -> ReadEntries:
-    """Read the memories that the files of a checkout hold, and name those that can't be read."""
+    """Return the memories in the files of a checkout, and the problems of files that can't be read."""
     found = ReadEntries()
     if is_missing(worktree / FOLDER):
         return found
     with open_folder(worktree / FOLDER) as folder:
         names = [name for name in folder.names() if _NAME.fullmatch(name)]
         if len(names) > MOST_ENTRIES:
-            raise RequestError(f"{worktree / FOLDER} holds more than {MOST_ENTRIES} memories", "remove some files")
+            raise RequestError(f"{worktree / FOLDER} contains more than {MOST_ENTRIES} memories", "remove some files")
         total = 0
         for name in names:
             total += _read_one(folder, name, found)
@@ -73,7 +73,7 @@ def added(state: State, files: State) -> dict[str, Entry]:
 
 
 def write(worktree: Path, state: State, files: State) -> int:
-    """Write what the refs and the files hold; return how many files were written or removed."""
+    """Write the memories of the refs and the files into the files; return how many files were written or removed."""
     changed = 0
     # A memory that only the files hold stays as it is; of others, the refs say what was replaced.
     merged = {**files, **{uid: entry for uid, entry in added(state, files).items() if uid in state}}

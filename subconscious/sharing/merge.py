@@ -1,8 +1,8 @@
 """Shared memories as they are stored in Git, and the merge of two states.
 
-An entry is one memory: its current versions and the digests of those that were replaced. A merge takes the union of
-both and drops the replaced versions, so the order of merges does not matter and no version disappears unless somebody
-who had seen it replaced it. Two independent edits are both kept: a conflict.
+An entry is one memory: its current versions, and the digests of replaced versions. A merge takes the union of both
+states without the replaced versions. So the order of merges does not matter, and a version disappears only if somebody
+who had seen it replaced it. Two independent edits are both kept, as a conflict.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def dump(uid: str, entry: Entry) -> bytes:
 
 
 def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
-    """Read an entry; ``name`` is the memory that it must be about, if that is known.
+    """Return the memory's name and the entry in ``raw``; ``name`` is the name that it must have, "" for any.
 
     The content of versions is not checked: later formats must survive a merge by this program.
 
@@ -83,9 +83,9 @@ def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
     if document.get("subconscious") != VERSION:
         raise EntryError(f"its format is {str(document.get('subconscious'))[:20]}, not {VERSION}")
     if not _is_digest(uid) or not isinstance(replaced, list) or not all(map(_is_digest, replaced)):
-        raise EntryError("its names are not digests")
+        raise EntryError("the names of its versions are not digests")
     if name not in ("", uid):
-        raise EntryError("it is about another memory than its name")
+        raise EntryError("its name is that of another memory")
     if not isinstance(versions, list) or not all(isinstance(one, dict) for one in versions):
         raise EntryError("it has no versions")
     if len(versions) > MOST_VERSIONS:

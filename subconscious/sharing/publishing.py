@@ -1,6 +1,6 @@
 """Chooses the memories of a store that are shared, and makes the versions that a sync writes to Git.
 
-Only memories that a person chose leave, cleaned and checked again.
+Only memories that a person chose are shared, after they were redacted and checked again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LEAVING = (
     *("scope", "kind", "category", "summary", "content", "origin", "confidence", "raw_confidence", "extractor"),
     *("created_at", "said_at", "rationale", "sentiment", "verified", "archived_at", "branch", "commit"),
 )
-"""Columns that are shared. Not the session, the transcript, the quote and the prompt that a memory was made of."""
+"""Columns that are shared; the session, the transcript, the quote and the prompt of a memory are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class Outgoing:
 
 
 async def choose(app: App, project: Project, ids: Sequence[int]) -> list[Memory]:
-    """Share memories of this project. Raises RequestError for one that must not be shared."""
+    """Share memories of this project. Raises RequestError if one of them must not be shared."""
     found = await memories.get_many(app.database, ids)
     for number in ids:
         if number not in found:
             raise RequestError(f"there is no memory {number}", "subconscious list")
         if why := await _refusal(app, found[number], project):
-            raise RequestError(f"memory {number} can't be shared: {why}", "subconscious list shows this project's")
+            raise RequestError(
+                f"memory {number} can't be shared: {why}", "run `subconscious list` to see this project's memories"
+            )
     keys = await transfer.keys(app.database)
     async with app.database.write() as tx:
         for memory in found.values():
@@ -92,7 +94,7 @@ async def _refusal(app: App, memory: Memory, project: Project) -> str:
 
 
 async def apply_rules(app: App, project: Project) -> None:
-    """Share the memories that the rules of a project choose, without withdrawn ones."""
+    """Share the memories that the rules of a project choose, except those that the user stopped sharing."""
     for rule in await shares.rules(app.database, project.id):
         ids = await shares.by_kind(app.database, project.id, RULES[rule])
         found = await memories.get_many(app.database, ids)
@@ -104,7 +106,7 @@ async def apply_rules(app: App, project: Project) -> None:
 
 
 async def publish(app: App, project: Project, entries: Mapping[str, Entry], *, preview: bool = False) -> Outgoing:
-    """Return the versions to write for the memories in ``entries``, which is the state in Git."""
+    """Return the versions to write to Git; ``entries`` are the memories in Git now."""
     chosen = [one for one in await shares.of_project(app.database, project.id) if one.uid in entries]
     texts = await current_texts(app, project, settle=not preview)
     key = await asyncio.to_thread(export_key, app.home.root)
@@ -136,9 +138,9 @@ def _withdraw(out: Outgoing, share: Share, entry: Entry, key: bytes) -> None:
 
 
 def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decided: Iterable[str]) -> set[str]:
-    """Add a version unless Git has it already, or has a newer one that was not decided on here.
+    """Add a version unless Git has it already, or has a newer version that nobody has decided on here.
 
-    Returns the versions that the memory's text follows now.
+    Returns the digests of the versions in Git that have the memory's present text.
     """
     said = statement_of(version)
     known = {*share.base, *decided}
@@ -169,7 +171,7 @@ def statement_of(version: Document) -> str:
 
 
 def _record(memory: Memory, uid: str, project: Project) -> Record:
-    """Return the shared record of a memory, cleaned again. CPU-bound: run it in a thread."""
+    """Return the shared record of a memory, redacted again. CPU-bound: run it in a thread."""
     values = {name: getattr(memory, name) for name in LEAVING}
     values |= {name: clean(values[name]) for name in ("summary", "content", "rationale", "branch")}
     values["tags"] = tuple(map(clean, memory.tags))
@@ -178,7 +180,7 @@ def _record(memory: Memory, uid: str, project: Project) -> Record:
 
 
 def _danger(app: App, record: Record) -> str:
-    """Return why a record looks like an attack on those who would read it, or ""."""
+    """Return why a record looks like an attack on its readers; "" if it does not."""
     memory = Memory(id=0, project_id="", content_hash="", **record.memory.model_dump())
     verdict = screen(as_candidate(memory)) if app.recall_context().settings.poisoning else Verdict()
     return explanation(verdict) if verdict.level.rank >= Level.MEDIUM.rank else ""

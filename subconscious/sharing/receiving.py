@@ -1,7 +1,7 @@
-"""Takes in the versions of memories that teammates shared.
+"""Stores the versions of memories that teammates shared.
 
-They have origin ``teammate`` and wait for a review; a record decides on nothing but its words, kind and date. Versions
-that this store signed are its own, and are not read back.
+They have the origin ``teammate`` and wait for review. Only the text, kind and date of a received record are used.
+Versions that this store signed are its own, and are skipped.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from subconscious.text.words import cut
 from subconscious.wire.files import Document, ReceivedVersion
 
 PERSONAL = frozenset({"preference", "lesson", "meta"})
-"""Kinds that say how the user wants things, or that this store derives: a teammate's is read as a learning."""
+"""Kinds that are stored as ``learning`` if a teammate shared them: the user's own wishes, and derived memories."""
 
 
 MEMBER = "team:"
-"""Prefix of people of a team's store among the trusted authors; ``team:*`` is all of them."""
+"""Prefix of members of a team's store in the list of trusted authors; ``team:*`` means all members."""
 
 
 def is_trusted_member(person: str, trusted: Set[str]) -> bool:
@@ -51,10 +51,10 @@ def is_trusted_member(person: str, trusted: Set[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A teammate's version. The terminal sends those in Git, with an author that is not verified here.
+    """A teammate's version of a memory. For versions in Git, the command line states the author, who is not verified.
 
-    ``member`` is set for those of a team's store, where the author has logged in; ``confirmed_by`` is the maintainer
-    who confirmed it there.
+    ``member`` is set for versions in a team's store, where the author has logged in; ``confirmed_by`` is the maintainer
+    who confirmed the version there.
     """
 
     uid: str
@@ -141,7 +141,7 @@ def _judged(
     trusted: set[str],
     key: bytes,
 ) -> Iterable[Seen]:
-    """Yield for each version what an import would do with it."""
+    """Yield the result for each version, before anything is stored."""
     number = Counter(offer.uid for offer in offers)
     for offer in offers:
         seen = _seen(offer, texts.get(offer.uid), known.get(offer.uid, ()), key)
@@ -158,7 +158,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
     except RecordError as error:
         return Seen(offer, "refused", str(error))
     if record.uid != offer.uid or digest_of(offer.version) != offer.digest:
-        return Seen(offer, "refused", "its record is of another memory")
+        return Seen(offer, "refused", "its record belongs to another memory")
     memory = text.memory if text else None
     seen = Seen(offer, "waits", f"{offer.by} shared it", memory.id if memory else None, clean(record.memory.content))
     if is_ours(record, key):
@@ -179,7 +179,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
 
 
 def _candidate(offer: Offer, record: Record, reason: str) -> Candidate:
-    """The candidate for a version. Its record decides on text, kind and date only."""
+    """Return the candidate for a version: its text, kind and date come from the record, all else is fixed."""
     said = record.memory
     content = cut(clean(said.content).strip(), MAX_RECORD_LENGTH)
     return Candidate(
@@ -228,7 +228,7 @@ async def _take_in(
 async def _confirm_known(
     app: App, seen: Sequence[Seen], known: Mapping[str, Sequence[Received]], trusted: Set[str]
 ) -> None:
-    """Confirm the unconfirmed memories that a maintainer of the team has confirmed since they came."""
+    """Confirm unconfirmed memories that a maintainer of the team has confirmed since they were received."""
     confirmed = [one for one in seen if one.became == "known" and one.offer.is_confirmed(trusted)]
     changed = []
     async with app.database.write() as tx:
@@ -243,7 +243,7 @@ async def _confirm_known(
 
 
 async def retract(app: App, project: Project, gone: Set[tuple[str, str]]) -> None:
-    """Stop giving versions that their author has withdrawn, unless a person or a session has confirmed them here."""
+    """Archive versions that their author has withdrawn, unless a person or a session has confirmed them here."""
     async with app.database.write() as tx:
         known = await shares.received(tx, project.id)
         for uid, digest in gone:
@@ -285,7 +285,7 @@ async def _became(
     *,
     unconfirmed_on: bool,
 ) -> None:
-    """Set the result for a version. One of a trusted author becomes unconfirmed if there is no reservation about it."""
+    """Set the result for a version. A trusted author's version becomes unconfirmed if nothing speaks against it."""
     if not kept:
         one.became = "known"
         return

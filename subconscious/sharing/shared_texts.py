@@ -13,12 +13,12 @@ from subconscious.store.projects import Project
 from subconscious.store.shares import Received
 
 ACCEPTED, REJECTED = ("approved", "captured"), "rejected"
-"""Statuses of captures that were decided on."""
+"""Statuses of captures that a person accepted or rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedText:
-    """The text of a shared memory here, when a person last decided on it, and the versions that they decided on."""
+    """The present text of a shared memory, when a person last decided on it, and the versions decided on."""
 
     memory: Memory
     at: float
@@ -26,9 +26,9 @@ class SharedText:
 
 
 async def current_texts(app: App, project: Project, *, settle: bool = False) -> dict[str, SharedText]:
-    """Return the current text of each shared memory: the one that a person stated, corrected or approved last.
+    """Return the current text of each shared memory: the text that a person stated, corrected or approved last.
 
-    ``settle``: it supersedes the texts that they had stated or approved before.
+    ``settle``: archive earlier texts of the same memory as superseded.
     """
     async with app.database.write() as tx:
         received = await shares.received(tx, project.id)
@@ -63,7 +63,7 @@ def _text(memory: Memory, at: float, received: Sequence[Received]) -> SharedText
 
 
 async def _supersede(app: App, older: Iterable[Memory], newer: Memory) -> None:
-    """Replace what a person had approved or stated before by the version that they approved now."""
+    """Mark texts that a person stated or approved earlier as superseded by the version approved now."""
     for memory in older:
         if memory.archived_at is None and newer.archived_at is None:
             why = "a later version of the shared memory was approved"

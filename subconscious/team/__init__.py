@@ -1,1 +1,1 @@
-"""A team's store on PostgreSQL, beside the local one: sends what is shared, and takes in what others share."""
+"""A team's store: a PostgreSQL database with which the daemon exchanges shared memories of a team."""

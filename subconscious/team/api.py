@@ -27,7 +27,7 @@ from subconscious.team.store import EXTRA
 from subconscious.wire.team import TeamMember, TeamResult, TeamSetupResult, TeamSyncResult
 
 APPROVED = ("store",)
-"""The guarded settings that joining approves."""
+"""The guarded settings that joining a team's store approves."""
 
 ROLES = ("reader", "author", "maintainer", "none")
 EVERYBODY = "team:*"
@@ -35,7 +35,7 @@ SHOWN_REFUSALS = 20
 
 
 class TeamArgs(Args):
-    """``name`` is a project on the server, ``person`` and ``role`` a member; the last two are for setup."""
+    """``name`` is a project on the server; ``person`` and ``role`` are a member's; the last two are for the setup."""
 
     name: Name = ""
     person: str = Field(default="", max_length=63)
@@ -60,12 +60,12 @@ class Team(Handler):
         self._team: TeamExchange = of(app)
 
     async def cmd_team(self, args: TeamArgs) -> TeamResult:
-        """Return the state of this project; with ``check``, also what the server says now."""
+        """Return the state of this project's exchange; with ``check``, ask the server, too."""
         project = await self.here(args)
         return await self._state(project, check=args.check)
 
     async def cmd_team_join(self, args: TeamArgs) -> TeamResult:
-        """Join this project to one on the server, or begin one with ``create``, and trust its members."""
+        """Connect this project with a project on the server (with ``create``: a new one), and trust its members."""
         project = await self.here(args)
         if not args.name:
             raise RequestError("the request names no project of the team's store", "subconscious team join NAME")
@@ -80,8 +80,8 @@ class Team(Handler):
         if found is None:
             known = ", ".join(one.name for one in hello.projects[:20]) or "none"
             raise RequestError(
-                f"{hello.person} is in no project {args.name} of the team's store (in: {known})",
-                "ask a maintainer for `subconscious team member YOU author`, or begin it: --create",
+                f"{hello.person} is no member of a project {args.name} in the team's store (member of: {known})",
+                "ask a maintainer to run `subconscious team member YOU author`, or create the project: add --create",
             )
         made = Joined(
             project.id, server.address.place, found.id, found.name, hello.person, found.role, 0, "", 0, time(), None
@@ -92,7 +92,7 @@ class Team(Handler):
         return await self._state(project)
 
     async def cmd_team_leave(self, args: TeamArgs) -> TeamResult:
-        """End the exchange of this project."""
+        """Stop exchanging this project's memories."""
         project = await self.here(args)
         await self._joined(project)
         async with self.app.database.write() as tx:
@@ -100,7 +100,7 @@ class Team(Handler):
         return await self._state(project)
 
     async def cmd_team_sync(self, args: TeamArgs) -> TeamSyncResult:
-        """Exchange this project now, also what the server refused before."""
+        """Exchange this project's memories now, including changes that the server refused before."""
         project = await self.here(args)
         joined, server = await self._joined(project), await self._server()
         server.breaker.forgive()
@@ -116,21 +116,25 @@ class Team(Handler):
         }
 
     async def cmd_team_confirm(self, args: TeamArgs) -> TeamResult:
-        """Confirm memories for the team as a maintainer, or take that back."""
+        """Confirm memories for the team as a maintainer, or withdraw the confirmation."""
         project = await self.here(args)
         joined = await self._joined(project)
         if joined.member != "maintainer":
-            raise RequestError("only a maintainer confirms memories for the team", "subconscious team shows your role")
+            raise RequestError(
+                "only a maintainer confirms memories for the team", "run `subconscious team` to see your role"
+            )
         async with self.app.database.write() as tx:
             for number in args.ids:
                 known = await queue.version_of(tx, number)
                 if known is None:
-                    raise RequestError(f"{number} is not shared with the team", "subconscious share lists what is")
+                    raise RequestError(
+                        f"{number} is not shared with the team", "run `subconscious share` to list the shared memories"
+                    )
                 await queue.queue(tx, project.id, "doubt" if args.back else "confirm", *known)
         return await self._state(project)
 
     async def cmd_team_member(self, args: TeamArgs) -> TeamResult:
-        """List the members of this project; with ``person`` and ``role``, change one as a maintainer."""
+        """List the members of this project; with ``person`` and ``role``, set a member's role as a maintainer."""
         project = await self.here(args)
         joined, server = await self._joined(project), await self._server()
         if args.person:
@@ -148,12 +152,13 @@ class Team(Handler):
         return {"applied": await module.migrate(args.store, args.password)}
 
     async def _approve(self, store: str) -> None:
-        """Put the store that config.toml names into force; other changes in it still wait for an approval."""
+        """Approve the team's store that config.toml names; other changes in config.toml still wait for approval."""
         parse(store)
         settings = load_settings(self.app.home.root)
         if settings.store != store:
             raise RequestError(
-                "the settings name another store", "unset SUBCONSCIOUS_STORE, which outranks config.toml"
+                "the settings name another store",
+                "unset the variable SUBCONSCIOUS_STORE, which has priority over config.toml",
             )
         values = await accept_only(self.app.database, settings, self.app.config.accepted, APPROVED)
         self.app.settings = settings
@@ -173,7 +178,9 @@ class Team(Handler):
     async def _joined(self, project: Project) -> Joined:
         joined = await self._team.store.joined(project.id)
         if joined is None:
-            raise RequestError("this project is not joined to the team's store", "subconscious team join NAME")
+            raise RequestError(
+                "this project is not connected with the team's store", "run `subconscious team join NAME`"
+            )
         return joined
 
     async def _state(self, project: Project, *, check: bool = False) -> TeamResult:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.team")
 
 LOOK_SECONDS = 10.0
-"""Seconds between two looks at the local outbox."""
+"""Seconds between two checks whether something waits to be sent."""
 
 READ_SECONDS, IDLE_READ_SECONDS = 120.0, 900.0
-"""Seconds after which the server is asked for news: while somebody works here, and otherwise."""
+"""Seconds between two requests for the server's changes: while somebody works on this machine, and otherwise."""
 
 WORK_SECONDS = 600.0
-"""Seconds since the last request after which nobody works here."""
+"""Seconds after the last request from which this machine counts as idle."""
 
 
 class TeamExchange:
-    """Sends and receives, one exchange at a time."""
+    """Runs the exchanges with a team's store, one at a time."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -42,14 +42,14 @@ class TeamExchange:
         """Why the last exchange failed."""
 
     async def run(self) -> None:
-        """Exchange whenever something waits or news may be there, until the daemon stops."""
+        """Exchange whenever something waits to be sent or the server may have changes, until the daemon stops."""
         while not self._app.signals.stopping.is_set():
             await self.round()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._app.signals.stopping.wait(), LOOK_SECONDS)
 
     async def round(self) -> None:
-        """Exchange what is due of each project. A failure is logged once, and ends the round."""
+        """Run the exchanges that are due, project by project. A failure is logged once, and ends the round."""
         try:
             address = self.store.address
             for joined in await queue.joined(self._app.database, address.place) if address else ():
@@ -67,7 +67,7 @@ class TeamExchange:
             log.exception("the exchange with the team's store failed")
 
     async def exchange(self, joined: Joined, *, everything: bool = False) -> Outcome:
-        """Exchange one project. Raises SubconsciousError."""
+        """Exchange one project's memories. Raises SubconsciousError if that fails."""
         async with self._turn:
             server = await self.store.server()
             module = await asyncio.to_thread(import_module, "subconscious.team.exchange")
@@ -82,7 +82,7 @@ class TeamExchange:
 
 
 def of(app: App) -> TeamExchange:
-    """Return the one instance of an app."""
+    """Return the app's TeamExchange; there is one for each app."""
     if TeamExchange not in app.services:
         app.services[TeamExchange] = TeamExchange(app)
     return cast("TeamExchange", app.services[TeamExchange])

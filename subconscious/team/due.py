@@ -12,7 +12,7 @@ from subconscious.store.team.queue import Joined
 
 
 async def is_due(app: App, joined: Joined, pause: float) -> bool:
-    """Whether something waits to be sent, or news may be there."""
+    """Return whether something waits to be sent, or the last exchange is more than ``pause`` seconds ago."""
     if joined.synced_at is None or not 0 <= time() - joined.synced_at < pause:
         return True
     if (await queue.counts(app.database, joined.project_id)).waiting:
@@ -22,7 +22,7 @@ async def is_due(app: App, joined: Joined, pause: float) -> bool:
 
 
 async def changed_here(app: App, joined: Joined) -> list[str]:
-    """Return the shared memories whose current text is another than was last published."""
+    """Return the shared memories with a text that differs from the text that was published last."""
     chosen = [one for one in await shares.of_project(app.database, joined.project_id) if one.withdrawn_at is None]
     after = await shares.replacements(app.database, [one.memory_id for one in chosen])
     found = await memories.get_many(app.database, sorted(set(after.values())))

@@ -1,7 +1,7 @@
-"""One exchange of a project with a team's store: sends what waits in the outbox, and takes in what others shared.
+"""One exchange of a project with a team's store: sends local changes, and stores what others shared.
 
-What is sent is derived from the local store each time, and the server keeps one row for each version. So an exchange
-that broke off anywhere is repeated as a whole: nothing is lost, and twice is once.
+The changes to send are derived from the local store each time, and the server stores each version only once. So an
+interrupted exchange is simply repeated: nothing is lost, and nothing is stored twice.
 
 This module imports psycopg: import it once a team's store is used, not before.
 """
@@ -29,22 +29,22 @@ from subconscious.team.due import changed_here
 from subconscious.wire.files import Document, HeldMemory, ReceivedVersion
 
 BATCH = 100
-"""Memories that are compared, sent or taken in at once."""
+"""Memories that are compared, sent or received at once."""
 
 SENT_AT_ONCE = 20
-"""Memories that are sent in one request, which has its deadline: others of the project may be sending, too."""
+"""Memories that are sent in one request: it must end before its deadline, even if other members send, too."""
 
 CACHED = 1000
-"""Versions of others that a project keeps in the local store. Beyond it, a search asks the server for the rest."""
+"""The most versions of other members in the local store, by project. A search asks the server for the rest."""
 
 MOST_NEWS = 2000
-"""Changes that are followed one by one; after more, the memories that the team uses most are read anew."""
+"""Changes that are received one by one; if there are more, the memories that the team uses most are read again."""
 
 COMPARE_SECONDS = 3600.0
 """Seconds after which all shared memories are compared with the server: it may have been restored from a backup."""
 
 DIMENSIONS = 384
-"""Length of the vectors that the server keeps; texts of models with others are found by their words."""
+"""Dimensions of the vectors that the server stores; without such vectors, memories are found by words only."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Outcome:
 
 
 async def exchange(app: App, server: Server, joined: Joined, *, everything: bool = False) -> Outcome:
-    """Send and receive; ``everything``: compare all shared memories. Raises TeamError; the next exchange goes on."""
+    """Send and receive. ``everything``: compare all shared memories. Raises TeamError; the next exchange continues."""
     project = await queue.project_of(app.database, joined.project_id)
     if project is None:
         return Outcome()
@@ -79,7 +79,7 @@ async def exchange(app: App, server: Server, joined: Joined, *, everything: bool
 
 
 async def _as_server_says(server: Server, joined: Joined) -> Joined:
-    """Return the project with the person and role that the server knows. Raises TeamRefusedError if it has none."""
+    """Return the project with this person's name and role on the server. Raises TeamRefusedError for a non-member."""
     hello = await server.run(queries.hello)
     found = next((one for one in hello.projects if one.id == joined.remote_id), None)
     if found is None:
@@ -101,7 +101,7 @@ async def _purge(app: App, server: Server, joined: Joined, outcome: Outcome) -> 
 async def _publish(
     app: App, server: Server, joined: Joined, project: Project, outcome: Outcome, *, everything: bool
 ) -> None:
-    """Send new versions of shared memories, and mark those that they replace."""
+    """Send new versions of shared memories, and mark the versions that they replace."""
     rows = await queue.waiting(app.database, project.id, "publish")
     uids = [row.uid for row in rows]
     if everything or joined.synced_at is None or not 0 <= time() - joined.synced_at < COMPARE_SECONDS:
@@ -157,7 +157,7 @@ def _is_mine(version: RemoteVersion, joined: Joined) -> bool:
 
 
 def _entries(uids: Sequence[str], versions: Iterable[RemoteVersion]) -> dict[str, Entry]:
-    """Return the server's state of some memories, without versions whose content is not what their name says."""
+    """Return the server's versions of some memories, without versions with a digest that does not match the content."""
     current: dict[str, dict[str, Document]] = {uid: {} for uid in uids}
     replaced: dict[str, set[str]] = {uid: set() for uid in uids}
     for one in versions:
@@ -181,7 +181,7 @@ async def _new_versions(app: App, entries: dict[str, Entry]) -> list[NewVersion]
 
 
 async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:
-    """Send confirmations of a maintainer. The server refuses those of others."""
+    """Send a maintainer's confirmations. The server rejects confirmations of other members."""
     for act in ("confirm", "doubt"):
         for row in await queue.waiting(app.database, joined.project_id, act):
             try:
@@ -202,7 +202,7 @@ async def _own_digest(server: Server, joined: Joined, uid: str) -> str:
     for one in page.versions:
         if one.version is not None and _is_mine(one, joined):
             return one.digest
-    raise TeamRefusedError("the server does not have it", "subconscious team sync sends it")
+    raise TeamRefusedError("the server does not have this memory", "run `subconscious team sync` to send it")
 
 
 async def _use(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:
@@ -220,7 +220,7 @@ async def _sent(app: App, rows: Sequence[Waiting]) -> None:
 
 
 async def _receive(app: App, server: Server, joined: Joined, project: Project, outcome: Outcome) -> None:
-    """Take in what changed since the last exchange; the first time, what the team uses most."""
+    """Store what changed since the last exchange; the first time, the memories that the team uses most."""
     newest = await server.run(queries.newest_change, joined.remote_id)
     seen = joined.seen
     if seen and not await _has_seen(server, joined, newest):
@@ -242,7 +242,7 @@ async def _receive(app: App, server: Server, joined: Joined, project: Project, o
 
 
 async def _has_seen(server: Server, joined: Joined, newest: int) -> bool:
-    """Whether the server still is where this store read it last; false after it was put back to an earlier state."""
+    """Return whether the server still has the change that was read last; False after a backup was restored there."""
     key = await server.run(queries.key_of, joined.remote_id, joined.seen)
     return joined.seen <= newest and key in ("", joined.seen_key)
 
@@ -255,7 +255,7 @@ async def _read_to(app: App, joined: Joined, seen: int, key: str) -> None:
 async def _take(
     app: App, server: Server, joined: Joined, project: Project, uids: Sequence[str], outcome: Outcome
 ) -> None:
-    """Take in the current versions of some memories, and retract those that were withdrawn."""
+    """Store the current versions of some memories, and archive the withdrawn ones."""
     act = uuid4().hex
     for start in range(0, len(uids), BATCH):
         await aside(app.signals, QUIET, LONGEST)
@@ -274,7 +274,7 @@ async def _take(
 
 
 async def _wanted(app: App, project: Project, uids: Sequence[str]) -> list[str]:
-    """Return the memories to take in: once the local store holds enough of others, only those that it has already."""
+    """Return the memories to store: if the local store has many of other members, only those that it has already."""
     if await queue.number_received(app.database, project.id) < CACHED:
         return list(uids)
     known = await queue.known_uids(app.database, project.id, uids)

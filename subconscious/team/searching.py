@@ -1,7 +1,7 @@
-"""Searches a team's store for what the local store has not or holds as unconfirmed, within a deadline, without errors.
+"""Searches a team's store for memories that the local store lacks or has as unconfirmed; a failure returns nothing.
 
-What comes back is examined as what an exchange takes in: its name must fit its content, it is cleaned, and nothing that
-looks like an attack is shown.
+The results are checked like memories that an exchange receives: the digest must match the content, the text is
+redacted, and a text that looks like an attack is left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.team")
 
 SECONDS = 1.0
-"""Seconds that the server gets for a search."""
+"""Seconds that the server may take for a search."""
 
 MOST_WORDS = 32
 DIMENSIONS = 384
@@ -58,9 +58,9 @@ def register(app: App) -> None:
 
 
 async def search(app: App, team: TeamExchange, project_id: str, text: str, limit: int) -> list[TeamHit]:
-    """Return what a team's store has about a text and the local store has not; nothing if that takes too long.
+    """Return memories about a text that only the team's store has; nothing if the search takes too long.
 
-    It also returns what the local store holds as unconfirmed, for a local search may not find that.
+    Memories that are unconfirmed in the local store are returned, too, because a local search may not find them.
     """
     try:
         joined = await team.store.joined(project_id)
@@ -77,7 +77,7 @@ async def search(app: App, team: TeamExchange, project_id: str, text: str, limit
         asked = " or ".join(words[:MOST_WORDS])
         found, broken = await server.within(SECONDS, queries.search, joined.remote_id, asked, values, model, 2 * limit)
     except SubconsciousError as error:
-        log.info("a search did without the team's store: %s", error.message)
+        log.info("the team's store could not be searched: %s", error.message)
         return []
     if broken:
         log.warning("the team's store sent %d rows that are not valid", broken)
@@ -92,7 +92,7 @@ def _offer(found: Found) -> Offer:
 
 
 def _hits(found: Sequence[Found]) -> list[TeamHit]:
-    """Return what may be shown. CPU-bound: run it in a thread."""
+    """Return the results that may be shown. CPU-bound: run it in a thread."""
     return [hit for one in found if (hit := _hit(one)) is not None]
 
 

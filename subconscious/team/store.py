@@ -43,10 +43,10 @@ class TeamStore:
         return self._server
 
     async def server(self) -> Server:
-        """Return the server, ready to be asked. Raises SettingsError or TeamError if there is none."""
+        """Return the server, with connections open. Raises SettingsError or TeamError if there is none."""
         address = self.address
         if address is None:
-            raise SettingsError("no team's store is configured", "subconscious team join NAME --store ADDRESS")
+            raise SettingsError("no team's store is configured", "run `subconscious team join NAME --store ADDRESS`")
         password = await asyncio.to_thread(self._password)
         wanted = (self._app.config.current.store, password)
         if self._server is None or self._opened_with != wanted:
@@ -66,11 +66,11 @@ class TeamStore:
         if is_missing(path):
             return ""
         if is_open(path):
-            raise SettingsError(f"{path} can be read by other users", f"chmod 600 {path}")
+            raise SettingsError(f"other users can read the password file {path}", f"chmod 600 {path}")
         return read_regular(path, LARGEST_PASSWORD, follow=False).decode("utf-8").strip("\r\n")
 
     async def joined(self, project_id: str) -> Joined | None:
-        """Return how a project is joined on the configured server; None if it is not."""
+        """Return the connection of a project with the configured server; None if the project is not connected."""
         address = self.address
         found = await queue.joined_as(self._app.database, project_id) if address else None
         return found if found and address and found.place == address.place else None

@@ -192,7 +192,7 @@ class Server:
             raise
         except REFUSALS as error:
             self.breaker.succeeded()
-            raise TeamRefusedError(_words(error), "subconscious team shows your role") from error
+            raise TeamRefusedError(_words(error), "run `subconscious team` to see your role") from error
         except errors.LockNotAvailable as error:
             self.breaker.succeeded()  # a server that works: searches go on
             raise TeamError(
