@@ -1,7 +1,7 @@
 """Decides which requests may reach the page: pure functions of a request's headers and of the keys of the page.
 
-Cookies are shared by all ports of a host, so another web server on this machine would receive ours. That is why the
-cookie applies to a path that is a secret, too: a browser sends it nowhere else.
+Browsers send a cookie to all ports of a host, so another web server on this machine would receive ours. To prevent
+that, the cookie is limited to a path, which is a secret, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from time import monotonic
 
 COOKIE = "subconscious"
 LINK_SECONDS = 600.0
-"""Seconds within which the link must be opened."""
+"""Seconds for which a link to the page is valid."""
 
 LINK_PATH = "/open/"
 SAFE_METHODS = ("GET", "HEAD")
@@ -41,7 +41,7 @@ def _key() -> str:
 
 @dataclass(slots=True)
 class Keys:
-    """The secrets of an open page: its path, the value of its cookie, and the token of a link that was not used yet."""
+    """The secrets of an open page: its path, its cookie's value, and the token of the link that was not used yet."""
 
     path: str = field(default_factory=_key)
     cookie: str = field(default_factory=_key)
@@ -59,7 +59,7 @@ class Keys:
         return f"{LINK_PATH}{self._token}"
 
     def use_link(self, path: str) -> bool:
-        """Whether a path is that of the link; using it invalidates the link."""
+        """Return whether ``path`` is the path of the link; if it is, the link becomes invalid."""
         fresh = bool(self._token) and monotonic() < self._expires
         if not (fresh and _same(path, f"{LINK_PATH}{self._token}")):
             return False
@@ -67,7 +67,7 @@ class Keys:
         return True
 
     def opens(self, path: str, cookies: Mapping[str, str]) -> bool:
-        """Whether a request for a path may return the page's secrets."""
+        """Return whether a request has the page's secret path and cookie, so that it may be answered."""
         return _same(path[: len(self.base)], self.base) and _same(cookies.get(COOKIE, ""), self.cookie)
 
 
@@ -78,8 +78,8 @@ def _same(given: str, wanted: str) -> bool:
 def refusal(method: str, headers: Mapping[str, str], origin: str, *, link: bool) -> str:
     """Return why the headers of a request are refused; "" if they are not.
 
-    ``origin`` is the page's own. A rebound name has another Host. A foreign page has another Origin, and no way to
-    leave it out of a change.
+    ``origin`` is the page's own. A request by DNS rebinding has another Host header. A request of a foreign page has
+    another Origin header, which browsers send with every change.
     """
     if headers.get("host", "") != origin.removeprefix("http://"):
         return "the request names another host"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXTRA = "page"
 
 Run = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a request of a person."""
+"""Runs a request as a person's."""
 
 
 class Pages(Handler):
@@ -37,7 +37,9 @@ class Pages(Handler):
     async def cmd_ui(self, args: Args) -> UiResult:
         """Serve the page, and return a link to it that works once."""
         if not extras.is_installed(EXTRA):
-            raise RequestError("what serves the page is not installed", "run `subconscious ui`, which installs it")
+            raise RequestError(
+                "the web server of the page is not installed", "run `subconscious ui`, which installs it"
+            )
         project = await self.project(args)
         async with self._opening:
             server = self._server
@@ -54,7 +56,7 @@ class Pages(Handler):
         return server
 
     async def cmd_ui_close(self, args: Args) -> UiClosed:
-        """Stop serving the page; anybody may."""
+        """Stop serving the page; the assistant may request this, too."""
         del args
         was_open = self._server is not None and self._server.is_open
         await self.close()

@@ -1,4 +1,4 @@
-"""Words for changes on the page: what a change did, why, and what the button that takes it back does."""
+"""Words for changes on the page: what a change did, why, and what the button that undoes it does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNDOING = ("undo", "undone")
 """The actions of an undo; its reason names the events that it reverts."""
 
 EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
-"""The number of an event in such a reason."""
+"""The number of an event in the reason of an undo."""
 
 _REVERTED = re.compile(r"event \d+ \((?P<action>[\w ]+?)(?: of [^)]*)?\)(?:: )?", re.ASCII)
 
@@ -32,7 +32,7 @@ EFFECTS: Mapping[str, tuple[str, str]] = {
     "archived": ("Archived", "Bring back"),
     "restored": ("Brought back", "Archive again"),
 }
-"""What an undo did, by its effect on a memory; and what the button that takes such a change back does."""
+"""By the effect of an undo on a memory: what the undo did, and the label of the button that reverts it."""
 
 BUTTONS: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "Forget",
@@ -47,14 +47,14 @@ BUTTONS: Mapping[tuple[str, str], str] = {
     ("capture", "rejected"): "Decide again",
     ("feedback", "feedback"): "Take the rating back",
 }
-"""The buttons that take other changes back; the rest are called "Undo"."""
+"""The labels of the buttons that undo other changes; the label for all others is "Undo"."""
 
 EXPLAINED: Mapping[str, str] = {
     "Forget": "Archives it, and takes back that it was learned: its statement is discarded or waits for review",
     "Bring back": "Puts it back in use: sessions are given it again",
     "Archive again": "Takes it out of use again; it can still be brought back",
 }
-"""What a button does, where its name does not say all."""
+"""Explanations of buttons, where the label does not say everything."""
 
 SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
 """What happened to a memory after a change, by the change's effect."""
@@ -80,7 +80,7 @@ def effect(event: Mapping[str, Any]) -> str:
 
 
 def replaced(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the links of a change by which memories were replaced; each starts from the newer one."""
+    """Return the links of a change by which memories were replaced; each starts from the newer memory."""
     return [link for link in event.get("linked", ()) if link["type"] == "SUPERSEDES"]
 
 
@@ -95,7 +95,7 @@ def plainly(message: str) -> str:
 
 
 def takes_back(event: Mapping[str, Any]) -> str:
-    """Return the label of the button that takes a change back: what it does."""
+    """Return the label of the button that undoes a change."""
     if event["subject"] == "link" and replaced(event):
         return "Use both again"
     named = (str(event["subject"]), str(event["action"]))
@@ -103,17 +103,17 @@ def takes_back(event: Mapping[str, Any]) -> str:
 
 
 def explained(label: str) -> str:
-    """Return what a button does; "" if its name says it."""
+    """Return the explanation of a button; "" if its label is enough."""
     return EXPLAINED.get(label, "")
 
 
 def since(event: Mapping[str, Any]) -> str:
-    """Return what happened to the memory of a change since, if the change can't be taken back any more for it."""
+    """Return what has happened to a change's memory since, if the change can't be undone because of it; else ""."""
     return "" if event.get("holds", True) else SINCE[effect(event)]
 
 
 def undone(steps: Sequence[Mapping[str, Any]]) -> str:
-    """Return what an undo did, for the line above the page, which names the memories behind it."""
+    """Return what an undo did, for the line above the page; the memories are named after it."""
     words = {_undone(step) for step in steps}
     if len(steps) == 1 and words:
         return f"{words.pop()}:"

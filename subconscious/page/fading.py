@@ -1,4 +1,4 @@
-"""Fading: how the memories age, and which ones go next."""
+"""The page Fading: how memories age, and which memories are archived next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def _fading(request: Request) -> Response:
 
 
 async def _list(request: Request) -> Response:
-    """Return what fades, which takes longer than a page should: every memory is assessed."""
+    """Return the list of fading memories. It is loaded after the page, because every memory is assessed."""
     site = site_of(request)
     found = await site.ask_here("decay", limit=LISTED)
     gone = await site.ask_here("faded", limit=LISTED)

@@ -1,4 +1,4 @@
-"""Words for what sessions were given: why, how relevant it was, and whether it was used."""
+"""Words for memories that sessions got: why, how relevant a memory was, and whether the session used it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _RANKS = re.compile(r": (?P<ranks>[a-z]+ rank \d+(?:, [a-z]+ rank \d+)*)$", re.A
 """Search ranks, with which earlier versions ended a reason."""
 
 ASKED: Mapping[str, str] = {"mcp": "Claude looked it up", "recall": "You asked for it", "why": "You asked for it"}
-"""Reasons of what was asked for, by the event."""
+"""The reason for memories that were requested, by the event."""
 
 WRITTEN: Mapping[str, str] = {
     "fits the prompt": "It fits your prompt",
@@ -27,21 +27,21 @@ BEFORE_FILE: Mapping[str, str] = {
     "bound to the file": "It is about the file {}",
     "about files of this type": "It is about files of the type of {}",
 }
-"""Recorded reasons that are completed by the file."""
+"""Recorded reasons that need the name of a file: the words on the page, with a place for the name."""
 
 _VERBS = re.compile(r"\A(?:names|shares)\b")
 """Reasons that lack a subject."""
 
 _SHARE = re.compile(r"\d+ of its ", re.ASCII)
-"""How an answer used a memory, where it repeats a share of its words or names."""
+"""The record that an answer repeated a number of a memory's words or names."""
 
 _OWN = re.compile(r"of its (\d+) own words", re.ASCII)
 
 HIGH, FAIR = 0.75, 0.5
-"""Relevance from which it is called so; prompts are given what has 0.6 by default."""
+"""The relevance from which a memory is called highly and fairly relevant; the default threshold of prompts is 0.6."""
 
 NOT_MEASURED = ("start", "mcp", "recall", "why", "fork")
-"""Events whose memories are chosen by other things than relevance."""
+"""Events at which memories are not chosen by relevance."""
 
 
 def why(reason: str, event: str, about: str = "") -> str:
@@ -58,7 +58,7 @@ def why(reason: str, event: str, about: str = "") -> str:
 
 
 def _how(how: str, what: str) -> str:
-    """Return how a memory fits, behind that it does."""
+    """Return the words that follow a reason and say how a memory fits."""
     if what not in WRITTEN and not what.startswith("a decision"):
         return f": {how}"
     words = how.removeprefix("shares ")
@@ -71,19 +71,19 @@ def _subjected(what: str) -> str:
 
 
 def _to_reader(text: str) -> str:
-    """Return a text about the user for the user."""
+    """Return a text in which "the user" is addressed as "you"."""
     return text.replace(" of the user", " of yours").replace("the latest prompts", "your latest prompts")
 
 
 def relevance(value: float, event: str) -> str:
-    """Return how relevant a memory was; "" where that was not why it was given."""
+    """Return how relevant a memory was; "" if it was not chosen by relevance."""
     if event.startswith(NOT_MEASURED) or not value:
         return ""
     return "high" if value >= HIGH else "fair" if value >= FAIR else "low"
 
 
 def outcome(response: str) -> tuple[str, str, str]:
-    """Return whether a session used a memory: the badge's words, its colour, and how it used it."""
+    """Return whether a session used a memory: the words and the colour of the badge, and how it was used."""
     state, _, how = response.partition(": ")
     if state == "used":
         return "used", "good", _used(how)

@@ -1,4 +1,4 @@
-"""Graph: the links around a memory, and what was replaced by what."""
+"""The page Graph: the links around a memory, and chains of memories that replaced each other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _graph(request: Request) -> Response:
 
 
 def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Return memories that replaced others and were not replaced, each with those before it, the latest first.
+    """Return each memory that replaced others and was not replaced itself, with the memories before it, latest first.
 
     A memory that was replaced by two appears in the chains of both. Links that run in a circle begin no chain, and
     a circle that a chain leads to is followed once.
@@ -50,7 +50,7 @@ def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any
 
 
 def _before(number: int, older: Mapping[int, Sequence[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
-    """Return what a memory replaced, and what that had replaced, without repetition."""
+    """Return the memories that a memory replaced, directly or through others, without repetition."""
     found: dict[int, Mapping[str, Any]] = {}
     left = list(older.get(number, ()))[::-1]
     while left:
@@ -62,7 +62,7 @@ def _before(number: int, older: Mapping[int, Sequence[Mapping[str, Any]]]) -> li
 
 
 async def _choice(site: Site, words: str) -> Response:
-    """Return the memories with these words, to choose the one to draw."""
+    """Return a list of the memories with these words; the user chooses a memory to draw."""
     hits = (await site.ask_here("search", query=words, limit=MOST_CHOICES))["hits"]
     return await site.page("graph.html", root=None, hits=[hit["memory"] for hit in hits], wanted=words)
 

@@ -1,4 +1,4 @@
-"""Checks each request before it reaches the page, and limits it. Everything that is refused gets a line of text."""
+"""Checks each request before it reaches the page, and limits it. A refused request gets one line of text."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from subconscious.page.access import COOKIE, HEADERS, LINK_PATH, Keys, refusal
 log = logging.getLogger("subconscious.page")
 
 MOST_AT_ONCE = 4
-"""Requests that are answered at once: a page asks for several parts, and hooks must not wait for all of them."""
+"""The most requests that are answered at the same time: a page requests several parts, and hooks must not wait."""
 
 LARGEST_BODY = 1 << 18
-"""Bytes of a form: some thousand chosen memories, or one text."""
+"""The largest form, in bytes: some thousand chosen memories, or one text."""
 
 ENTRY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Subconscious</title>
 <link rel="icon" href="{base}static/icon.svg">
 <meta http-equiv="refresh" content="0; url={base}"></head><body><p><a href="{base}">Open the page</a></p></body></html>
 """
-"""The answer to the link. Not a redirect: after a click on another site, the browser would leave out the new cookie."""
+"""The response to the link. No redirect: if the link was clicked on another site, browsers don't send a new cookie."""
 
 AGAIN = "Run `subconscious ui` in a terminal of your own and open the link that it prints."
 
@@ -59,7 +59,7 @@ class Guard:
                 await self._page(scope, receive, _with_headers(send, scope["path"]))
 
     async def _examine(self, scope: Scope) -> Response | None:
-        """Return the answer to the link or to a refused request; None for a request to the page."""
+        """Return the response to the link or to a refused request; None for a request that the page answers."""
         headers, path = Headers(scope=scope), scope["path"]
         link = path.startswith(LINK_PATH)
         why = refusal(scope["method"], headers, f"http://127.0.0.1:{self._port}", link=link)
@@ -75,7 +75,7 @@ class Guard:
         if link:
             return _refused(f"This link was used already, or is too old. {AGAIN}")
         if not self._keys.opens(path, cookie_parser(headers.get("cookie", ""))):
-            return _refused(f"This is not your page. {AGAIN}")
+            return _refused(f"Your browser has no access to this page. {AGAIN}")
         return None
 
     def _entry(self) -> Response:
@@ -90,18 +90,18 @@ def _refused(text: str) -> Response:
 
 
 def _is_bounded(scope: Scope, headers: Headers) -> bool:
-    """Whether a request states the size of its body, and it is not too large. The server reads no more than stated."""
+    """Return whether a request states the size of its body, within the limit. The server reads no more than stated."""
     length = headers.get("content-length", "")
     return scope["method"] != "POST" or (length.isdecimal() and len(length) < 10 and int(length) <= LARGEST_BODY)
 
 
 def _is_for_news(scope: Scope) -> bool:
-    """Whether the request was sent by the page itself, to update the timeline: it does not keep the page open."""
+    """Whether the page itself sent the request to update the timeline; such requests don't keep the page open."""
     return scope["method"] == "GET" and b"news=1" in scope["query_string"].split(b"&")
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """Return a sender that adds the headers of every response."""
+    """Return ``send`` with the headers that every response has."""
     # Our own files may be kept: their path is as secret as the page's.
     added = {**HEADERS, "Cache-Control": "private, max-age=3600" if "/static/" in path else "no-store"}
 

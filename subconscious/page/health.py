@@ -1,4 +1,4 @@
-"""Health: what the doctor finds, what models cost, how long hooks wait, and what was captured this week."""
+"""The page Health: findings of the doctor, costs of models, response times of hooks, and captures of this week."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def _health(request: Request) -> Response:
 
 
 async def _doctor(request: Request) -> Response:
-    """Return the findings of the doctor, which takes longer than a page should."""
+    """Return the doctor's findings. They are loaded after the page, because the doctor takes long."""
     site = site_of(request)
     environ = {**os.environ, "SUBCONSCIOUS_HOME": str(site.app.home.root)}
     findings = await asyncio.to_thread(examine, environ)

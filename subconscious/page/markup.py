@@ -1,4 +1,4 @@
-"""What a memory says, as HTML: code in backticks is set as code; everything else is escaped text."""
+"""The text of memories as HTML: text in backticks becomes code, everything else is escaped."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ LONGEST_STATEMENT = 300
 
 
 def statement(memory: Mapping[str, Any]) -> str:
-    """Return what a memory says in one line, cut at a word; the summary of an agent's own note."""
+    """Return the text of a memory in one line, cut at a word; for an agent's own note, its summary."""
     is_note = memory.get("extractor") == CLAUDE_NOTE
     text = memory["summary"] if is_note else memory.get("content") or memory["summary"]
     return cut(one_line(text), LONGEST_STATEMENT)
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line: what it says before a block of code, or the code where nothing is before it."""
+    """Return a text in one line: the part before the first block of code, or the code if there is no such part."""
     before, *more = FENCED.split(text)
     return " ".join((before if before.strip() else " ".join(more)).split())
 
 
 def inline(text: str) -> Markup:
-    """Return a text with what is in backticks as code."""
+    """Return a text as HTML in which words in backticks are code."""
     prose, *rest = QUOTED.split(text)
     shown = [escape(visible(prose))]
     # Behind the first part: backticks, code, prose, and so on.
@@ -44,7 +44,7 @@ def inline(text: str) -> Markup:
 
 
 def blocks(text: str) -> Markup:
-    """Return a text with its fenced blocks as blocks of code, and what is in backticks as code."""
+    """Return a text as HTML in which fenced blocks are blocks of code, and words in backticks are code."""
     parts = FENCED.split(text)
     return Markup().join(_block(part) if place % 2 else _prose(part) for place, part in enumerate(parts))
 

@@ -1,4 +1,4 @@
-"""Memories: searching, filtering, one in full, editing, archiving, many at once."""
+"""The page Memories: search and filter, show one in full, edit, archive, and change many at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPANS = {"": "Any time", "yesterday": "Since yesterday", "7d": "Last 7 days", "3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A button: the request with its arguments, what was done, and the button that takes it back."""
+    """A button: its request with the arguments, the words for what was done, and the label of the undo button."""
 
     cmd: str
     done: str
@@ -63,7 +63,7 @@ async def _memories(request: Request) -> Response:
 
 
 def _chosen(request: Request) -> dict[str, Any]:
-    """Return the filters that a request names, with defaults for the others."""
+    """Return the filters in a request of the browser, with defaults for the others."""
     given = request.query_params
     page = given.get("page", "1")
     return {
@@ -76,13 +76,13 @@ def _chosen(request: Request) -> dict[str, Any]:
 
 
 def _kept(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters that differ from the defaults, as an address has them."""
+    """Return the filters that differ from the defaults, as values for an address."""
     defaults = {"q": "", "kind": "", "state": "active", "since": "", "page": 1}
     return {name: value for name, value in chosen.items() if value != defaults[name]}
 
 
 def _which(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters as a request has them."""
+    """Return the filters as arguments of a request to the daemon."""
     return {
         "kinds": [chosen["kind"]] if chosen["kind"] else None,
         "since": chosen["since"] or None,
@@ -92,7 +92,7 @@ def _which(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memories that match, a page of them, and how many there are."""
+    """Return one page of the memories that match, and how many match in total."""
     if chosen["q"]:
         hits = await _hits(site, chosen)
         return {"memories": [_of_hit(hit) for hit in hits], "likely": likely(hits), "count": likely(hits), "pages": 1}
@@ -102,7 +102,7 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _count(site: Site, chosen: Mapping[str, Any]) -> int:
-    """Return how many memories match in a state that is not shown."""
+    """Return how many memories match in the state (active or archived) that is not shown."""
     which = _which(chosen)
     if chosen["since"]:  # what the word means, the request knows
         total = int((await site.ask_here("list", limit=1, **which))["total"])
@@ -120,7 +120,7 @@ async def _hits(site: Site, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -> dict[str, Any]:
-    """Return what a list says beside its memories: what they replaced, when and why they were archived, and names."""
+    """Return details for a list: what its memories replaced, when and why they were archived, and these texts."""
     ids = [int(memory["id"]) for memory in found]
     database = site.app.database.interactive
     replaces = await links.replaced(database, ids)
@@ -133,7 +133,7 @@ async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -
 
 
 def likely(hits: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of leading hits that match; those behind them have none of the words and little in common."""
+    """Return the number of first hits that match; later hits have none of the words and little in common."""
     least = LIKELY * max((hit["relevance"] for hit in hits), default=0.0)
     matching = [_has_words(hit) or hit["relevance"] >= least for hit in hits]
     return next((place for place in range(len(hits), 0, -1) if matching[place - 1]), 0)
@@ -144,12 +144,12 @@ def _has_words(hit: Mapping[str, Any]) -> bool:
 
 
 def _named(memory: Mapping[str, Any]) -> list[int]:
-    """Return the memories that a list names beside a memory."""
+    """Return the ids of other memories that a list names beside a memory."""
     return [*memory.get("superseded_by", ()), *memory.get("conflicts", ())[:3]]
 
 
 def _of_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memory of a hit, with its suspicion where a list has it."""
+    """Return the memory of a hit, with its suspicion in the form that a list has."""
     return {**hit["memory"], "suspicion": hit.get("suspicion"), "marks": hit.get("marks", [])}
 
 
@@ -179,7 +179,7 @@ async def _memory(request: Request) -> Response:
 
 
 def _held(event: Mapping[str, Any], memory: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event with whether the memory is still as it left it."""
+    """Return an event with ``holds``: whether the memory is still archived or active as the event left it."""
     concerned = bool(effect(event)) or event["action"] == "create"
     holds = not concerned or (event["after"] or {}).get("archived_at") == memory["archived_at"]
     return {**event, "holds": holds}

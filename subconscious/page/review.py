@@ -1,4 +1,4 @@
-"""Review: what waits for a person, one card each, and the decisions."""
+"""The page Review: a card for each capture that waits for review, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subconscious.page.site import Notice, Site, form_of, is_part, site_of
 from subconscious.page.wording import status
 
 SHOWN = 8
-"""Cards at once. Each looks up similar memories, and a person decides on few at a time."""
+"""The most cards on the page: each needs a search for similar memories, and a person decides on few at a time."""
 
 DECISIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "approve": ("approve", {}),

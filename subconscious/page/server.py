@@ -25,20 +25,20 @@ IDLE_SECONDS = 1200.0
 """Seconds without a request after which the page closes."""
 
 LOOK_SECONDS = 5.0
-"""Pause between two checks whether the page is still used."""
+"""Seconds between two checks whether the page is still used."""
 
 MOST_CONNECTIONS = 64
-"""Connections at once; a browser opens about six. More are closed at once."""
+"""The most connections at the same time; a browser opens about six. Further ones are closed immediately."""
 
 REQUEST_SECONDS = 10.0
-"""Seconds that a new connection has to send its first request."""
+"""Seconds within which a new connection must send its first request."""
 
 FAREWELL_SECONDS = 2
-"""Seconds that running requests get when the page closes."""
+"""Seconds that running requests may take to finish when the page closes."""
 
 
 class _Connection(H11Protocol):
-    """A connection that must not be silent, and that is one of a limited number."""
+    """A connection that is closed if it sends no request in time, or if there are too many."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -56,7 +56,7 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the signals to the daemon."""
+    """A web server that installs no signal handlers, because the daemon has its own."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -83,7 +83,7 @@ class PageServer:
         return bool(self._tasks) and not self._tasks[0].done() and not self.site.closing.is_set()
 
     def open(self) -> None:
-        """Begin to serve."""
+        """Start to serve the page."""
         self._tasks = [asyncio.create_task(self._serve()), asyncio.create_task(self._close_when_idle())]
         log.info("the page is open on port %d", self.port)
 
@@ -94,7 +94,7 @@ class PageServer:
         return f"http://127.0.0.1:{self.port}{self.keys.new_link()}"
 
     async def close(self) -> None:
-        """Stop serving, and return the memory that serving took."""
+        """Stop serving the page, and free the memory that it used."""
         self.site.closing.set()
         self._server.should_exit = True
         if self._tasks:
@@ -142,7 +142,7 @@ class PageServer:
         await self._release()
 
     async def _release(self) -> None:
-        """Free what serving took: the port, and above all the pages of the database that only the page had read."""
+        """Free the port, and the memory for the parts of the database that only the page has read."""
         self._listener.close()
         self.site.forget()
         if self._app.signals.stopping.is_set():

@@ -1,4 +1,4 @@
-"""Sessions: what each was about, what it was given and whether it used that, and what was learned from it."""
+"""The page Sessions: what each session was about, which memories it got and used, and what was learned from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def _session(request: Request) -> Response:
     found = (await site.ask("sessions", session_id=session_id))["sessions"]
     session = next((one for one in found if one["id"] == session_id), None)
     if session is None:
-        raise NotFoundError(f"there is no session {session_id}", "the page Sessions lists them")
+        raise NotFoundError(f"there is no session {session_id}", "the page Sessions lists all sessions")
     given = await site.ask("why_surfaced", session_id=session_id, limit=MOST)
     captures = (await site.ask("captures", session_id=session_id, limit=MOST))["captures"]
     in_order = sorted(given["surfaces"], key=lambda row: (row["at"], row["position"]))
@@ -55,7 +55,7 @@ async def _session(request: Request) -> Response:
 
 
 async def _learned(site: Site, session_id: str, known: Collection[int | None]) -> list[Memory]:
-    """Return the memories of a session that no capture led to: what was corrected, told directly, or carried over."""
+    """Return the memories of a session that were stored without a capture, such as corrections."""
     database, found = site.app.database.interactive, list[Memory]()
     for archived in (False, True):
         found += await memories.latest(database, Filter(session_id=session_id, archived=archived), MOST)

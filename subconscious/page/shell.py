@@ -14,7 +14,7 @@ from subconscious.page.changes import memories_of, takes_back, undone
 from subconscious.page.site import MOST_PROJECTS, Notice, Site, form_of, site_of
 
 LOOK_SECONDS = 1.0
-"""Pause between two checks for changes: two queries of an index."""
+"""Seconds between two checks for changes, each of which needs two queries."""
 
 LOOKS_PER_SIGN = 15
 """Checks after which a line is sent in any case, so that a disconnected browser is noticed."""
@@ -57,7 +57,7 @@ async def _live(request: Request) -> Response:
 
 
 async def _news(site: Site) -> AsyncIterator[str]:
-    """Yield an event whenever something was changed or given, and one when the page closes."""
+    """Yield an event whenever a memory was changed or given to a session, and an event when the page closes."""
     known, looks = await site.ask("latest"), 0
     yield ": open\n\n"
     while not site.closing.is_set():

@@ -34,19 +34,19 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """Runs a request of the person who opened the page."""
 
 BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?")
-"""Places of the page to which a form may return."""
+"""Matches the paths of the page to which a form may redirect."""
 
 MOST_PROJECTS = 50
 LATEST_EVENTS = 20
 NAMED = 3
-"""Memories that the line about the last change names."""
+"""The most memories that the line about the last change names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The last change, the memories that it was about, and the button that takes it back.
+    """The last change, its memories, and its undo button.
 
-    ``event`` is the one that the undo begins with (0: it can't be undone), ``undo`` the label of the button.
+    ``event`` is the event with which the undo begins (0: it can't be undone), ``undo`` the label of the button.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Form(dict[str, list[str]]):
 
 
 class Site:
-    """The state of an open page. It belongs to one person, so there is one of everything."""
+    """The state of an open page. Only one person uses it, so the state is not kept by browser."""
 
     def __init__(self, app: App, ask: Ask, base: str) -> None:
         self.app = app
@@ -82,7 +82,7 @@ class Site:
         self._templates = _templates()
 
     def forget(self) -> None:
-        """Free the compiled templates; a page that is closed shows nothing any more."""
+        """Free the compiled templates, because the page is closed."""
         if self._templates.cache is not None:
             self._templates.cache.clear()
 
@@ -91,7 +91,7 @@ class Site:
         return await self._ask(cmd, args)
 
     async def ask_here(self, cmd: str, **args: Any) -> Any:
-        """Return the result of a request about the project that is shown, or about all."""
+        """Return the result of a request about the project that is shown, or about all projects."""
         place: dict[str, Any] = {"cwd": self.folder} if self.folder else {"everywhere": True}
         return await self._ask(cmd, {**place, **args})
 
@@ -100,7 +100,7 @@ class Site:
         return HTMLResponse(self._render(template, values))
 
     async def page(self, template: str, **values: Any) -> HTMLResponse:
-        """Return a whole page, with what was just done."""
+        """Return a whole page, with the line about the last change."""
         known = await self.ask("projects", cwd=self.folder, limit=MOST_PROJECTS)
         notice, self._notice = self._notice, None
         about = notice.about if notice else ()
@@ -123,18 +123,18 @@ class Site:
         return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
 
     async def names(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return what memories say, by number, in place of numbers that say nothing to a reader."""
+        """Return the texts of memories by number, since a number alone says nothing to a reader."""
         found = await memories.get_many(self.app.database.interactive, sorted(set(ids)))
         return {number: memory.summary for number, memory in found.items()}
 
     async def titles(self, ids: Iterable[str | None]) -> dict[str, str]:
-        """Return the titles of sessions, or how they began, by id."""
+        """Return the titles of sessions, or their first prompts, by id."""
         answers = [await self.ask("sessions", session_id=one) for one in sorted({one for one in ids if one})]
         rows = [row for answer in answers for row in answer["sessions"]]
         return {row["id"]: row["title"] or row["first_prompt"] or f"Session {row['id'][:8]}" for row in rows}
 
     async def change(self, cmd: str, **args: Any) -> tuple[Any, int]:
-        """Make a change; return its result, and the event that an undo begins with (0 if nothing was changed)."""
+        """Make a change; return its result, and the event with which its undo begins (0 if nothing was changed)."""
         before = (await self.ask("latest"))["event"]
         result = await self.ask(cmd, **args)
         latest = (await self.ask("history", limit=LATEST_EVENTS, everywhere=True))["events"]
@@ -149,7 +149,7 @@ def site_of(request: Request) -> Site:
 
 
 def is_part(request: Request) -> bool:
-    """Whether a script requests a part of the page, rather than the browser all of it."""
+    """Return whether a script requests a part of a page, instead of the browser a whole page."""
     return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
 
 
@@ -183,13 +183,15 @@ async def _failed(request: Request, error: Exception) -> Response:
             request, changes.plainly(error.message), error.remedy, 404 if isinstance(error, NotFoundError) else 409
         )
     log.warning("a request of the page could not be read: %s", error)
-    return await _problem(request, "that can't be read", "go back and try again", 400)
+    return await _problem(request, "the request can't be read", "go back and try again", 400)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """Return a fault of the program as a page; its trace is in the log."""
+    """Return an error page for a fault of the program; the traceback is in the log."""
     del error
-    return await _problem(request, "the page has a fault", "run `subconscious doctor`; the trace is in the log", 500)
+    return await _problem(
+        request, "the page has a fault", "run `subconscious doctor`; the daemon's log has the details", 500
+    )
 
 
 async def _problem(request: Request, message: str, remedy: str, code: int) -> Response:

@@ -1,4 +1,4 @@
-"""The timeline: what was remembered, changed, given and used, by day and session."""
+"""The page Timeline: which memories were stored, changed, given to sessions and used, by day and session."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Item = ActItem | GivenItem
 
 PAGE = 40
 SEARCHED = 200
-"""Entries that are read at once for a search, which few of them match."""
+"""Entries that are read at a time for a search, because few of them match."""
 MOST_READ = 5
-"""Pages that are read to fill one that shows only a part."""
+"""The most pages that are read to fill one page of a filtered timeline."""
 
 SHOWN = {"all": "Everything", "remembered": "Remembered", "given": "Given", "changed": "Changed"}
 
@@ -38,7 +38,7 @@ async def _timeline(request: Request) -> Response:
 
 
 async def _page(request: Request, shown: str) -> dict[str, Any]:
-    """Return the items of a page that have a sort and the words of a search, and where the next page begins."""
+    """Return the items of a page that match the filter and the search, and where the next page begins."""
     site = site_of(request)
     items: list[Item] = []
     read: list[Item] = []
@@ -87,7 +87,7 @@ def has_words(item: Item, query: str, title: str) -> bool:
 
 
 def undone_changes(items: Sequence[Item]) -> set[int]:
-    """Return the changes that were undone by others of these items, the newest of which comes first."""
+    """Return the changes that other items undid; the newest item comes first."""
     undone: set[int] = set()
     for item in items:
         # An undo that was itself undone has no effect.
@@ -105,7 +105,7 @@ def _sorts(item: Item) -> set[str]:
 
 
 def _by_day(items: Sequence[Item]) -> list[tuple[str, list[tuple[str, list[Item]]]]]:
-    """Return items by day, and within a day by session as long as one session goes on."""
+    """Return items by day, and within a day in groups of successive items of the same session."""
     days = groupby(items, key=lambda item: day(item["at"]))
     return [
         (

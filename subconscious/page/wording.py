@@ -53,7 +53,7 @@ NEW = (
     ("capture", "edited"),
 )
 GONE = ("archive", "rejected", "purge", "expired", "rollback")
-"""Actions that have a colour of their own on the timeline."""
+"""Actions that remove something and have a colour of their own on the timeline."""
 
 OCCASIONS = (
     ("start", "given when it started"),
@@ -78,12 +78,12 @@ STATUSES = {
 
 
 def tone(event: Mapping[str, Any]) -> str:
-    """Return what sort of change an event is, for its colour: something new, something gone, or something else."""
+    """Return the sort of a change, for its colour: something new, something removed, or something else."""
     return "new" if event["action"] in NEW else "gone" if event["action"] in GONE else "other"
 
 
 def actor(event: Mapping[str, Any]) -> str:
-    """Return who made a change; of what was learned from a session, who said it."""
+    """Return who made a change; for words of a session that the daemon stored, who said them."""
     if event["actor"] == "daemon" and event.get("speaker") in SPEAKERS:
         return f"from what {SPEAKERS[event['speaker']]} said"
     return f"by {ACTORS.get(event['actor'], event['actor'])}"
@@ -95,7 +95,7 @@ def speaker(origin: str) -> str:
 
 
 def occasion(event: str) -> str:
-    """Return on which occasion a session was given something."""
+    """Return when in a session a memory was given, such as ``given with a prompt``."""
     return next((words for name, words in OCCASIONS if event.startswith(name)), f"given ({event})")
 
 
@@ -105,7 +105,7 @@ def status(name: str) -> str:
 
 
 PLAINER: Mapping[str, str] = {"SUPERSEDES": "replaces", "SUPERSEDED_BY": "replaced by"}
-"""Names of the program for which the page has plainer words."""
+"""Plainer words for names of the program."""
 
 
 def plain(name: str) -> str:
@@ -159,7 +159,7 @@ def stamp(moment: float) -> str:
 
 
 def in_days(days: int) -> str:
-    """Return when something is due."""
+    """Return a number of days as ``in 3 days``."""
     return "today" if days <= 0 else f"in {counted(days, 'day')}"
 
 
