@@ -1,8 +1,8 @@
 """Guarded settings: a change takes effect after a person has accepted it.
 
-They decide what is stored without a review. config.toml and the environment of the process that starts the daemon can
-be written by any command of the model. The values that a person accepted last are in the history; those that the first
-start finds count as accepted.
+Guarded settings decide what is stored without review, and any command that the model runs could write config.toml or
+start the daemon with other variables. The values that a person accepted last are in the history; the values at the
+daemon's first start count as accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subconscious.store import events
 from subconscious.store.connect import Database
 
 GUARDED = frozenset(GUARDS)
-"""Settings marked with ``Guarded`` in subconscious/settings/settings.py, and those of the table of providers."""
+"""Settings marked with ``Guarded`` in subconscious/settings/settings.py, and guarded settings of providers."""
 
 SUBJECT = ("settings", "guarded")
 
@@ -26,7 +26,7 @@ def guarded(settings: Settings) -> dict[str, Any]:
 
 
 def needs_word(name: str, held: Any, wanted: Any) -> bool:
-    """Return whether a change from the accepted value needs a person's approval."""
+    """Return whether the change of a setting from ``held``, the accepted value, needs a person's approval."""
     return bool(held != wanted) and not (name in GUARDS and GUARDS[name].safer(held, wanted))
 
 
@@ -37,12 +37,12 @@ def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as the settings have them: JSON has lists instead of tuples."""
+    """Return the values in the settings' types: tuples instead of JSON's lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 async def accepted(database: Database, found: Settings) -> dict[str, Any]:
-    """Return the values that a person accepted last; ``found`` are accepted if there are none yet."""
+    """Return the values that a person accepted last; if there are none yet, accept and return those in ``found``."""
     history = await events.history(database, *SUBJECT)
     if not history:
         return await accept(database, found, "found at the first start", actor="daemon")
@@ -53,7 +53,7 @@ async def accepted(database: Database, found: Settings) -> dict[str, Any]:
 async def accept(
     database: Database, wanted: Settings, reason: str, held: dict[str, Any] | None = None, actor: str = "user"
 ) -> dict[str, Any]:
-    """Record that these values are accepted, in place of ``held``."""
+    """Record that the values in ``wanted`` are accepted instead of the values in ``held``."""
     values = guarded(wanted)
     async with database.write() as tx:
         await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, before=held, after=values)
@@ -63,7 +63,7 @@ async def accept(
 async def accept_only(
     database: Database, wanted: Settings, held: Mapping[str, Any], names: Collection[str]
 ) -> dict[str, Any]:
-    """Record that these of the wanted values are accepted, in addition to the other ``held`` ones."""
+    """Record that the settings in ``names`` are accepted as in ``wanted``; the others stay as in ``held``."""
     values = dict(held) | {name: value for name, value in guarded(wanted).items() if name in names}
     async with database.write() as tx:
         await events.record(

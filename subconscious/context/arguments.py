@@ -9,11 +9,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from subconscious.domain.model import Origin, Scope
 
 WORDY = 10_000
-"""Characters of a text argument."""
+"""The most characters of a text argument."""
 
 LONGEST_NAME = 200
 MANY = 1000
-"""Items that one request may name; ten times as many paths, which a shell may have listed."""
+"""The most items that one request may name; for paths, ten times as many, because a shell may have listed them."""
 
 Number = Annotated[int, Field(ge=0, le=2**53)]
 NO_NUL = r"^[^\x00]*$"
@@ -30,7 +30,7 @@ Words = Annotated[str, BeforeValidator(_storable)]
 
 
 class Args(BaseModel):
-    """The arguments of all commands; each command reads its own."""
+    """The arguments of all requests; each request uses some of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

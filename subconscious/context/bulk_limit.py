@@ -1,8 +1,8 @@
 """Protects against a wrong clock: upkeep that would change unusually many rows waits for confirmation.
 
 A clock that jumps ten years ahead makes every memory old and every capture overdue. Upkeep rarely has to archive or
-expire a large part of the store, so in that case it waits until three sessions have begun at times that fit the present
-clock. When the clock is right again, the number is small again, and nothing has happened.
+expire a large part of the store. If it has to, it first waits until three sessions have begun at times that fit the
+present clock. If the clock is corrected meanwhile, nothing has been changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SESSIONS = 3
 """Sessions that confirm the clock."""
 
 RECENT = 7 * 86_400.0
-"""Seconds in which a session confirms the clock; older sessions may have begun before it jumped."""
+"""Only sessions of the last week (in seconds) confirm the clock; older ones may have begun before it jumped."""
 
 
 def is_bulk(affected: int, total: int) -> bool:
@@ -54,11 +54,13 @@ async def may_run(database: Database, name: str, affected: int, total: int) -> b
         async with database.write() as tx:
             await maintenance.save_postponed(tx, new)
     if not runs and (found is None or not found.waits):
-        log.warning("upkeep (%s) would change %d of %d at once: it waits", name, affected, total)
+        log.warning(
+            "upkeep (%s) would change %d of %d rows at once, so it waits: the clock may be wrong", name, affected, total
+        )
     return runs
 
 
 async def allow(database: Database) -> None:
-    """Let upkeep that waits for confirmation run, by a person's request."""
+    """Let upkeep that waits because of its size run, because a person requested it."""
     async with database.write() as tx:
         await maintenance.allow_postponed(tx)

@@ -17,13 +17,13 @@ from subconscious.wire import LARGEST_NOTE
 
 @dataclass
 class Damage:
-    """Problems found at the start (``setbacks``), and by the last verification (``problems``)."""
+    """Problems of the database, found when the daemon started (``setbacks``) or by the last verification."""
 
     setbacks: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def message(self, database: Path) -> str:
-        """Return one line with the command that repairs the database, or ""."""
+        """Return one line with the first problem and the command that repairs the database; "" without problems."""
         found = [*self.setbacks, *self.problems]
         more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
         return f"{database} may be damaged: {found[0]}{more}; {ADVICE}{repair(database)}" if found else ""

@@ -1,8 +1,8 @@
-"""Single-use codes for decisions that were typed where a tool of Claude could have typed them.
+"""Single-use codes that confirm decisions in a session for which it is not sure that a person typed them.
 
-A code is shown in a person's terminal outside of Claude Code, beside the decision that it is for, and typed in the
-session that asked. It is kept in the daemon's memory only, and is bound to that session, to the decision and to the
-captures as they were shown.
+A code is shown, beside its decision, in a person's terminal outside of Claude Code, and the person types it in the
+session. Codes are in the daemon's memory only. A code is valid only for its session, its decision, and the captures as
+they were shown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 LENGTH = 8
 LIFE_SECONDS = 900.0
 MOST_WAITING = 20
-"""Decisions that can wait for a code; the oldest are dropped."""
+"""The most decisions that can wait for a code; beyond that, the oldest are dropped."""
 
 MOST_GUESSES = 5
 """Wrong codes after which all codes are dropped."""
@@ -92,7 +92,7 @@ class Codes:
         return f"{one.code[:4]}-{one.code[4:]}"
 
     def redeem(self, session_id: str, typed: str) -> Waiting | None:
-        """Return the session's decision if the code is right, and remove it; None for a wrong code."""
+        """Return the session's decision if the code is right, and remove the decision; None for a wrong code."""
         code = "".join(sign for sign in typed.upper() if sign in LETTERS)
         one = next((one for one in self.waiting() if one.session_id == session_id), None)
         if one is not None and one.code and secrets.compare_digest(one.code, code):

@@ -51,7 +51,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class Disk:
-    """Whether a write failed recently. ``trouble`` is the first reason, "" if everything works."""
+    """Whether a write has failed. ``trouble`` is the first reason, "" while everything works."""
 
     def __init__(self) -> None:
         self.trouble = ""

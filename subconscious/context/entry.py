@@ -16,17 +16,17 @@ FORMAT = "subconscious"
 VERSION = "1"
 NAME_SUFFIX = ".entry"
 MAX_BYTES = 8 * 2**20
-"""Bytes of an entry that are read. Writing a file of 1 MB gives a payload of 2 MB, the largest seen; parsing that
-much takes less than 30 ms."""
+"""The largest entry that is read, in bytes. The largest payloads have 2 MB, when a tool writes a file of 1 MB; parsing
+8 MB takes less than 30 ms."""
 MAX_HEADER = 64 * 2**10
 LONGEST_TEXT = 2**20
-"""Characters of a text that are used, such as a prompt; hooks send no larger entry."""
+"""The most characters of a text, such as a prompt, that are used; hooks send no larger entries."""
 LONGEST_ID = 200
 MOST_WORDS = 2000
 LONGEST_WRITTEN = 8000
-"""Characters of each text that a tool writes or replaces that are examined."""
+"""The most characters that are examined of each text that a tool writes or replaces."""
 LONGEST_PATH = 4096
-"""Characters of a path; no system opens a longer one."""
+"""The most characters of a path; no system opens a longer one."""
 PATHS = ("transcript_path", "cwd", "file")
 ESCAPES = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\:": ";"}
 
@@ -40,8 +40,8 @@ class Payload:
     """The fields of the client's payload that are used; all others are ignored.
 
     ``file`` is the file of a tool call, ``words`` the replaced and the new text, ``written`` only the new text,
-    ``command`` the shell command, ``called`` the skill or type of agent, ``error`` the error of the call; "" after an
-    interruption, which is no error.
+    ``command`` the shell command, ``called`` the skill or type of agent, ``error`` the error of the call ("" after
+    an interruption by the user).
     """
 
     session_id: str
@@ -97,7 +97,7 @@ def parse_entry(name: str, raw: bytes) -> Entry:
     end = raw.find(b"\n", 0, MAX_HEADER)
     fields = raw[: max(0, end)].decode("utf-8", "surrogateescape").split("\t")
     if len(fields) != 7 or fields[0] != f"{FORMAT} {VERSION}":
-        raise BrokenEntryError("the header is not of a format this version knows")
+        raise BrokenEntryError("the header has a format that this version does not know")
     event, at, project_dir, config_dir, version = (_unescape(field) for field in fields[1:6])
     options = _options(fields[6])
     client = options.get(VARIABLE, "")
@@ -163,7 +163,7 @@ def _written(used: Mapping[str, object]) -> Iterator[str]:
 
 
 def _unread(digits: str) -> None:
-    """Ignore a number: none is used here, and parsing one of a million digits takes seconds or fails."""
+    """Ignore a number: no number of a payload is used, and parsing one with a million digits takes seconds or fails."""
 
 
 def _seconds(text: str) -> float:
@@ -184,7 +184,7 @@ def _split_option(pair: str) -> tuple[str, str]:
 
 
 def parse_secrets(text: str) -> dict[str, str]:
-    """Parse the sensitive options, which a hook sends with its entry over the socket. The entry on disk lacks them."""
+    """Return the sensitive options that a hook sends over the socket with its entry; they are not in the spool."""
     pairs = (_split_option(pair) for pair in text.split(";") if "=" in pair)
     try:
         return {key: bytes.fromhex(value).decode("utf-8", "replace") for key, value in pairs}
@@ -203,7 +203,7 @@ def _unescape(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return bytes as text that can be stored; invalid UTF-8 and NUL are replaced by visible marks."""
+    """Return text that can be stored: invalid UTF-8 and NUL are replaced by visible marks."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 

@@ -1,7 +1,7 @@
 """Gives requests of waiting hooks priority: other work pauses while they are answered.
 
-Sharing the processor with a sweep or a job delays an answer that takes some hundredths of a second, and after its
-deadline a hook prints nothing.
+An answer takes some hundredths of a second, and longer if a job uses the processor, too. After its deadline, a hook
+prints nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ QUIET = 1.0
 """Seconds without a request after which upkeep continues: hooks come in bursts."""
 
 LONGEST = 1.0
-"""Longest pause in seconds of a job or a part of upkeep, which must finish on a busy day too."""
+"""The most seconds that a job or a part of upkeep pauses: it must finish on a busy day, too."""
 
 LOOK = 0.02
 """Seconds between two checks for running requests."""

@@ -1,4 +1,4 @@
-"""Events, locks and counters by which loops, jobs and requests wait for one another; times of answers to hooks."""
+"""Events, locks and counters by which loops, jobs and requests wait for each other, and the times of hook responses."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Signals:
 
 
 KEPT = 200
-"""Latest answers that are kept for each event."""
+"""The most response times that are kept for each event."""
 
 
 class AnswerTimes:
-    """The times of the latest answers, by the hook's event."""
+    """How long the latest responses to hooks took, by event."""
 
     def __init__(self) -> None:
         self._seconds: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=KEPT))
 
     def note(self, event: str, seconds: float) -> None:
-        """Add the time of an answer."""
+        """Add the time that a response took."""
         self._seconds[event].append(seconds)
 
     def summary(self) -> list[HookTimes]:
-        """Return the number of answers, their median and their 95th percentile in milliseconds, by event."""
+        """Return the number of responses, and their median and 95th percentile in milliseconds, by event."""
         return [_summary(event, sorted(seconds)) for event, seconds in sorted(self._seconds.items())]
 
 

@@ -1,4 +1,4 @@
-"""Packages that are installed on first use: the SDKs of Anthropic and OpenAI, and what the page and a team need.
+"""Packages that are installed on first use: SDKs of Anthropic and OpenAI, the page's web server, PostgreSQL's client.
 
 ``NAME.lock`` pins the packages of an extra. In the plugin's own environment a separate process installs it
 (hooks/extras.py), so that nothing waits for it; in any other environment the user installs it.
@@ -22,17 +22,17 @@ from subconscious.system.safe_files import read_regular
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """Some packages: their name for users, the modules that they provide, and their size on the disk."""
+    """A set of packages: its name for users, the modules that it provides, and its size on the disk."""
 
     label: str
     modules: tuple[str, ...]
     megabytes: int
     command: str = "subconscious setup"
-    """Tries the installation again."""
+    """The command that tries the installation again."""
 
     @property
     def packages(self) -> str:
-        """The packages to install where the plugin has no environment of its own."""
+        """The arguments for pip if Subconscious does not run in the plugin's own environment."""
         return " ".join(self.modules)
 
 
@@ -47,7 +47,7 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
 """The extras by name. ``NAME.lock`` and the extra of that name in pyproject.toml list their packages."""
 
 RETRY_SECONDS = 300.0
-"""Pause after a failed installation."""
+"""Seconds after a failed installation before it is tried again."""
 POLL_SECONDS = 30.0
 INSTALL_SECONDS = 900.0
 LARGEST = 1 << 16
@@ -86,8 +86,8 @@ def ensure(name: str) -> Absence | None:
         if failed := _failure(environment, name):
             return failed
         _installing[name] = _start(environment, name)
-    what = f"{EXTRAS[name].label} is being installed ({EXTRAS[name].megabytes} MB, this once)"
-    return Absence(what, "wait a moment; it is used as soon as it is there", POLL_SECONDS)
+    what = f"{EXTRAS[name].label} is being installed ({EXTRAS[name].megabytes} MB, once)"
+    return Absence(what, "wait a moment; it is used as soon as it is installed", POLL_SECONDS)
 
 
 def install(name: str) -> Absence | None:
@@ -107,7 +107,7 @@ def install(name: str) -> Absence | None:
 
 
 def _environment() -> Path | None:
-    """The environment of this process if the plugin made it, else None: other environments are not ours to change."""
+    """Return the environment of this process if the plugin created it, else None: others must not be changed."""
     folder = Path(sys.prefix)
     return folder if folder.parent.name == "env" and (folder / ".complete").exists() else None
 

@@ -19,35 +19,35 @@ class Privacy(Handler):
     personal: ClassVar[frozenset[str]] = frozenset({"purge", "redact_stored", "allow_finding", "disallow_finding"})
 
     async def cmd_redactions(self, args: Args) -> wire.RedactionsResult:
-        """List what was removed from texts, without the values."""
+        """Return which values were redacted in texts: rule, length and hash, not the values."""
         await record_findings(self.app.database, self.app.settings.redaction_log)
         return {"findings": await redactions.listing(self.app.database, args.limit)}
 
     async def cmd_allow_finding(self, args: Args) -> wire.AllowResult:
-        """Allow a finding, on a person's request."""
+        """Exclude a value, named by its hash, from redaction; for a person only."""
         await redacting.allow(self.app, args.digest, args.reason)
         return {"hash": args.digest, "allowed": True}
 
     async def cmd_disallow_finding(self, args: Args) -> wire.AllowResult:
-        """Redact an allowed finding again, on a person's request."""
+        """Redact a value again that ``allow_finding`` excluded; for a person only."""
         await redacting.disallow(self.app, args.digest)
         return {"hash": args.digest, "allowed": False}
 
     async def cmd_scan(self, args: Args) -> wire.ScanResult:
-        """List what the current rules find in stored data; changes nothing."""
+        """Return the values in stored data that the current rules would redact. Read-only."""
         return {"findings": await redacting.scan(self.app, args.limit)}
 
     async def cmd_redact_stored(self, args: Args) -> wire.RedactStoredResult:
-        """Remove these findings permanently, on a person's request."""
+        """Redact these values in stored data permanently; for a person only."""
         del args
         return await redacting.redact_stored(self.app)
 
     async def cmd_purge_plan(self, args: Args) -> wire.PurgePlanResult:
-        """List what a purge would delete; changes nothing."""
+        """Return how many rows a purge would delete. Read-only."""
         return await purge.counted(self.app, await purge.choose(self.app, await self._choice(args)))
 
     async def cmd_purge(self, args: Args) -> wire.PurgeResult:
-        """Delete data permanently, on a person's request."""
+        """Delete data permanently; for a person only."""
         return await purge.carry_out(self.app, await self._choice(args))
 
     async def _choice(self, args: Args) -> Choice:

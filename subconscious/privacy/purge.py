@@ -38,7 +38,9 @@ async def choose(app: App, choice: Choice) -> Selection:
         return await purge_selection.of_sessions(app.database, [await _session(app, choice.session)])
     if choice.project_id or choice.everything:
         return await purge_selection.of_project(app.database, None if choice.everything else choice.project_id)
-    raise RequestError("the request does not say what to purge", "subconscious purge ID, --session, --project or --all")
+    raise RequestError(
+        "nothing was selected to purge", "name memories (subconscious purge ID), or add --session, --project or --all"
+    )
 
 
 async def _session(app: App, beginning: str) -> str:
@@ -60,7 +62,7 @@ async def counted(app: App, doomed: Selection) -> PurgePlanResult:
 
 
 async def carry_out(app: App, choice: Choice) -> PurgeResult:
-    """Delete the choice everywhere; return how many rows were deleted and files rewritten. There is no undo."""
+    """Delete the chosen data everywhere; return how many rows were deleted and files rewritten. There is no undo."""
     doomed = await choose(app, choice)
     counts = await counted(app, doomed)
     await record_findings(app.database, app.settings.redaction_log)

@@ -1,4 +1,4 @@
-"""Redaction of texts that are already stored, and exceptions to it that a person makes."""
+"""Redacts texts that are already stored, and stores the exceptions that a person makes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ BATCH = 25
 """Rows that are scanned at once."""
 
 ROUND_SECONDS = 1.0
-"""Processing time of a scan of stored data in one round of upkeep."""
+"""Seconds of processor time for the scan of stored data in one round of upkeep."""
 
 LONGEST_ROUND = 10.0
 """Seconds after which other upkeep continues, including waiting time."""
 
 PASSES = 3
-"""Passes over stored data: a secret found late may occur in rows scanned before. Chains of them are rare."""
+"""How often stored data is scanned: a secret that is recognized late may also occur in rows scanned before."""
 
 
 async def allow(app: App, digest: str, reason: str) -> None:
-    """Allow a finding from now on; text that was already removed is not restored."""
+    """Exclude a value, given by its hash, from redaction; text that was redacted already is not restored."""
     await record_findings(app.database, app.settings.redaction_log)
     async with app.database.write() as tx:
         await redactions.allow(tx, digest, reason)
@@ -38,7 +38,7 @@ async def allow(app: App, digest: str, reason: str) -> None:
 
 
 async def disallow(app: App, digest: str) -> None:
-    """Redact an allowed finding again; also in data stored meanwhile, in the next round of upkeep."""
+    """Redact an excluded value again; the next round of upkeep also redacts it in data that was stored meanwhile."""
     async with app.database.write() as tx:
         await redactions.disallow(tx, digest)
         await redactions.save_state(tx, {})
@@ -46,7 +46,7 @@ async def disallow(app: App, digest: str) -> None:
 
 
 async def scan(app: App, limit: int) -> list[StoredFinding]:
-    """Return the findings of the current rules in stored data, without the values; changes nothing."""
+    """Return what the current rules would redact in stored data, without the values. Read-only."""
     found: list[StoredFinding] = []
     for table in await text_columns.tables(app.database):
         async for batch in _batches(app, table):
@@ -98,7 +98,7 @@ async def redact_stored(app: App) -> RedactStoredResult:
 
 
 def _known() -> tuple[int, int]:
-    """A value that changes when a secret becomes known, or the known secrets are replaced."""
+    """Return a value that changes when the set of known secrets changes."""
     known = policy.in_use().known
     return id(known), known.generation
 
@@ -133,7 +133,7 @@ def _suspects(batch: list[Row]) -> list[Row]:
 
 
 def _cleaned(row: Row) -> dict[str, str]:
-    """The columns that change, with their new text; the findings are recorded."""
+    """Return the columns of a row that change, with their new text; record what was redacted."""
 
     def clean(text: str) -> str:
         redacted = redact(text)
@@ -145,13 +145,13 @@ def _cleaned(row: Row) -> dict[str, str]:
 
 
 def rules() -> str:
-    """A description of the current rules and strategies."""
+    """Return a text that changes when the rules or strategies of redaction change."""
     current = policy.in_use()
     return " ".join([VERSION, *(f"{sort}={strategy}" for sort, strategy in sorted(current.strategies.items()))])
 
 
 async def rescan_stored(app: App) -> None:
-    """Continue scanning data that was stored under other rules, for a moment in each round of upkeep."""
+    """Continue the scan of data that was stored under older rules, for a second in each round of upkeep."""
     state = await redactions.state(app.database)
     if state.get("rules") != rules():
         state = {"rules": rules(), "changed": 0}

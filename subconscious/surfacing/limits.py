@@ -11,7 +11,7 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""The relevance from which the reason why a memory is not given is recorded: others were about something else."""
+"""The least relevance of a memory with a recorded reason: less relevant ones were about something else."""
 
 TWICE = "another memory says the same in the same words"
 
@@ -133,9 +133,9 @@ def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
 
 def _full(limits: Limits, seen: Seen, about: str) -> str:
     if len(seen.given) >= limits.session:
-        return f"the session was given {len(seen.given)} of {limits.session} memories"
+        return f"the session was given {len(seen.given)} of {limits.session}"
     if not characters_left(limits, seen):
-        return f"the session was given all {limits.characters} characters that it may be given"
+        return f"the session was given all of {limits.characters} characters"
     if about and limits.about and sum(one.about == about for one in seen.given) >= limits.about:
-        return f"{limits.about} of {limits.about} memories were given with this file"
-    return "more relevant memories were given instead"
+        return f"the file was given {limits.about} of {limits.about}"
+    return "more relevant memories took the room"

@@ -1,6 +1,6 @@
 """The variables that coding agents besides Claude Code set for everything that their model runs.
 
-Light, and so not a part of ``subconscious.clients``: every terminal command looks for them, to know who runs it.
+Not in ``subconscious.clients``, which is slow to import: every command checks these variables to know who runs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs Git to read the objects of a repository, without letting the repository control Git.
 
 Git starts programs that a repository's configuration names: to fetch missing objects, check signatures, filter or page.
-Here it never reads that configuration. It gets an empty Git folder of our own and only the path of the objects, and
-only if this user owns the repository, as Git itself requires (`safe.directory`).
+Here Git never reads that configuration: it works in an empty Git folder of our own, with only the path of the
+repository's objects, and only if this user owns the repository, as Git itself requires (`safe.directory`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OPTIONS = {
     "protocol.allow": "never",
     "submodule.recurse": "false",
 }
-"""Git's defaults when there is no configuration; set explicitly in case it still finds one."""
+"""Git's defaults without a configuration; they are set explicitly in case Git still finds a configuration."""
 
 
 def ask_git(repository: Repository, seconds: float, *words: str) -> str:

@@ -102,7 +102,7 @@ class Repository:
         return target.removeprefix("refs/remotes/origin/") if is_ref(target) else ""
 
     def latest_commits(self, most: int) -> list[tuple[float, str]]:
-        """Time and subject of the latest commits made in this checkout, oldest first."""
+        """Return the time and the subject of the latest commits that were made in this checkout, oldest first."""
         found = _LOGGED.finditer(_end(self.git_dir / "logs" / "HEAD"))
         return [(float(one[1]), one[2]) for one in found][-most:]
 
@@ -132,10 +132,10 @@ def _is_remote_twin(source: str, branch: str) -> bool:
 
 
 def find_repository(start: Path) -> Repository | None:
-    """The repository that contains a folder, found as Git does; None if there is none.
+    """Return the repository that contains a folder, found as Git finds it; None if there is none.
 
     A repository of another user in a parent folder is ignored: Git does not trust it either, and it would make
-    everything below it one project. If the folder itself is that user's, the repository counts.
+    everything below it one project. If that user also owns the folder itself, the repository is used.
     """
     for folder in (start, *start.parents):
         git_link = folder / ".git"

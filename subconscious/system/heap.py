@@ -1,4 +1,4 @@
-"""Returns memory to the operating system: with glibc's defaults, a model that was unloaded would stay resident."""
+"""Returns freed memory to the operating system; with glibc's defaults, the memory of an unloaded model is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ during loading, raises the threshold to its size, and later large blocks come fr
 
 
 LARGE_CACHE = 1000
-"""Size from which a cache contains texts and is cleared. Smaller ones contain patterns, which are slow to compile."""
+"""Entries from which a function cache is cleared; smaller caches contain patterns, which are slow to compile."""
 
 MADV_DONTNEED = 4
 """Linux's number for the advice."""

@@ -1,4 +1,4 @@
-"""Whether JSON is small enough to be parsed, by its number of values rather than bytes.
+"""Checks whether JSON is small enough to be parsed, by its number of values instead of its bytes.
 
 The parser keeps the interpreter's lock while it builds values. A text of 8 MB is parsed in milliseconds; the same bytes
 as 3 million empty lists take a second, in which the daemon could not respond, and hundreds of megabytes.
@@ -12,7 +12,7 @@ SMALL_BYTES = 256 << 10
 """Bytes that are parsed without counting values: the worst take some 20 ms."""
 
 MOST_VALUES = 200_000
-"""Values of one document. The record of an edit to a file of 1 MB has one for each old and new line."""
+"""The most values of one document. The record of an edit to a file of 1 MB has one for each old and new line."""
 
 _STRUCTURE = (b",", b"[", b"{")
 # In steps, because each call holds the lock: a string of 8 MB in one call would block as long as the parser.

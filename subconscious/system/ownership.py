@@ -1,6 +1,6 @@
-"""Who can change a file: decides whether a program, or a repository that controls one, can be trusted.
+"""Checks who can change a file, to decide whether a program or a repository can be trusted.
 
-No Git and no pydantic: the terminal imports this at its start.
+It imports neither Git nor pydantic, because every command imports it at its start.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ CHOSEN: dict[str, str] = {}
 
 
 def choose_program(name: str, path: str) -> None:
-    """Use this path for a program from now on; "" for the one that is found."""
+    """Use this path for a program from now on; with "", use the program that ``find_program`` finds."""
     if CHOSEN.get(name, "") != path:
         CHOSEN[name] = path
         find_program.cache_clear()

@@ -1,7 +1,6 @@
 """The project of a folder: its repository (shared by worktrees and sub-folders), or the folder itself.
 
-It is read from the file system, following Git's layout; only looking at the history starts a `git` process, with a
-deadline.
+It is read from the file system, by Git's layout; only reading the history starts a `git` process, with a deadline.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from subconscious.system.safe_files import read_regular
 class Identity:
     """The identity of a project.
 
-    ``root`` is the repository's main folder, or the folder; outside Git the rest is empty.
+    ``root`` is the repository's main folder, or the folder itself outside Git, where the other fields are empty.
     """
 
     root: str
@@ -33,7 +32,7 @@ class Identity:
 
 
 def identify(folder: str, seconds: float) -> Identity:
-    """Return the project that ``folder`` belongs to; ``seconds`` limits the look at its history."""
+    """Return the project that ``folder`` belongs to; reading its Git history takes at most ``seconds``."""
     path = Path(os.path.realpath(folder))
     repository = find_repository(path)
     if repository is None:
@@ -59,7 +58,7 @@ WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
 def root_of(folder: str) -> str:
     """Return the root of the project of ``folder``, even if the folder is gone, as often with old sessions.
 
-    A gone folder within an existing repository was a part of it, unless that repository is the home folder.
+    A missing folder within an existing repository belongs to it, unless that repository is the home folder.
     """
     path = Path(os.path.realpath(folder))
     repository = find_repository(path)
@@ -74,7 +73,7 @@ def _main_checkout(folder: str) -> str:
 
 
 def locate(file: str, folder: str) -> tuple[str, str]:
-    """The checkout that contains a file, and its path there, if it is of the same project as ``folder``; else "", "".
+    """Return the checkout that contains a file, and the file's path there; "", "" for a file of another project.
 
     A worktree counts as part of its repository, wherever it is.
     """
@@ -122,7 +121,7 @@ TRUNKS = ("main", "master", "trunk", "develop")
 
 
 def is_finished(folder: str, branch: str, seconds: float) -> bool:
-    """Whether a branch is merged or gone; ``seconds`` limits each question to Git.
+    """Return whether a branch is merged or deleted; each Git command takes at most ``seconds``.
 
     False for a trunk, for a branch without own commits, and if nothing is known about it.
     """
@@ -153,7 +152,7 @@ def has_commit(root: str, commit: str) -> bool:
 
 DAY = 86_400
 EARLIEST = 200_000_000
-"""Git misreads timestamps before this one, in 1976."""
+"""The earliest timestamp (in 1976) that Git reads correctly."""
 LARGEST_FILE = 4 << 20
 MOST_PATHS = 200_000
 LOOK_SECONDS = 5.0
@@ -208,8 +207,8 @@ class Checkout:
     def has_merged(self, branch: str, commit: str) -> bool:
         """Whether statements made on ``branch``, at ``commit``, apply to the current checkout.
 
-        A branch without own commits is not merged, although all its commits are here: statements made on it are about
-        future work. For a trunk, where other branches start, its commits count; also for a branch that is gone.
+        A branch without commits of its own is not merged, although all its commits are here: statements made on it are
+        about future work. For a trunk and for a deleted branch it is enough that ``commit`` is here.
         """
         repository = self._repository
         if repository is None or not self._commit:

@@ -163,10 +163,10 @@ def append_regular(path: str | os.PathLike[str]) -> int:
 
 
 def overwrite(path: str | os.PathLike[str], content: bytes) -> None:
-    """Overwrite a regular file in place, so that processes that have it open see the new content.
+    """Overwrite a regular file in place, so that processes that have the file open see the new content.
 
-    It is not created if missing. Space for the new content is reserved first and the rest truncated last, so that a
-    full disk leaves the old content unchanged.
+    A missing file is not created. Space for the new content is reserved before anything is written, so that a full disk
+    leaves the old content unchanged.
     """
     name = os.fspath(path)
     _require_regular(name, os.lstat(name))

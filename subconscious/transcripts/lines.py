@@ -1,4 +1,4 @@
-"""Complete lines of a growing file, from an offset, with one line in memory at a time."""
+"""Reads complete lines of a growing file from an offset, with one line in memory at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 LONGEST_LINE = 32 << 20
-"""Bytes of one line beyond which it is skipped: requests to the model are smaller, so lines of turns are too."""
+"""The longest line that is read, in bytes: requests to the model are smaller, so lines of turns are, too."""
 
 _HEAD_BYTES = 4096
 

@@ -17,17 +17,17 @@ from subconscious.transcripts.state import State
 from subconscious.transcripts.turn_builder import KNOWN_TYPES, TurnBuilder
 
 BATCH_BYTES = 16 << 20
-"""Bytes one call reads by default, so that a long transcript never fills the memory."""
+"""Bytes that one call reads by default, so that a long transcript never fills the memory."""
 
 MOST_BYTES = 4 << 30
-"""Bytes of a transcript. A sparse file of a terabyte would be one endless line to skip."""
+"""The largest transcript, in bytes. A sparse file of a terabyte would be one line that takes hours to skip."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of ``read_turns``.
 
-    ``offset`` is the end of the last complete line consumed, ``more`` whether another call would find lines now.
+    ``offset`` is the end of the last complete line that was read, ``more`` whether another call would find lines now.
     ``restarted``: the file was replaced by another one. ``foreign``: it is not a transcript of the client, for
     ``reason``; nothing is consumed then. ``skipped`` counts lines without a turn, of the ``lines`` that were consumed.
     """
@@ -85,7 +85,7 @@ def read_turns(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """One call's reading of one open file."""
+    """The reading of an open file in one call."""
 
     path: Path
     file: BinaryIO
@@ -146,5 +146,5 @@ class _Batch:
         if not builder.lines_seen and first.startswith((b"{", b"[")) and not self.final:
             return ""
         if first.startswith((b"{\n", b"{\r", b"{ ", b"[")):
-            return "is a single JSON document, not a transcript of one record a line"
-        return f"holds no record of Claude Code's ({', '.join(sorted(KNOWN_TYPES)[:3])}, ...)"
+            return "is a single JSON document; a transcript has one record on each line"
+        return f"contains no record of Claude Code ({', '.join(sorted(KNOWN_TYPES)[:3])}, ...)"

@@ -12,7 +12,7 @@ from subconscious.system.json_bounds import has_too_many_values
 Record = Mapping[str, Any]
 
 AGENT_FILE = "agent-"
-"""How the names of sub-agents' transcripts begin."""
+"""The prefix of the names of sub-agents' transcripts."""
 
 
 def parse(raw: bytes) -> Record | None:

@@ -1,4 +1,4 @@
-"""The records of a transcript by line, whichever client wrote it."""
+"""Reads the records of a transcript line by line, in Claude Code's format, for every client."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _HEAD_BYTES = 512
 def records_of(
     file: BinaryIO, begin: int, *, final: bool, hints: Sequence[bytes] = ()
 ) -> Iterator[tuple[Line, Sequence[Record] | None]]:
-    """Yield the lines from ``begin`` on, each with its records in the form of Claude Code's; None if it is no JSON.
+    """Yield the lines from ``begin`` on, each with its records in Claude Code's format; None if a line is no JSON.
 
-    A line of Claude Code's is one record; one of another client's is any number. With ``hints``, lines of Claude Code's
-    that contain none of them are left out.
+    A line of Claude Code is one record; a line of another client becomes any number of records. With ``hints``, lines
+    of Claude Code that contain none of them are left out.
     """
     client = client_of(file)
     for line in whole_lines(file, begin, final=final):

@@ -22,7 +22,7 @@ _CLIENT_TAGS = (
 _OPENING = re.compile(rf"<({_CLIENT_TAGS})(?:\s[^<>]{{0,400}})?>")
 
 _ROUNDS = 8
-"""Passes that remove nested tags; if any remain, the rest of the text is cut."""
+"""The most passes that remove nested tags; if tags remain, the rest of the text is cut."""
 
 _CLIENT_OPENINGS = re.compile(
     r"Caveat: The messages below were generated"
@@ -36,7 +36,7 @@ _CLIENT_OPENINGS = re.compile(
 _SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
 _INTERRUPT = "[Request interrupted by user"
 PLAN = "Implement the following plan:"
-"""The client begins a prompt with this if it is a plan of the assistant that the user approved."""
+"""The beginning of a prompt that the client writes if the user approved a plan of the assistant."""
 
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
@@ -48,7 +48,7 @@ _CLIENT_NOTE = "\n\nNote: The user's next message"
 
 
 def written_by_client(record: Record) -> bool:
-    """Whether a user line is the client's own: meta text, a notification, a scheduled or relayed prompt."""
+    """Whether the client wrote a line of the role user: meta text, a notification, a scheduled or relayed prompt."""
     if any(record.get(flag) for flag in _CLIENT_FLAGS):
         return True
     origin = record.get("origin")

@@ -25,13 +25,13 @@ from subconscious.transcripts.lines import Head, read_head
 from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader
 
 WINDOW = 60
-"""Words of tool output, about a paragraph, in which the words of a sentence are counted."""
+"""Length of the passages of tool output, in words, in which the words of a sentence are counted (a paragraph)."""
 
 CLAIM = 30
-"""Words of prose, about a comment, in which the words of a claim are counted."""
+"""Length of the passages of prose, in words, in which the words of a claim are counted (a comment)."""
 
 COMMON = 10
-"""Occurrences in a session's prose at which a word has half the weight."""
+"""Number of occurrences in a session's prose at which a word has half the weight."""
 
 MAX_CACHED = 2
 """Cached indexes: about as many sessions as one person runs at a time."""
@@ -99,7 +99,7 @@ class SpokenWords:
         self._words.append(_NO_WORD)
 
     def first(self, run: Words, span: Span) -> dict[Source, int]:
-        """Return the sources of a sequence of words in a span, each with the start of its first line."""
+        """Return who said a sequence of words in a span: the sources, each with the offset of its first line."""
         found: dict[Source, int] = {}
         for at in self._found(run, span):
             number = self._utterance_at(at)
@@ -156,7 +156,7 @@ class SpokenWords:
         ]
 
     def spoke(self, span: Span) -> list[tuple[int, bool | None]]:
-        """Return, in order, where the user spoke (None) or a tool, and whether its text has a sentence."""
+        """Return the offsets of user messages (None) and tool outputs (whether the text has a sentence), in order."""
         first, last = bisect_left(self._starts, span.begin), bisect_left(self._starts, span.end)
         return [
             (self._starts[number], None if self._sources[number] is Source.PERSON else self._has_sentences[number])
@@ -165,7 +165,7 @@ class SpokenWords:
         ]
 
     def _source(self, number: int, span: Span) -> Source:
-        """Return an utterance's source; a summary is the assistant's wording if the span has all that it summarises."""
+        """Return an utterance's source; for a summary the assistant, if the span contains all that it summarizes."""
         return Source.AFTER_TOOL if self._of_summary[number] and span.begin == 0 else self._sources[number]
 
     def _within(self, positions: array[int], span: Span) -> Iterable[int]:
@@ -259,7 +259,7 @@ def _covers(index: SpokenWords, span: Span) -> bool:
 
 
 def _is_of(index: SpokenWords, file: BinaryIO, inode: int) -> bool:
-    """Whether a file is the one that was indexed, and was not truncated since."""
+    """Return whether a file is the indexed file, and was not truncated since."""
     longer = os.fstat(file.fileno()).st_size >= index.end
     return longer and read_head(file, inode, index.head.length) == index.head
 

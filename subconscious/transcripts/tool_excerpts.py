@@ -13,10 +13,10 @@ from pathlib import PurePath
 from subconscious.transcripts.records import Record, blocks, joined_text, string
 
 LONGEST_OUTPUT = 64_000
-"""Characters of an output that is examined; the client truncates shell output to half of that."""
+"""The most characters of an output that are examined; the client truncates shell output to half of that."""
 
 LONGEST_ERROR, LONGEST_SUMMARY, LONGEST_CHANGE = 300, 200, 300
-"""Characters of an error, of a test result, of an edit."""
+"""The most characters of an excerpt of an error, a test result and an edit."""
 
 MOST_USES = 6
 """Tool calls of one turn that are included."""
@@ -91,7 +91,7 @@ def _path(use: Record, key: str, cwd: str, clean: Clean) -> str:
 
 
 def _change(use: Record, clean: Clean) -> str:
-    """Return a complete edit, or "" if it is long."""
+    """Return an edit as text; "" if it is too long to be shown completely."""
     parts = list(_sides(use, clean))
     return f": {' '.join(parts)}" if parts and sum(map(len, parts)) <= LONGEST_CHANGE else ""
 

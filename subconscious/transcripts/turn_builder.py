@@ -92,7 +92,7 @@ class TurnBuilder:
         self._said = state.said
 
     def state(self) -> State:
-        """The state that the next reading needs."""
+        """The state that is passed to the next reading."""
         return State(
             tool_seen=self._tool_seen,
             interrupted=self._interrupted,
@@ -268,7 +268,7 @@ class TurnBuilder:
             self._add_typed(line, {"uuid": f"queued-{key}"}, taken.text)
 
     def _unqueue(self, words: str) -> None:
-        """Mark a queued prompt as used: it has a line of its own."""
+        """Mark a queued prompt as used, because it also has a line of its own."""
         for index, item in enumerate(self._queue):
             if item.text == words:
                 self._queue[index] = Queued("", item.time, item.start, item.end)
@@ -325,7 +325,7 @@ class TurnBuilder:
 
 
 def _is_side(record: Record) -> bool:
-    """Whether a line belongs to a sub-agent, which to the main conversation is another tool."""
+    """Whether a line belongs to a sub-agent, which counts as a tool of the main conversation."""
     return bool(record.get("isSidechain") or record.get("agentId"))
 
 

@@ -1,4 +1,4 @@
-"""Utterances in a transcript with their source, including tool output, which is never captured but compared with."""
+"""Reads who said what in a transcript. It includes tool output: never captured, but used to find copied words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Source(Enum):
     """The assistant, after a tool result in the same turn: the words may be the tool's."""
     PERSON = "person"
     RAN = "ran"
-    """A command of the assistant: text that it ran rather than said."""
+    """A command that the assistant ran."""
     CODE = "code"
     """Source code that the session read or wrote, without its comments, and the paths of the files it opened."""
     PROSE = "prose"
@@ -174,7 +174,7 @@ def _split_result(use: Record, result: Record, text: str, start: int) -> Iterato
 
 
 def _is_of_source(use: Record, text: str) -> bool:
-    """Whether a result is source code only: of the file that was read, or of the files that were searched."""
+    """Return whether a result is only source code, from a file that was read or files that were searched."""
     tool = string(use, "name")
     if tool == "Read":
         return bool(SOURCE_FILE.search(string(use, "input", "file_path")))

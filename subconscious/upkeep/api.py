@@ -23,7 +23,7 @@ DAY = 86_400.0
 
 
 class UpkeepArgs(Args):
-    """``job`` is the maintenance job to run; ``as_is`` accepts a database that differs from its last copy."""
+    """``job`` is the maintenance job to run; ``as_is`` skips the comparison with the last copy."""
 
     job: Literal["nightly", "weekly", "monthly"] = "nightly"
     as_is: bool = False
@@ -38,13 +38,13 @@ class Upkeep(Handler):
         """Run a job now, without waiting for an idle moment."""
         if args.origin is not Origin.USER:  # a job archives and summarizes memories, which needs a person
             raise RequestError(
-                "only a person may run maintenance, not the assistant", "it is done automatically every night"
+                "only a person may run maintenance, not the assistant", "maintenance runs automatically every night"
             )
         await bulk_limit.allow(self.app.database)
         return {"run": _run_fields(await run_now(self.app, args.job))}
 
     async def cmd_repeats(self, args: UpkeepArgs) -> wire.RepeatsResult:
-        """Return the memories that the next nightly run would merge, and into which. Read-only."""
+        """Return the duplicates that the next nightly run would merge, each with the memory that stays. Read-only."""
         project = None if args.everywhere else (await self.here(args)).id
         found = await nightly_merging.preview(self.app, project, args.limit)
         return {
@@ -78,9 +78,12 @@ class Upkeep(Handler):
         return {"on": self.app.settings.maintenance, "jobs": jobs}
 
     async def cmd_backup(self, args: UpkeepArgs) -> wire.BackupResult:
-        """Make a verified copy now; return all copies. With ``as_is``, a person accepts the database as it is."""
+        """Make a verified copy now; return all copies. With ``as_is``, skip the comparison with the last copy."""
         if args.as_is and args.origin is not Origin.USER:
-            raise RequestError("a person decides that the database is right as it is", "subconscious backup --as-is")
+            raise RequestError(
+                "only a person may accept a database that differs from its last copy",
+                "run `subconscious backup --as-is`",
+            )
         made = await phases.copy(self.app, as_is=args.as_is)
         copies = await asyncio.to_thread(backups.listing, self.app.database.path)
         return {**made, "copies": [{"name": c.path.name, "at": c.at, "schema": c.schema} for c in copies]}

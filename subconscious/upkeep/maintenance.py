@@ -27,10 +27,10 @@ CHECK_SECONDS = 30.0
 """Seconds between two checks for due jobs."""
 
 QUIET_CHECK_SECONDS = 1.0
-"""Seconds between two checks whether a user waits for the job."""
+"""Seconds between two checks whether the user has become idle."""
 
 MAX_PAUSE_SECONDS = 5.0
-"""Seconds between two steps, at most."""
+"""The most seconds between two steps."""
 
 
 async def run(app: App) -> None:
@@ -89,7 +89,7 @@ async def run_if_due(app: App, job: str) -> Run | None:
 
 
 async def run_now(app: App, job: str) -> Run:
-    """Run a job for a waiting user, due or not, without pauses."""
+    """Run a job now, due or not, without pauses, because a user waits for it."""
     app.signals.hurrying += 1
     try:
         async with app.signals.maintaining:
@@ -137,7 +137,7 @@ async def _step(app: App, current: Run, phase: Phase) -> Step:
 
 
 async def _finish_phase(app: App, current: Run) -> Run:
-    """Save the start of the next phase as the position; after the last phase, finish the run."""
+    """Save the start of the next phase as the run's position; after the last phase, finish the run."""
     names = [each.name for each in PHASES[current.job]]
     following = names[names.index(current.phase) + 1 :]
     saved = replace(current, phase=following[0], cursor="") if following else replace(current, cursor="")

@@ -42,12 +42,12 @@ log = logging.getLogger("subconscious.upkeep")
 
 BATCH_SIZE = 200
 COMPACT_SHARE = 0.2
-"""Share of empty pages from which on the file is compacted."""
+"""Share of empty pages (0 to 1) from which the database file is compacted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where to continue (None: the phase is over), and the results of the step."""
+    """The result of one step: where to continue (None: the phase is over), and what was done."""
 
     cursor: str | None
     done: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a job; ``work`` does one step, from the run's cursor on ("" at first)."""
+    """A part of a job; ``work`` does one step, beginning at the run's cursor ("" at first)."""
 
     name: str
     work: Callable[[App, Run], Awaitable[Step]]
@@ -219,7 +219,7 @@ async def clusters(app: App, run: Run) -> Step:
 
 
 async def summaries(app: App, run: Run) -> Step:
-    """Read or summarize sessions that were not, and read the rest of those that have grown, one session per step."""
+    """Read and summarize sessions that are not yet read to their end, one session per step."""
     done = await resummarize.following(app, run.cursor)
     if done is None:
         return Step(None)

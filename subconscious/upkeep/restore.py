@@ -78,7 +78,7 @@ def _latest(home: Home) -> Path:
     for choice in choices(home):
         if not choice.fault and choice.copy.schema:
             return choice.copy.path
-    raise NotFoundError("there is no sound copy", "transcripts can be read again: subconscious capture")
+    raise NotFoundError("there is no undamaged copy", "to read a transcript again: subconscious capture TRANSCRIPT")
 
 
 def put_back(home: Home, copy: Path) -> tuple[Health, Path | None]:
@@ -108,7 +108,7 @@ def start_empty(home: Home) -> list[Path]:
 
 
 async def _create(path: Path, settings: dict[str, Any] | None) -> None:
-    """Create a database with an event for the restart, and with the guarded settings that were approved before."""
+    """Create an empty database with an event that records this, and with the guarded settings approved before."""
     database = await open_database(path)
     try:
         await migrate(database)
@@ -141,6 +141,8 @@ def _locked(home: Home) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise DaemonError("the daemon uses the database", "subconscious daemon stop; then try again") from None
+        raise DaemonError(
+            "the daemon is running and uses the database", "run `subconscious daemon stop`, then try again"
+        ) from None
     finally:
         os.close(lock)
