@@ -19,7 +19,7 @@ HOOK_SECONDS = 2.0
 """The seconds that a prompt's hook may take to hand over a line that the client wrote; no hook takes longer."""
 
 UNTYPED = "no hook of the client handed its prompt over"
-"""The reason why words from such a line wait."""
+"""The reason why words wait that no hook of the client handed over."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:

@@ -114,8 +114,8 @@ async def _note_violation(
 async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Admission:
     """Return the final decision on a candidate after comparing it with the store; called right before it is stored.
 
-    If the assistant repeats a memory that it was given, the memory gains nothing. If a person repeats one, it was
-    ignored.
+    If the assistant repeats a memory that it was given, the memory gains nothing. If a person repeats a memory that
+    the session was given, the assistant had ignored it.
     """
     candidate, stated = judged
     admission = await _in_context(ctx, candidate, stated, where)

@@ -71,7 +71,7 @@ _CUT_LEAD = re.compile(r"\b(?:that|which|who|it|they|to|this|these)\s*: +(?=[`A-
 """An introduction that ends within its clause, so that the first of the kept points does not complete it."""
 
 FEWEST_NAMES = 2
-"""The fewest names in backticks with which a statement with such a beginning is understood."""
+"""The fewest names in backticks with which a statement that begins with a general noun is understood."""
 
 _QUOTED = re.compile(r"`[^`]+`")
 _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")

@@ -36,7 +36,7 @@ MOST_ONCE = 2
 """The most unconfirmed memories, per session, of failures that only this session met."""
 
 ONCE_CONFIDENCE = 0.75
-"""The confidence of such a memory: of 42 in the histories of four projects, 23 were met again by a later session."""
+"""The confidence of a memory of a failure that one session met: of 42 in four projects, later sessions met 23 again."""
 
 MET_AGAIN = "the same failure was met again"
 

@@ -29,10 +29,10 @@ OF_A_PLAN = "it is over when its plan is carried out"
 """The reservation of a statement of an approved plan."""
 
 LEAST = 0.45
-"""The least confidence of such a statement."""
+"""The least confidence of a statement about the session's own edits that becomes an unconfirmed memory."""
 
 MOST = 0.5
-"""The largest confidence of such a statement."""
+"""The largest confidence of an unconfirmed memory about the session's own edits."""
 
 SPEAK_FOR_IT = "its session's edits speak for it: "
 """The beginning of the reason for admitting a statement."""

@@ -137,7 +137,7 @@ _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
 """Differences that also occur between a longer and a shorter cut of one text; they count only if most words agree."""
 
 TOLD = 0.2
-"""The confidence that a capture loses if a chosen one has all its words."""
+"""The confidence that a capture loses if a stronger capture of its session has all its words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
 
 
 def _narrowed(rule: Rule, text: str, match: re.Match[str]) -> Rule:
-    """Return the rule for a match; its level is lower if the match is only about some things."""
+    """Return the rule for a match; one level lower if the match is only about some rules ("ignore eslint's rules")."""
     narrow = rule.narrows is not None and rule.narrows(text, match.start(), match.end())
     return replace(rule, level=rule.level.shifted(-1)) if narrow else rule
 

@@ -33,10 +33,10 @@ RETOLD = 0.6
 """The share of a sentence's words in one place of a tool's output from which the sentence counts as a repetition."""
 
 ENGLISH = 8
-"""The number of prose words among which English text has at least one function word."""
+"""Text counts as English if it has at least one function word in this many words of prose."""
 
 EDITED = 4
-"""The number of sentences of which at least one reports an edit, in a statement that is a list of edits."""
+"""A statement counts as a list of edits if at least one in this many sentences reports an edit."""
 
 CLAIMED = 0.2
 """The share of a sentence in one place of prose from which the sentence counts as a claim of that prose."""

@@ -23,7 +23,7 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """A function that says whether a match in a text is only about some things, and so counts one level less."""
+    """A function that says whether a match is only about some rules, not about all: it counts one level less."""
 
     @property
     def pattern(self) -> re.Pattern[str]:

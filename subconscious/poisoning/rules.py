@@ -303,7 +303,7 @@ Only these rules are applied to a text that is read a second time because of a d
 """
 
 NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows is not None)
-"""The names of rules with matches that may count one level less."""
+"""The names of rules with matches that may count one level less (see `Rule.narrows`)."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """Rules that apply only to views from which a disguise was removed."""

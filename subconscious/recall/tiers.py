@@ -60,7 +60,7 @@ def shorten(memory: Memory, asked: str, room: int | None, section: str = "") -> 
 
 WHY = "Why"
 ALSO_WHY = frozenset({"context", "rationale", "reason", "because"})
-"""Names of the rationale in decision records."""
+"""Headings under which decision records give the rationale."""
 
 
 def _section(memory: Memory, name: str) -> Section | None:

@@ -39,7 +39,7 @@ _IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
 """Words between "password" and its value in a sentence."""
 
 _IS_UNSPACED = r"\s?(?:\u306f|\u662f|\u4e3a|\u70ba|\ub294|\uc740)[:\uff1a]?\s{0,3}"
-"""The same words in Japanese, Chinese and Korean."""
+"""Words between "password" and its value in Japanese, Chinese and Korean."""
 
 _NO_VALUE = re.compile(
     r"[_-]?(?:files?|paths?|dir|urls?|uri|ids?|name|len(?:gth)?|size|types?|fields?|policy|min|max|count|limit|expir\w*|ttl|"
@@ -88,7 +88,7 @@ def _password_bare(match: re.Match[str], value: str) -> bool:
 
 
 def _is_verdict(match: re.Match[str]) -> bool:
-    """Whether "PASS: " is the output of a test runner."""
+    """Whether "PASS: " is the output of a test runner, and no password follows."""
     return match[0].startswith("PASS: ") and not match.string[max(0, match.start() - 1) : match.start()].isalpha()
 
 

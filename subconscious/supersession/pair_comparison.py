@@ -47,7 +47,7 @@ In near copies, the encoder may miss the word that differs.
 """
 
 FEWEST = 2
-"""The fewest common words with which one exchanged word gives two statements different meanings."""
+"""The fewest common words of two statements with which one exchanged word changes the meaning."""
 
 DIFFERENCES = (
     *("number", "negation", "name", "opposite", "direction", "modality", "scope", "time"),

@@ -28,7 +28,7 @@ EVENT = "Given"
 OPTION = "given"
 """The option of the spool entry that contains the memory ids, joined by dots."""
 HOW = "start/rendered"
-"""The event under which the ledger records such a start."""
+"""The event under which the ledger records a start from the rendered copy."""
 MOST = 50
 MOST_LOOKED_AT = 1000
 """The spool entries that are searched while a prompt waits: the latest."""

@@ -61,7 +61,7 @@ _FEWEST_NAMES = 2
 
 _NEAR = 3
 _AHEAD = 400
-"""The sentences after a fault in which its fix is searched."""
+"""The number of sentences after a fault that are searched for its fix."""
 
 
 @dataclass(frozen=True, slots=True)

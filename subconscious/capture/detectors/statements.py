@@ -37,7 +37,7 @@ _BACKWARDS = 2
 """The most preceding sentences that a sentence may depend on."""
 
 _CLOSE = 320
-"""The most characters of a sentence together with the next one, which depends on it or gives its reason."""
+"""The most characters of a sentence joined with the next one, if that depends on it or gives its reason."""
 
 _SHORTEST = 120
 """The fewest characters of a statement that names no cause: readers kept one in seven of the shorter ones."""

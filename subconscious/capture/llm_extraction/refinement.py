@@ -63,7 +63,7 @@ OPEN = ("review", "discarded")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next chunk of a span, the start of the following chunk, and the number of tokens left."""
+    """The next chunk of a span (an unread part of a transcript), the start of the chunk after it, and the tokens left."""
 
     chunk: Chunk
     place: ReadingPosition
@@ -215,8 +215,8 @@ async def join(
 ) -> list[tuple[int, Memory | None]]:
     """Store new candidates and refine waiting ones, in the caller's transaction; return the changed captures.
 
-    ``looked_at`` are the turns in which the candidates were found; with it, they wait for the second look at the
-    session's end.
+    ``looked_at`` are the turns in which the candidates were found. If it is given, new candidates wait for the second
+    look at the session's end.
     """
     changed = []
     for finding in findings:
