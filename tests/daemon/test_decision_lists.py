@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
@@ -97,6 +97,17 @@ async def approved(scene: Scene, text: str, **changes: Any) -> int:
         async with scene.app.database.write() as tx:
             await update_row(tx, "memories", capture["memory_id"] or 0, changes)
     return int(capture["memory_id"] or 0)
+
+
+async def test_an_approved_memory_is_in_the_index_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    refreshed: list[int] = []
+
+    async def refresh(ids: Iterable[int]) -> None:
+        refreshed.extend(ids)
+
+    monkeypatch.setattr(scene.app.embedding, "refresh", refresh)
+    number = await approved(scene, "Invoices are sent as PDF.")
+    assert refreshed == [number]
 
 
 async def link(scene: Scene, kind: str) -> dict[str, Any]:
