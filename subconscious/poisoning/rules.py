@@ -306,4 +306,4 @@ NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows
 """The names of rules with matches that may count one level less (see `Rule.narrows`)."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
-"""Rules that apply only to views from which a disguise was removed."""
+"""The names of rules that are only applied to texts from which a disguise was removed."""

@@ -18,7 +18,7 @@ MOST_VALUES = 100
 """The different values of one text that are searched for again."""
 
 MOST_BOUNDS = 16
-"""The positions at which a value may begin in one run of characters without whitespace."""
+"""The most positions at which a value may begin in one run of characters without whitespace."""
 
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
 _BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")

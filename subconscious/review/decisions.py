@@ -176,7 +176,7 @@ async def _deactivate_vectors(tx: aiosqlite.Connection, ids: Sequence[int]) -> N
 
 
 async def with_details(app: App, found: Sequence[Capture]) -> list[ReviewedCapture]:
-    """Return captures with the text around the evidence, similar memories, and a proposed decision."""
+    """Return captures with the text around their evidence, with similar memories, and with a proposed decision."""
     ctx = app.recall_context()
     rests = await consolidations.sources(app.database, [capture["id"] for capture in found])
     return [await _details(ctx, capture, rests.get(capture["id"], [])) for capture in found]

@@ -11,7 +11,7 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""The least relevance of a memory with a recorded reason: less relevant ones were about something else."""
+"""The relevance from which the reason why a memory is not given is recorded: others were about something else."""
 
 TWICE = "another memory says the same in the same words"
 

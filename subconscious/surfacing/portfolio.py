@@ -49,7 +49,7 @@ class Pick:
 
 
 def is_rule(memory: Memory) -> bool:
-    """Whether a memory is a standing rule of the user."""
+    """Whether a memory is a user's rule about how to work."""
     return memory.origin is Origin.USER and memory.kind in RULE_KINDS
 
 

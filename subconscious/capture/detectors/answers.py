@@ -8,7 +8,7 @@ from subconscious.domain.model import Role, Turn
 
 
 def worked(turns: Sequence[Turn], asked: Turn, command: str) -> bool:
-    """Whether the tool results after a turn report that none of its commands failed or was refused."""
+    """Whether ``command`` of the turn ``asked`` worked: the tool result that follows reports no failure or refusal."""
     later = turns[turns.index(asked) + 1 :]
     answers = (turn for turn in later if turn.role is Role.TOOL and any(map(command.startswith, turn.commands)))
     answer = next(answers, None)

@@ -51,9 +51,9 @@ LEAST = 0.5
 """The least probability of a candidate."""
 
 CORRECTS = 0.65
-"""The least probability of a message, typed after an interruption, that counts as a correction.
+"""The least probability with which a message after an interruption counts as a correction.
 
-One in eleven first prompts reaches it.
+One in eleven first prompts, which correct nothing, reaches this probability.
 """
 
 OBJECTION = 0.02
