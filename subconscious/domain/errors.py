@@ -27,8 +27,8 @@
         ├── BadRequestError  the provider refuses this request, and would refuse it again
         └── CapReachedError  the call would exceed a spending cap: the work waits
 
-Each error has a code, to look up in the docs, and a remedy: one sentence that says what the user can do about it.
-Expected outcomes (an admission, a verdict) are values, not exceptions.
+Each error has a code, which the docs explain, and a remedy: a sentence that says what the user can do. Expected
+outcomes (an admission, a verdict) are values, not exceptions.
 """
 
 from __future__ import annotations

@@ -77,8 +77,7 @@ class Facts:
     sessions: int = 1
     citations: int = 0
     flaw: str = ""
-    """The reason why the memory may not be promoted (flagged as poisoned, superseded, archived); "" if there is none.
-    """
+    """Why the memory may not be promoted (flagged as poisoned, superseded, archived); "" if it may."""
     used: int = 0
     violated: int = 0
 

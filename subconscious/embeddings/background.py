@@ -101,7 +101,7 @@ class Embedding:
         if self.trouble is None:
             return ""
         message = f"{self.trouble.message}; {self.trouble.remedy}"
-        return f"{message}; meanwhile {self._switch.writer.name} serves" if self._switch.writer else message
+        return f"{message}; {self._switch.writer.name} is used meanwhile" if self._switch.writer else message
 
     @property
     def state(self) -> str:

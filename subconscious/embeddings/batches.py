@@ -160,7 +160,7 @@ class Batches:
     async def _save(
         self, tx: Any, model: str, batch: Sequence[Memory], found: numpy.ndarray, *, done: bool = False
     ) -> None:
-        """Store vectors. A memory whose text has changed meanwhile stays pending."""
+        """Store vectors of memories. A memory with a text that has changed meanwhile stays pending."""
         from subconscious.store import vectors
 
         rows = [

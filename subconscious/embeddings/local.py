@@ -36,7 +36,7 @@ MIDDLE = "layer_norm_6"
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is created again, "
-    'or set embedder = "none" to go by words alone'
+    'or set embedder = "none" to search by words only'
 )
 
 

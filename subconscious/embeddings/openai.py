@@ -88,7 +88,7 @@ def error_of_status(status: int, message: str, retry_after: str | None, model: s
     # llama.cpp reports a text that is too long with a 500.
     if status in (400, 413, 422) or (status == 500 and TOO_LONG.search(message)):
         return EmbedderTextError(text, "see the server's reason in the message")
-    return EmbedderBusyError(text, "wait, or see how the server is", _seconds(retry_after))
+    return EmbedderBusyError(text, "wait, or check the server", _seconds(retry_after))
 
 
 def _seconds(retry_after: str | None) -> float | None:

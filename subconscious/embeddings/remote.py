@@ -164,12 +164,12 @@ def verified(vectors: Sequence[Sequence[float]], count: int, dim: int) -> NDArra
         norms = np.linalg.norm(numbers, axis=1, keepdims=True)
     # The norm is infinite if the numbers are too large, and NaN if one of them is not a number.
     if not np.isfinite(norms).all() or not (norms > SHORTEST).all():
-        raise EmbedderTextError("a returned vector has no direction", _BROKEN)
+        raise EmbedderTextError("a returned vector is zero", _BROKEN)
     scaled: NDArray[np.float32] = (numbers / norms).astype(np.float32)
     return scaled
 
 
-_BROKEN = "see whether the server's model is one that makes embeddings (embedder_model, embedder_base_url)"
+_BROKEN = "choose a model that makes embeddings (embedder_model, embedder_base_url)"
 
 
 def _sendable(text: str, characters: int) -> str:

@@ -41,12 +41,13 @@ class SessionAdditions:
     """What a session added to the store. The field names are stored in events.
 
     memories: memories of this session, and summaries that include one of them, because they repeat its content.
-    repeated: memories of other sessions that this session stated again, and how often (id, count). captures: captures
-    of this session that were not closed (id, status). unread: parts of its transcripts that a model has still to read,
-    which could add more. links: links of these memories, by any author, and links that this session made between other
-    memories (id, status). revived: memories of other sessions that were merged into these memories; a rollback makes
-    them active again. failures: the number of failed tool calls of this session that count as evidence. leaves: whether
-    this session left a hand-over for the next session.
+    repeated: memories of other sessions that this session stated again, and how often (id, count).
+    captures: captures of this session that were not closed (id, status).
+    unread: parts of its transcripts that a model has still to read, which could add more.
+    links: links of these memories, by any author, and links that this session made between others (id, status).
+    revived: memories of other sessions that were merged into these memories; a rollback makes them active again.
+    failures: the number of failed tool calls of this session that count as evidence.
+    leaves: whether this session left a hand-over for the next session.
     """
 
     session_id: str

@@ -78,7 +78,7 @@ async def propose(app: App, project: Project) -> list[int]:
     if not ctx.settings.capture:
         return []
     judged = [
-        (candidate(one), Admission(Decision.REVIEW, 0.5, f"the same trouble in {len(one.sessions)} sessions"))
+        (candidate(one), Admission(Decision.REVIEW, 0.5, f"the same problem in {len(one.sessions)} sessions"))
         for one in await find(app, project)
     ]
     async with ctx.database.write() as tx:

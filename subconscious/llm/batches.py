@@ -56,7 +56,7 @@ class NativeBatches:
     async def give_up_intended(self) -> None:
         """Give up batches without a provider's id, which a crash left behind."""
         for batch in await llm_requests.due_batches(self._database, "intended", time()):
-            await self._lose(batch, "the program ended before it knew whether the batch was taken")
+            await self._lose(batch, "the program ended before the provider confirmed the batch")
 
     async def poll_due(self) -> None:
         """Poll the running batches that are due, and use the results of finished ones."""

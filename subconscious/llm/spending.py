@@ -32,7 +32,7 @@ BYTES_A_TOKEN = 3
 """The bytes per token in estimates. It is low to be safe: English text has four or five."""
 
 SUBSCRIPTION = "claude_code"
-"""The provider whose calls count against a subscription's limits instead of a dollar cap."""
+"""The provider with calls that count against a subscription's limits and not against a dollar cap."""
 
 OVERHEAD_TOKENS = 400
 """Tokens that a provider adds to a request: a tool's description, the markup of messages."""

@@ -357,7 +357,9 @@ class Moving(Handler):
         if len(found) == 1:
             return found[0]
         roots = ", ".join(one.project.root for one in (found or known))
-        what = f"several projects are called {wanted}" if found else f"no project whose folder is gone is {wanted}"
+        what = (
+            f"several projects are called {wanted}" if found else f"no project with a missing folder is called {wanted}"
+        )
         raise RequestError(what, f"these can be attached: {roots}" if roots else "subconscious list --everywhere")
 
 

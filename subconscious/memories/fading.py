@@ -81,7 +81,7 @@ def terms_of(settings: Settings) -> Terms:
 async def archive_faded(app: App, now: float) -> Report:
     """Archive faded memories, the most faded first, but no more than the setting ``archive_most``.
 
-    Each batch is a transaction of its own. An interrupted run needs no recovery: the next run finds the rest.
+    Each batch is one transaction. After an interrupted run, the next run archives the rest.
     """
     started = perf_counter()
     looked, found = await _find_due(app, now)

@@ -135,13 +135,13 @@ def _write_checksums(database: Path, known: Mapping[str, str]) -> None:
 
 
 def altered_copies(database: Path) -> list[Path]:
-    """Return the verified copies whose content has changed since they were written."""
+    """Return the verified copies with a content that has changed since they were written."""
     known = checksums(database)
     return [one.path for one in listing(database) if known.get(one.path.name) not in (None, checksum(one.path))]
 
 
 def comparison_copy(database: Path) -> Copy | None:
-    """Return the copy to compare the database with: the latest verified one whose content is unchanged.
+    """Return the copy to compare the database with: the latest verified copy with unchanged content.
 
     Copies by older versions have no checksum. The latest of these copies is used if there is no verified copy.
     """

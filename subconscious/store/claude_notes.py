@@ -82,7 +82,7 @@ async def remove(tx: aiosqlite.Connection, row: NoteRecord) -> None:
 
 
 async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
-    """Set the path of a memory whose note was renamed."""
+    """Set the path of the memory of a note that was renamed."""
     before, after = await update_row(tx, "memories", memory_id, {"transcript": path})
     if after:
         await events.record(tx, "move", "memory", memory_id, reason="its file was renamed", before=before, after=after)

@@ -76,7 +76,7 @@ async def in_use(database: Database) -> EmbeddingModel | None:
 
 
 async def get(database: Database, name: str) -> EmbeddingModel | None:
-    """Return the model with that name."""
+    """Return the model with a name; None if it is unknown."""
     rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE name = ?", (name,))
     return EmbeddingModel(*rows[0]) if rows else None
 

@@ -32,7 +32,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions on memories; those left at their defaults match everything.
+    """Conditions on memories; a condition that is left at its default matches every memory.
 
     ``project_id`` also matches user-wide memories; None matches every project. A memory must have one of ``kinds``, all
     of ``tags`` and ``phrases``, and none of the words or phrases in ``without``. ``file`` is a path, the end of a path,

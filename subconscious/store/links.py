@@ -173,7 +173,7 @@ async def superseded_by(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
 
 
 async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return the memories that each of these memories superseded directly, archived or not."""
+    """Return the ids of the memories that each memory superseded directly, archived ones included."""
     found: dict[int, list[int]] = {}
     rows = await database.rows(
         f"SELECT source_id, target_id FROM memory_links WHERE source_id IN ({qmarks(ids)})"  # noqa: S608
@@ -254,7 +254,7 @@ def _where(which: LinkFilter) -> tuple[str, dict[str, Any]]:
 
 
 async def open_links(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Link]:
-    """Return all active and proposed links of these memories, whether the memories are archived or not."""
+    """Return all active and proposed links of memories, of archived memories too."""
     found: dict[int, Link] = {}
     for portion, end, _ in _portions(ids):
         rows = await tx.execute_fetchall(
@@ -279,7 +279,7 @@ async def made_in_session(tx: aiosqlite.Connection, session_id: str) -> list[Lin
 async def unsearched(database: Database, version: str, limit: int, *, embedded: bool) -> list[Memory]:
     """Return active memories to search for links: first those never searched, then those searched by older rules.
 
-    ``embedded`` leaves out memories whose embedding is pending.
+    With ``embedded``, memories with a pending embedding are left out.
     """
     rows = await database.rows(
         "SELECT memories.* FROM memories LEFT JOIN link_searches AS search ON search.memory_id = memories.id"

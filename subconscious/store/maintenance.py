@@ -16,7 +16,7 @@ import aiosqlite
 from subconscious.store.connect import Database
 
 KEPT = 400
-"""The number of runs that are kept: about those of a year."""
+"""The number of latest runs that are kept: about one year of runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ async def finish(tx: aiosqlite.Connection, run: Run) -> Run:
 
 
 async def unfinished(database: Database) -> list[str]:
-    """Return the jobs whose run was interrupted."""
+    """Return the names of the jobs with an interrupted run."""
     rows = await database.rows("SELECT job FROM maintenance_runs WHERE state = 'running' ORDER BY id")
     return [row[0] for row in rows]
 

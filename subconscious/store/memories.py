@@ -330,7 +330,7 @@ async def vouch(tx: aiosqlite.Connection, memory_id: int, confidence: float) -> 
 
 
 async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None:
-    """Count a use of each of these memories."""
+    """Count one use of each memory."""
     if not ids:
         return
     await tx.execute(

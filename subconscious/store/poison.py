@@ -113,7 +113,7 @@ async def remove_lesson(tx: aiosqlite.Connection, lesson_id: int, reason: str = 
 
 
 async def lessons(database: Database) -> list[Lesson]:
-    """Return all lessons in use."""
+    """Return all lessons that are in use."""
     rows = await database.rows(
         "SELECT l.id, l.prints, l.threat, coalesce(c.content, '') AS content FROM poison_lessons l"
         " LEFT JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"

@@ -163,7 +163,7 @@ class _Reader:
                 self._add(word, low, counts=self._counts(index))
 
     def _counts(self, index: int) -> bool:
-        """Whether a number is a quantity ("2 approvals") and not a label ("shard 2 holds")."""
+        """Whether a number is a quantity ("2 approvals") and not a label ("shard 2")."""
         after = self.words[index + 1][1] if index + 1 < len(self.words) else ""
         if index and self.words[index - 1][1] in _LABELLED:
             return False

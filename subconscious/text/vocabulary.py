@@ -33,7 +33,7 @@ LIGHT: tuple[tuple[str, ...], ...] = (
     ),
     ("file entry item value everything", "code", "time", "length", "one"),
 )
-"""Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
+"""Words that may be missing from one of two statements if the other words agree: "run the linter", "lint".
 
 If each statement has such a pronoun (or verb, or noun) that the other lacks, both must be in one group: using a lock is
 not creating a lock.
@@ -129,7 +129,7 @@ IRREGULAR = {
 """The base word of each irregular form."""
 
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
-"""Words whose final "s" is not an ending."""
+"""Words with a final "s" that is not an ending."""
 
 NO_ADVERBS = frozenset(
     "hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly shortly"

@@ -62,7 +62,7 @@ async def test_of_a_damaged_database_no_copy_is_kept_unless_a_person_says_so(app
     before = backups.listing(app.home.database)
     async with app.database.write() as tx:
         await tx.execute("UPDATE memories SET evidence = 'flipped'")
-    with pytest.raises(UnsoundStoreError, match="older ones are kept"):
+    with pytest.raises(UnsoundStoreError, match="older copies were kept"):
         await phases.copy(app)
     assert backups.listing(app.home.database) == before
     assert app.damage.problems

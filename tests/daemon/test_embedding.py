@@ -228,7 +228,7 @@ async def test_a_refused_key_is_tried_once_and_the_local_model_serves(
         assert await nearest(loop, "where are the jobs kept, in which database") == ids[0]
         assert (loop.state, loop.status["code"], loop.status["retry_at"]) == ("fallback", "E050", None)
         assert "embedder_key" in loop.error
-        assert "local serves" in loop.error
+        assert "local is used meanwhile" in loop.error
     assert len(server.asked) == 1
     assert "E050" in caplog.text
     assert "next: local" in caplog.text

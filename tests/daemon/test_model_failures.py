@@ -141,7 +141,7 @@ def test_a_limit_that_is_near_pauses_behind_the_answer(
     lived(stopped, tmp_path)
     assert eventually(lambda: "is near" in waits(stopped)["looks_wait"], PATIENCE)
     assert (waits(stopped)["due"], waits(stopped)["looks"]) == (0, 1)
-    assert "the usage limit of this Claude account is near" in shown()
+    assert "the usage limit of this Claude account is nearly reached" in shown()
     assert "of 150,000 tokens for Claude Code" in shown()
 
 

@@ -230,7 +230,7 @@ STATUS: dict[str, Any] = {
         "failed": 1,
         "model": "openai:toy:32",
         "coming": "all-MiniLM-L6-v2-int8",
-        "error": "the key is refused; correct embedder_key; meanwhile local serves",
+        "error": "the key is refused; correct embedder_key; local is used meanwhile",
         "code": "E050",
     },
     "vector_index": "sqlite-vec",

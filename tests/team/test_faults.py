@@ -80,7 +80,7 @@ async def test_a_server_that_stalls_costs_a_search_its_deadline_and_a_hook_nothi
     assert proxy.connections <= before + 1, "a server that does not answer is left alone for a while"
     with pytest.raises(TeamError) as raised:
         await of(ann.app).exchange(await _joined(ann))
-    assert "tried again in" in raised.value.remedy
+    assert "next attempt is in" in raised.value.remedy
     proxy.resume()
     await ann.share(STATEMENTS[1])
     await _sent_in_the_end(ann)

@@ -67,7 +67,7 @@ async def test_who_waits_too_long_for_others_sends_later_and_searches_on(
     await ben.share("Amounts are kept in integer cents.")
     with psycopg.connect(server.url(ADMIN)) as other:
         other.execute("SELECT pg_advisory_xact_lock(hashtext('subconscious.changes'), hashint8(1))")
-        with pytest.raises(TeamError, match="others are writing"):
+        with pytest.raises(TeamError, match="other members are writing"):
             await ben.sync()
         reached = of(ben.app).store.in_use
         assert reached is not None

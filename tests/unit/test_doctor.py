@@ -330,7 +330,7 @@ def test_memories_that_wait_for_another_model_have_waited_since_it_is_wanted(hom
 
 
 def test_an_embedder_that_is_not_used_is_reported(home: Home) -> None:
-    embedder = {"name": "openai", "code": "E050", "error": "wrong key; correct embedder_key; meanwhile local serves"}
+    embedder = {"name": "openai", "code": "E050", "error": "wrong key; correct embedder_key; local is used meanwhile"}
     with StubDaemon(home, {"status": {"embedder": embedder}}) as daemon:
         found = faults(home)["embedder"]
         assert "openai: wrong key" in found.detail

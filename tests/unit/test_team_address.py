@@ -27,7 +27,7 @@ from subconscious.store.team.address import parse
         ("postgresql://ann@a.example.org,b.example.org/team", "several servers"),
         ("postgresql://ann@/team?host=evil.example.org", "folder of a socket"),
         ("postgresql://ann@db.example.org/team?sslrootcert=ca.crt", "full path"),
-        ("postgresql://ann@db.example.org:port/team", "no address"),
+        ("postgresql://ann@db.example.org:port/team", "not an address"),
         ("postgresql://an%0An@db.example.org/team", "control characters"),
     ],
 )

@@ -89,7 +89,7 @@ async def test_a_purge_and_a_restore_explain_missing_rows(store: Database) -> No
 async def test_a_problem_keeps_the_older_copies(store: Database) -> None:
     good = copied(store)
     execute(store.path, "UPDATE memories SET content = 'flipped'")
-    with pytest.raises(UnsoundStoreError, match="older ones are kept"):
+    with pytest.raises(UnsoundStoreError, match="older copies were kept"):
         backups.create_copy(store.path, 19, verify=lambda draft: verification.problems(draft, good))
     assert backups.listing(store.path) == [good]
     assert [path.name for path in good.path.parent.iterdir()] == [good.path.name]

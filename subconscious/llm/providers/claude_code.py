@@ -62,8 +62,8 @@ KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONF
 """Environment variables that the child receives for its login and its run: no keys, addresses or proxies."""
 KEPT_PREFIXES = ("LC_", "XDG_")
 
-NEAR = "the usage limit of this Claude account is near: the rest is left to you"
-WAIT = "no action is needed: it is used again after the reset"
+NEAR = "the usage limit of this Claude account is nearly reached: the rest is reserved for you"
+WAIT = "no action is needed: the account is used again after the reset"
 
 LIMIT_SECONDS = 1800.0
 """Seconds to pause after a usage limit was reached, if the client does not report when it ends."""
@@ -279,7 +279,7 @@ def _failure(status: object, said: str) -> ProviderError:
         return KeyRefusedError(error.message, LOG_IN) if isinstance(error, KeyRefusedError) else error
     if "log in" in said.lower() or "login" in said.lower() or "logged in" in said.lower():
         return KeyRefusedError("Claude Code has no login", LOG_IN)
-    return UnavailableError("Claude Code couldn't ask its API", "it is retried automatically")
+    return UnavailableError("Claude Code couldn't reach its API", "it is retried automatically")
 
 
 def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:

@@ -65,7 +65,7 @@ def need_key(access: Access, name: str, seller: str) -> str:
             f"there is no key for {seller}", f"create a key at {seller} and put it into config.toml as {name}_key"
         )
     if not access.key.isascii() or not access.key.isprintable() or " " in access.key:
-        raise KeyRefusedError(f"the key for {seller} has characters that no key has", f"correct {name}_key")
+        raise KeyRefusedError(f"the key for {seller} contains invalid characters", f"correct {name}_key")
     return access.key
 
 
@@ -87,7 +87,7 @@ def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awai
 
     async def keep(request: Any) -> None:
         if request.url.netloc.decode().lower() != host:
-            raise BadRequestError("the server names another host for its answer", "check the provider's base URL")
+            raise BadRequestError("the server redirects to another host", "check the provider's base URL")
         sent = request.headers
         kept = {name: sent[name] for name in KEPT_HEADERS if name in sent}
         kind = sent.get("content-type", "")
@@ -150,9 +150,11 @@ def _refusal(status: int, text: str, what: str) -> BadRequestError:
     if status == 413 or any(word in text for word in LENGTH_WORDS):
         return BadRequestError(f"{what}: the request is too long for the model", "choose a model with a larger context")
     if status == 404:
-        return BadRequestError(f"{what}: no such model, or no such API there", "check the model and the base URL")
+        return BadRequestError(
+            f"{what}: the server has no such model or no such API", "check the model and the base URL"
+        )
     if 300 <= status < 400:
-        return BadRequestError(f"{what}: it points elsewhere, which isn't followed", "check the provider's base URL")
+        return BadRequestError(f"{what}: the server redirects, which is not followed", "check the provider's base URL")
     if status in {400, 422}:
         return ShapeRefusedError(what, "check that the model supports this request")
     return BadRequestError(what, "check the provider's base URL and model")

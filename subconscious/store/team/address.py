@@ -92,7 +92,7 @@ def parse(text: str) -> Address:
         port = parts.port or 5432
         options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
     except ValueError as error:
-        raise _wrong("it is no address") from error
+        raise _wrong("it is not an address") from error
     if parts.scheme not in SCHEMES:
         raise _wrong("it does not start with postgresql://")
     if parts.password is not None:

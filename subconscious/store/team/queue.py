@@ -111,7 +111,7 @@ async def read_to(tx: aiosqlite.Connection, project_id: str, seen: int, key: str
 async def synced(tx: aiosqlite.Connection, project_id: str, member: str, checked: int | None) -> None:
     """Record a completed exchange.
 
-    ``checked`` is the id of the last event whose changes were compared with the shared memories.
+    ``checked`` is the id of the event up to which the shared memories were compared with the store.
     """
     await tx.execute(
         "UPDATE team_projects SET synced_at = ?, member = ?, checked = coalesce(?, checked) WHERE project_id = ?",

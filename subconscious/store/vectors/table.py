@@ -43,7 +43,7 @@ async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -
 
 
 async def requeue(tx: aiosqlite.Connection, model: str) -> int:
-    """Queue memories whose embedding failed or that have no vector of ``model``; return how many.
+    """Queue memories that have no vector of ``model`` or a failed embedding; return how many.
 
     If memories are queued because ``model`` is new, the time is stored in the model's record.
     """
