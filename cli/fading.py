@@ -198,7 +198,7 @@ def curve(points: Points, width: int, *, top: float = 1.0, mark: float | None = 
 
 
 def _sampled(points: Points, columns: int) -> list[float]:
-    """Return a value for each column: that of the last point at or before it."""
+    """Return a value for each column: the value of the last point at or before the column."""
     begin, end = points[0][0], points[-1][0]
     found, index = [], 0
     for column in range(columns):

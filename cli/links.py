@@ -38,7 +38,7 @@ def _none(options: Namespace) -> str:
 
 
 def _from_memory(link: Link) -> str:
-    """Return a link as a sentence about the memory whose links are listed."""
+    """Return a link as a sentence that begins at the memory for which links are listed."""
     return f"{link['name']} {link['other']['id']}: {screen.line(link['other']['summary'])}"
 
 

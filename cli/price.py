@@ -33,7 +33,7 @@ class Queued:
 
 
 def print_estimate(tags: ModelEstimate, chosen: Sequence[SourceFile], options: Namespace) -> None:
-    """Print what a model would cost; with ``--with-model``, what it will cost."""
+    """Print the cost of an import with a model: an estimate, or with ``--with-model`` the cost of this import."""
     if not tags["sessions"]:
         return
     about = "about " if tags["estimated"] else ""
@@ -96,7 +96,7 @@ def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def affordable(files: Sequence[SourceFile], most: float | None) -> list[SourceFile]:
-    """Return the sessions that a model may read: the newest whose highest costs add up to at most ``most`` dollars."""
+    """Return the newest sessions with highest possible costs of at most ``most`` dollars together."""
     wanted = sorted(unread(files), key=lambda row: -row["last"])
     if most is None:
         return wanted

@@ -30,7 +30,7 @@ QUOTES_STORED_TEXT = frozenset(
 """Commands that print text of memories and sessions, which is put into a frame."""
 
 FRAMED_BY_DAEMON = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
-"""Commands whose text the daemon has framed already."""
+"""Commands with output that the daemon has already put into a frame."""
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: boo
 
 
 def fields(rows: Iterable[tuple[str, object]]) -> None:
-    """Print names and values in two columns, without the rows whose value is empty."""
+    """Print names and values in two columns, without the rows with an empty value."""
     kept = [(name, value) for name, value in rows if value not in (None, "", [], ())]
     indent = max((len(name) for name, _ in kept), default=0) + 4
     for name, value in kept:

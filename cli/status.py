@@ -128,14 +128,14 @@ def _rows(answer: StatusResult) -> list[tuple[str, object]]:
 
 
 def _queue(answer: StatusResult) -> str:
-    """Return how many events wait, are processed, or were set aside as faulty."""
+    """Return how many events of sessions wait, are being processed, or were set aside as faulty."""
     jobs = answer["jobs"]
     counts = {"waiting": answer["spool"] + jobs["ready"], "in progress": jobs["leased"], "set aside": jobs["buried"]}
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "empty"
 
 
 def _missing_project(one: LostProject) -> str:
-    """Return a line about a project whose folder is missing, with the command that takes over its memories."""
+    """Return a line about a project with a missing folder, and the command that takes over the project's memories."""
     root = screen.line(one["root"])
     known = screen.counted(one["memories"], "memory", "memories")
     return (
@@ -245,7 +245,7 @@ def _key(each: Provider) -> str:
 
 
 def _settings(options: Namespace) -> None:
-    """Print the settings of the running daemon; if none runs, those that it would read."""
+    """Print the settings of the running daemon; if no daemon runs, the settings that it would read."""
     # Imported here, because it takes longer than the rest of the program.
     from subconscious.settings.settings import Settings
 

@@ -34,7 +34,7 @@ ROUND_SECONDS = 30.0
 DONE_JOBS_DAYS = 7.0
 DAY = 86_400.0
 DATED_AT_ONCE = 20
-"""Memories whose texts are searched for dates in one transaction."""
+"""Memories that are searched for dates in one transaction."""
 
 
 DATING_PAUSE = 0.1

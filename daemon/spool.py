@@ -129,7 +129,7 @@ class Spool:
                 await record_early_prompt(self._app, one)
 
     def remove(self, name: str) -> None:
-        """Delete an entry whose job has committed."""
+        """Delete an entry after its job has committed."""
         try:
             self.path(name).unlink(missing_ok=True)
         except OSError as error:  # immutable, or a folder by now
@@ -390,13 +390,13 @@ def _remove(files: Iterable[Path]) -> None:
 
 
 def _dropped(entries: int, aside: int) -> str:
-    """Return a description of what was dropped."""
+    """Return how many entries were dropped, as text."""
     parts = [f"{entries} entries over the cap" if entries else "", f"{aside} set aside earlier" if aside else ""]
     return ", ".join(filter(None, parts))
 
 
 def _try_read(path: Path) -> Entry | str:
-    """Return a parsed entry, or the reason why it can't be parsed; "" if it is gone."""
+    """Return a parsed entry, or the reason why it can't be parsed; "" if the file no longer exists."""
     try:
         entry = read_entry(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Installs pinned packages into an environment, and removes those that only installing or developing needs.
+"""Installs pinned packages into an environment, and removes files that only installers or developers need.
 
 pip is not kept in an environment, where it would take 16 MB: it runs from the wheel that comes with Python. Bytecode
 is not compiled for all modules at once, which would take 20 MB: Python compiles a module when it is first imported.

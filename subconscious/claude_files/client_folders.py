@@ -20,7 +20,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def config_folder(config_dir: str, transcript: str) -> Path:
-    """Return the client's folder: the configured one, else the one that contains its transcript, else the default."""
+    """Return Claude Code's folder: the configured folder, else the folder of its transcript, else the default."""
     if config_dir.startswith("/"):
         return Path(config_dir)
     above = Path(transcript).parents
@@ -32,15 +32,15 @@ def config_folder(config_dir: str, transcript: str) -> Path:
 def notes_folder(config: Path, root: str) -> Path:
     """Return the notes folder of the project at ``root``, which worktrees and sub-folders share.
 
-    Only the user's own settings can move it: the client ignores those of a repository unless the user trusts it, which
-    is not known here.
+    Only the user's own settings can move this folder. The client uses a repository's settings only if the user trusts
+    the repository, which is not known here.
     """
     moved = _moved_to(user_settings(config).get("autoMemoryDirectory"))
     return moved or config / "projects" / slug(root) / "memory"
 
 
 def is_loaded(config: Path, folder: str) -> bool:
-    """Whether sessions in ``folder`` load the index of the notes, according to settings files.
+    """Return whether sessions in ``folder`` load the index of the notes, according to settings files.
 
     Environment variables of the session are not known here.
     """
@@ -63,7 +63,7 @@ def _settings(file: Path) -> dict[str, Any]:
 
 
 def _moved_to(chosen: object) -> Path | None:
-    """The folder that a setting names, if the client accepts it: an absolute path, or one in the home folder."""
+    """Return the folder that a setting names, if the client accepts it: an absolute path, or a path with ``~``."""
     if not isinstance(chosen, str) or "\0" in chosen:
         return None
     path = Path.home() / chosen[2:] if chosen.startswith("~/") else Path(chosen)
@@ -77,7 +77,7 @@ def slug(path: str) -> str:
 
 
 def _short_hash(text: str) -> str:
-    """The client's hash for long paths: a 32-bit hash of UTF-16 units, times 31 each, in base 36."""
+    """Return the client's hash of a long path, in base 36: a 32-bit hash that multiplies by 31 for each UTF-16 unit."""
     units = text.encode("utf-16-le", "surrogatepass")
     value = 0
     for at in range(0, len(units), 2):

@@ -22,23 +22,23 @@ from subconscious.system.safe_files import read_beginning
 from subconscious.text.front_matter import split_front_matter
 
 MOST_BYTES = 256 << 10
-"""Bytes read of one file."""
+"""The most bytes of one file that are read."""
 MOST_BYTES_IN_ALL = 2 << 20
 MOST_FILES = 300
 MOST_RULES = 100
-"""Rules files of one folder."""
+"""The most rules files of one folder that are read."""
 MOST_ENTRIES = 2000
-"""Entries examined in one folder of rules."""
+"""The most entries of one folder of rules that are examined."""
 DEEPEST = 5
-"""Depth of nested rules folders, and of imports in imported files."""
+"""The greatest depth of nested rules folders, and of imports in imported files."""
 INDEX_LINES, INDEX_BYTES = 200, 25_000
-"""The part of the notes' index that the client loads."""
+"""The part of the notes' index that the client loads: its first lines, up to a number of bytes."""
 MOST_IMPORTS = 20
-"""Imports followed in one file."""
+"""The most imports in one file that are followed."""
 CACHED = 1000
-"""Files with cached statements."""
+"""The most files with cached statements."""
 MOST_BUILT = 50
-"""Folders with cached combined statements."""
+"""The most folders with cached statements of all their files."""
 
 _IMPORT = re.compile(r"(?:^|(?<=\s))@([\w./~-]{1,300})", re.MULTILINE)
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -65,7 +65,8 @@ class Instructions:
     def known_statements(self, config: Path, folder: str, others: tuple[str, ...] = ()) -> KnownStatements:
         """Return the statements that sessions in ``folder`` may read.
 
-        ``others`` are the files that another client loads instead: names, paths in the home folder, absolute paths.
+        ``others`` are the files that another client loads instead of CLAUDE.md: names, paths in the home folder,
+        absolute paths.
         """
         files: dict[Path, tuple[bool, _File]] = {}
         remaining = MOST_BYTES_IN_ALL
@@ -86,7 +87,7 @@ class Instructions:
         return known[1]
 
     def _files(self, config: Path, folder: str, others: tuple[str, ...]) -> Iterator[tuple[Path, bool]]:
-        """The files that a session may read, each with whether it is loaded at the start."""
+        """Yield the files that a session may read, and whether each file is loaded at the start."""
         folder_path = Path(os.path.realpath(folder))
         if others:
             yield from ((path, True) for path in _others(folder_path, others))
@@ -101,9 +102,9 @@ class Instructions:
             yield note, on and any(note.name in line for line in index.statements)
 
     def _with_imports(self, path: Path, folders: tuple[Path, Path], depth: int) -> Iterator[Path]:
-        """A file and its imports, if they are in the session's folder or in the client's own.
+        """Yield a file and its imports, if they are in the session's folder or in Claude Code's folder.
 
-        For imports of other files the client asks the user; the result is not known here.
+        Before other files are imported, the client asks the user; the reply is not known here.
         """
         yield path
         for named in self._read(path).imports[:MOST_IMPORTS] if depth else ():
@@ -166,7 +167,7 @@ def _others(folder_path: Path, names: tuple[str, ...]) -> Iterator[Path]:
 
 
 def _rules(folder: Path, depth: int) -> list[Path]:
-    """The rules files of a folder and its sub-folders; linked folders are skipped, because links may form a loop."""
+    """Return the rules files of a folder and its sub-folders; linked folders are skipped: links may form a loop."""
     files: list[Path] = []
     try:
         with os.scandir(folder) as entries:
@@ -181,7 +182,7 @@ def _rules(folder: Path, depth: int) -> list[Path]:
 
 
 def _is_within(target: Path, folders: tuple[Path, Path]) -> bool:
-    """Whether an imported file, with links resolved, is below one of some folders."""
+    """Return whether an imported file, with links resolved, is inside one of ``folders``."""
     try:
         real = Path(os.path.realpath(target))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Finds statements that a session already knows: compares a memory's sentences with those of loaded files. Pure."""
+"""Finds statements that a session already knows, by comparing a memory's sentences with sentences in loaded files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from subconscious.text.statement import parse
 
 MOST_STATEMENTS = 5000
 LONGEST = 600
-"""Characters of a statement; longer ones are not rules."""
+"""The most characters of a statement; longer ones are not rules."""
 SHARED = 0.5
 """Share of a statement's words that another must have to be compared with it."""
 MOST_COMPARED = 8
 """Number of statements compared in full: those with the most words in common."""
 LENGTH_FACTOR = 2
-"""How many times as many words the known statement may have as the compared one."""
+"""A known statement with more than this many times the words of the compared statement does not match."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
@@ -56,7 +56,7 @@ class KnownStatements:
                 self._by_word[word].append(number)
 
     def source(self, text: str, *, loaded: bool = False) -> str:
-        """Return the name of a file that states all of ``text``, or ""; ``loaded``: only files read at each start."""
+        """Return the name of a file that states all of ``text``, or "". With ``loaded``: a file that every start loads."""
         parts = [part for part in _sentences(_EMPHASIS.sub("", text)) if _words(part)]
         found = [self._source(part, loaded=loaded) for part in parts]
         return found[0] if found and all(found) else ""
@@ -97,12 +97,12 @@ def _sentences(text: str) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Prefixes of the words, which inflected forms share; used to preselect statements."""
+    """Return prefixes of the words, which inflected forms of a word share; used to preselect statements."""
     return frozenset(word[:4] for word in _WORD.findall(_OPENING.sub("", text).casefold()))
 
 
 def _contains(known: str, sentence: str) -> bool:
-    """Whether a known sentence contains all of another, and not so much else that it may have another subject."""
+    """Return whether a known sentence contains all words of another sentence, and few further words."""
     known, sentence = _OPENING.sub("", known), _OPENING.sub("", sentence)
     first, second = parse(known), parse(sentence)
     all_in = (

@@ -15,11 +15,11 @@ from subconscious.system.safe_files import UnreadableTextError, read_utf8
 from subconscious.text.front_matter import is_cut_off, split_front_matter
 
 MOST_NOTES = 500
-"""Notes read in one folder; the client's index lists at most 200 lines."""
+"""The most notes of one folder that are read; the client's index lists at most 200 lines."""
 MOST_ENTRIES = 5000
-"""Entries examined in the folder."""
+"""The most entries of the folder that are examined."""
 LARGEST = 32 << 10
-"""Bytes of a note, which states one fact."""
+"""The largest note that is read, in bytes: a note states one fact."""
 MOST_LINKS = 20
 LONGEST_NAME = 100
 
@@ -34,7 +34,7 @@ _LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 
 
 class UnusableNoteError(SubconsciousError):
-    """A note can't be used; the message has the reason."""
+    """A note that can't be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Note:
 
     @property
     def kind(self) -> str:
-        """The kind for its type."""
+        """The kind of memory for the note's type."""
         return KIND_OF.get(self.type, KIND)
 
     @property
@@ -112,6 +112,6 @@ def _unquoted(value: str) -> str:
 
 
 def _note_name(link: str) -> str:
-    """A note's name as used in links and file names, without extension and label."""
+    """Return a note's name as used in links and file names, without extension and label."""
     bare = link.partition("|")[0].strip().removesuffix(".md")
     return bare.casefold()[:LONGEST_NAME]

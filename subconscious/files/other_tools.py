@@ -31,7 +31,7 @@ from subconscious.store.foreign import ForeignError, open_foreign
 from subconscious.text.front_matter import split_front_matter
 
 KIND = "learning"
-"""The kind of entries whose own kind is missing or unknown."""
+"""The kind for entries without a known kind."""
 
 _SAME_KIND = {
     "bugfix": "learning",

@@ -35,7 +35,7 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
 
     @property
     def buried(self) -> Path:
-        """Entries whose job failed permanently."""
+        """Entries with a job that failed and is not retried."""
         return self.spool / "buried"
 
     @property
@@ -50,7 +50,7 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
 
     @property
     def lock(self) -> Path:
-        """The file whose lock makes a process the daemon."""
+        """The lock file: the process that has locked it is the daemon."""
         return self.run / "daemon.lock"
 
     @property

@@ -291,7 +291,7 @@ class Tuning:
     """Rank by whether answers used the memories they were given."""
 
     mark_outdated: ClassVar[bool] = True
-    """Mark a memory whose files have changed since."""
+    """Mark a memory if its files have changed since it was stored."""
 
     mark_branches: ClassVar[bool] = True
     """Mark a memory from a branch that is not merged."""

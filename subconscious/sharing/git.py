@@ -33,7 +33,7 @@ MOST_ENTRIES = 20_000
 MOST_BYTES = 48 << 20
 LARGEST_NOTE = 8 * LARGEST_ENTRY
 MOST_COMMITS = 5_000
-"""Commits whose authors are read; if there are more, no author is trusted."""
+"""The most commits for which authors are read; if there are more, no author is trusted."""
 MOST_BRANCHES = 10_000
 PLACES = ("heads", "remotes", "tags")
 """Folders of refs that keep a commit alive."""

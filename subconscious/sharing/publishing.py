@@ -49,7 +49,7 @@ LEAVING = (
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """The result of a sync: new versions with those that they replace, and memories left out with the reason."""
+    """The data that a sync writes: new versions, the versions that they replace, and left-out memories with reasons."""
 
     entries: dict[str, Entry]
     held: list[HeldMemory]

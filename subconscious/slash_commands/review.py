@@ -146,9 +146,9 @@ async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
 
 
 async def run_missed(app: App, entry: Entry, project: Project, text: str) -> None:
-    """Apply a decision whose hook was connected but timed out before the answer.
+    """Apply a decision if its hook was connected, but timed out before the response.
 
-    The connection is the only proof of a person: any process can write a spool entry or a line of a transcript.
+    Only the connection proves that a person typed it: any process can write a spool entry or a line of a transcript.
     """
     if await was_handed_over(app, entry):
         if (

@@ -124,7 +124,7 @@ def output_of(
 ) -> bytes | None:
     """Run a command in its own process group, so that its child processes are killed with it.
 
-    Returns what it writes; None if it fails, writes too much or takes too long.
+    Returns its output; None if it fails, writes too much or takes too long.
     """
     until = monotonic() + seconds
     with subprocess.Popen(  # noqa: S603 - a program and options of ours

@@ -155,7 +155,7 @@ def _is_expected(git_link: Path, start: Path) -> bool:
 
 
 def _owner(folder: Path) -> int:
-    """The owner of a folder; this user if it is gone."""
+    """Return the user id of a folder's owner; this user's id if the folder no longer exists."""
     try:
         return folder.stat().st_uid
     except OSError:

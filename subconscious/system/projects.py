@@ -68,7 +68,7 @@ def root_of(folder: str) -> str:
 
 
 def _main_checkout(folder: str) -> str:
-    """The main checkout of a worktree whose folders no longer exist, derived from its path."""
+    """Return the main checkout of a worktree that no longer exists, derived from the worktree's path."""
     return next((folder.partition(mark)[0] for mark in WORKTREES if folder.partition(mark)[0] != folder), folder)
 
 
@@ -190,7 +190,7 @@ class Checkout:
         return found[0] if len(found) == 1 else ""
 
     def digest(self, path: str) -> str:
-        """A hash of a file's content; "" if it is gone or very large."""
+        """Return a hash of a file's content; "" if the file is missing or very large."""
         try:
             status = (self.root / path).stat()
             small = status.st_size <= LARGEST_FILE

@@ -16,7 +16,7 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 OWN_WORDS = frozenset(
     {"ExitPlanMode", "Write", "Edit", "MultiEdit", "NotebookEdit", "AskUserQuestion", "TodoWrite", "Skill"}
 )
-"""Tools whose results repeat the assistant's own words."""
+"""Tools with results that repeat the assistant's own words."""
 
 WRITING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 

@@ -152,7 +152,7 @@ async def compact(app: App, run: Run) -> Step:
 
 
 async def reembed(app: App, run: Run) -> Step:
-    """Queue memories that have only a vector of an older model, or whose embedding failed."""
+    """Queue memories for embedding that have only a vector of an older model, or for which embedding failed."""
     del run
     if app.embedding.current.model:
         from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second

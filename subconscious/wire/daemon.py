@@ -25,7 +25,7 @@ class MemoryCounts(TypedDict):
 
 
 class LostProject(TypedDict):
-    """A project whose folder is gone."""
+    """A project with a folder that no longer exists."""
 
     root: str
     memories: int

@@ -85,7 +85,7 @@ def test_edited_tags_are_shown_and_changed(running: Home, project: Path, tmp_pat
     shown = run(running, project, "import", str(out), answers="yy")
     assert "1 note edited since the export" in shown
     assert "becomes linting" in shown
-    assert "The edited notes are kept as" in shown
+    assert "Copies of the edited notes" in shown
     (copy,) = (out / ".edits").iterdir()
     assert "\nmine: 1\n" in copy.read_text()
     assert main(["export", "--out", str(out)]) == 0

@@ -116,7 +116,7 @@ def test_hooks_of_the_user_run_and_come_back_as_they_were(person: Callable[[str]
     assert own.stat().st_mode & 0o777 == 0o750
     ann.run("sync", "--remove-hook", "--yes")
     assert hooks_of(ann) == {"pre-push": OWN_HOOK}
-    assert "no lines of ours" in ann.run("sync", "--remove-hook")
+    assert "No hook runs" in ann.run("sync", "--remove-hook")
 
 
 def a_python_script(hook: Path) -> None:

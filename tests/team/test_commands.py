@@ -94,4 +94,4 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     assert "so they stay there" in ann("purge", "--all", code=1, answer="no")
     ann("team", "member", "ben", "none")
     assert "is no member of shop" in ben("team", "sync", code=1)
-    assert "exchanges nothing more" in ben("team", "leave")
+    assert "no longer exchanges memories" in ben("team", "leave")
