@@ -56,7 +56,7 @@ class KnownStatements:
                 self._by_word[word].append(number)
 
     def source(self, text: str, *, loaded: bool = False) -> str:
-        """Return the name of a file that states all of ``text``, or "". With ``loaded``: a file that every start loads."""
+        """Return a file that states all of ``text``, or "". ``loaded``: only files that every start loads."""
         parts = [part for part in _sentences(_EMPHASIS.sub("", text)) if _words(part)]
         found = [self._source(part, loaded=loaded) for part in parts]
         return found[0] if found and all(found) else ""
