@@ -265,7 +265,7 @@ class Admission:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether only the confidence keeps the candidate from being stored."""
+        """Whether the candidate is not stored only because of its confidence."""
         undecided = self.decision in (Decision.REVIEW, Decision.DISCARD)
         return undecided and self.reason.removeprefix(PROBABLY).startswith(BY_CONFIDENCE)
 
@@ -349,7 +349,7 @@ class Link:
     created_at: float
 
     def other(self, memory_id: int) -> int:
-        """Return the id of the memory at the other end of the link than ``memory_id``."""
+        """Return the id of the linked memory that is not ``memory_id``."""
         return self.target_id if memory_id == self.source_id else self.source_id
 
 

@@ -200,7 +200,7 @@ async def conflicts_and_successions(
 
 
 async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:
-    """Return the ids among ``ids`` of memories that another memory supersedes in ``project_id``."""
+    """Return which of ``ids`` belong to memories that another memory supersedes in ``project_id``."""
     found: set[int] = set()
     for portion, end, other in _portions(ids):
         if end == "target_id":

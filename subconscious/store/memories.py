@@ -354,7 +354,7 @@ async def by_session(database: Database, ids: Sequence[int], project_id: str | N
 
 
 async def active_within(database: Database, ids: Sequence[int], projects: Sequence[str]) -> set[int]:
-    """Return the ids among ``ids`` of active memories that are user-wide or belong to ``projects`` (empty: all)."""
+    """Return which of ``ids`` belong to active memories that are user-wide or in ``projects`` (empty: all)."""
     scope = f" AND (project_id IS NULL OR project_id IN ({qmarks(projects)}))" if projects else ""
     rows = await database.rows(
         f"SELECT id FROM memories NOT INDEXED WHERE id IN ({qmarks(ids)}) AND archived_at IS NULL{scope}",  # noqa: S608

@@ -92,7 +92,7 @@ async def mergeable(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, M
 
 
 async def rated(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
-    """Return the ids among ``ids`` of memories with an importance that a person has set."""
+    """Return which of ``ids`` belong to memories with an importance that a person has set."""
     rows = await tx.execute_fetchall(
         f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),

@@ -94,7 +94,7 @@ async def update_row(
 
 
 def qmarks(items: Iterable[Any]) -> str:
-    """Return ``?, ?, ?`` for an IN clause."""
+    """Return one question mark per item, ``?, ?, ?``, for an IN clause."""
     return ", ".join("?" for _ in items)
 
 

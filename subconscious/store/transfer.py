@@ -91,7 +91,7 @@ async def in_quarantine(database: Database, project_id: str | None) -> int:
 
 
 async def waiting(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return the ids among ``ids`` of unconfirmed memories that may still be confirmed."""
+    """Return which of ``ids`` belong to unconfirmed memories that may still be confirmed."""
     rows = await database.rows(
         f"SELECT id FROM memories WHERE id IN ({qmarks(ids)}) AND {UNCONFIRMED}",  # noqa: S608
         tuple(ids),

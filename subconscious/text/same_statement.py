@@ -43,12 +43,13 @@ DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
 def same_statement(
     one: str, other: str, cosine: float = 0.0, *, may_add: bool = False, one_quote: bool = False
 ) -> bool:
-    """Whether two statements say the same.
+    """Whether two statements mean the same.
 
     ``cosine`` is the similarity of the embeddings, 0 if unknown; a caller that checks it with its own threshold passes
     1. ``may_add`` allows one statement to say more than the other, for a caller that stores the longer statement or
     makes a change that can be undone. ``one_quote`` means that both statements come from the same words of one turn:
     then half of the words must agree, and no cosine is needed.
+
     """
     if one == other or same_words(one, other):
         return True

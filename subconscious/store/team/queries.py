@@ -109,7 +109,7 @@ class Page:
     broken: int = 0
 
     def add(self, other: Page) -> None:
-        """Add the rows of another page."""
+        """Add the rows of another page to this page."""
         self.versions += other.versions
         self.broken += other.broken
 

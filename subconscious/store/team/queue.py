@@ -216,7 +216,7 @@ async def version_of(tx: aiosqlite.Connection, memory_id: int) -> tuple[str, str
 
 
 async def known_uids(database: Database, project_id: str, uids: Iterable[str], *, settled: bool = False) -> set[str]:
-    """Return the uids among ``uids`` of memories that the local store contains: shared from here, or received.
+    """Return which of ``uids`` belong to memories in the local store: shared from here, or received.
 
     With ``settled``, unconfirmed memories are left out: a local search rarely finds them.
     """
