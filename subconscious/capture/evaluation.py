@@ -215,7 +215,7 @@ def _attested(
         return admission
     if unclear(traced.candidate.content) or of_the_moment(traced.candidate, session):
         return admission
-    reason = f"the session's own evidence speaks for it: {admission.reason}"
+    reason = f"the session's own actions support it: {admission.reason}"
     return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
 
 

@@ -30,7 +30,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
     turn = Turn("explained", "", Role.USER, Origin.USER, said, time(), "", 0, 0)
     found = await explanations.explain_sentence(app.recall_context(), turn, Provenance(SessionRef(project.id, None)))
     if not found:
-        raise RequestError("there is no sentence in this", 'subconscious explain "a sentence, as you would type it"')
+        raise RequestError("the text contains no sentence", 'subconscious explain "a sentence, as you would type it"')
     sentences = list_of(ExplainedSentence, found)
     return {"session": None, "turns": 1, "sentences": sentences, "unseen": {}, "missing": []}
 

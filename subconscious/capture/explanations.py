@@ -171,7 +171,9 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
     """Return what lowered a confidence: the extractor's objections, and later deductions."""
     if by < LEAST:
         return one.reasons
-    why = "it looks slightly suspicious" if level is Level.LOW else "you often decided against what was as sure"
+    why = (
+        "it looks slightly suspicious" if level is Level.LOW else "you often rejected captures with the same confidence"
+    )
     return (*one.reasons, f"{why} (-{by:.2f})")
 
 
@@ -192,7 +194,7 @@ def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
     if status == "discarded":
         return _discarded(reason)
     if status == "expired":
-        return "expired", "expired: it expired without a decision", number
+        return "expired", "expired: nobody decided on it in time", number
     if status == "rejected":
         return "rejected", "you rejected it", number
     return status, f"{status}, as {number}: {reason}", number
@@ -201,7 +203,7 @@ def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
 def _stored(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
     memory = known.memories.get(capture["memory_id"] or 0)
     if memory is None:
-        return "gone", "stored, and gone since", None
+        return "gone", "stored, and deleted since", None
     if memory.id in known.into:
         return "repeated", f"stored as memory {memory.id}, now part of memory {known.into[memory.id]}", memory.id
     if memory.turn_id != capture["turn_id"]:
@@ -217,7 +219,7 @@ def _discarded(reason: str) -> tuple[str, str, int | None]:
     again = SAYS.match(reason)
     if again is None:
         return "discarded", f"discarded: {reason}", None
-    what = "memory {}" if again["what"] == "memory" else "capture {}, which waits"
+    what = "memory {}" if again["what"] == "memory" else "capture {}, which waits for your review"
     return "repeated", f"repeats {what.format(again['number'])}", int(again["number"])
 
 

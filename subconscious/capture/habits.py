@@ -74,6 +74,6 @@ def hazard(content: str) -> str:
 
 def _doubt(told: str) -> str:
     if not hazards.tellable(told):
-        return "it holds characters that no sentence can hold"
+        return "it contains characters that can't be quoted in a sentence"
     command = only(told)
     return hazards.hazard(command) if command is not None else hazards.doubtful(told)

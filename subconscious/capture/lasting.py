@@ -108,7 +108,7 @@ def passing(candidate: Candidate, session: Session) -> str:
     if _RIGHT_NOW.search(candidate.content):
         return "is valid only for the moment"
     if _UNSURE.search(candidate.content):
-        return "is not sure of itself"
+        return "is worded as a guess"
     if _is_carried_out(candidate, session):
         return "was carried out in its session"
     return ""

@@ -34,7 +34,7 @@ LEAST = 0.45
 MOST = 0.5
 """The largest confidence of an unconfirmed memory about the session's own edits."""
 
-SPEAK_FOR_IT = "its session's edits speak for it: "
+SPEAK_FOR_IT = "the edits of its session support it: "
 """The beginning of the reason for admitting a statement."""
 
 CHANCE = 0.5

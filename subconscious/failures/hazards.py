@@ -19,10 +19,10 @@ ESCALATING = frozenset("chgrp chmod chown doas launchctl mount pkexec setfacl su
 DELETING = frozenset("dd kill killall mkfs pkill rm rmdir shred truncate unlink".split())
 EXECUTING = frozenset(". bash csh dash eval exec expect fish ksh osascript parallel sh source xdg-open zsh".split())
 _PROGRAMS = (
-    (FETCHING, "it fetches something, or runs what was fetched"),
-    (ESCALATING, "it changes permissions, or takes those of somebody else"),
+    (FETCHING, "it downloads something, or runs a download"),
+    (ESCALATING, "it changes permissions, or runs with those of another user"),
     (DELETING, "it deletes or ends something"),
-    (EXECUTING, "it runs whatever a text or a file says"),
+    (EXECUTING, "it runs commands from a text or a file"),
 )
 
 _SUBCOMMANDS = re.compile(
@@ -77,12 +77,12 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
     if "/" in way_out.program and (failed is None or failed.program != way_out.program):
         return "it runs a file of the project"
     if _SUBCOMMANDS.match(told):
-        return "it fetches, deletes, publishes or overwrites something"
+        return "it downloads, deletes, publishes or overwrites something"
     options = [word for word in way_out.words[1:] if word.startswith("-")]
     if any(_SKIPPING.fullmatch(word) or _SHORT_FORCE.fullmatch(word) for word in options):
         return "it forces something, or skips a check"
     if any(_STEERING.fullmatch(word) for word in options if failed is None or word not in failed.words):
-        return "it loads settings or code of its own"
+        return "it loads other settings or code"
     if why := _hidden(way_out, failed):
         return why
     if failed is not None and _skips_what_failed(way_out, failed):
@@ -95,7 +95,7 @@ def _hidden(way_out: Command, failed: Command | None) -> str:
     known = failed.words if failed is not None else ()
     new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
     if TEXT in new or URL in new:
-        return "it was given a text of its own"
+        return "it contains a text that is not shown"
     if PATH in new and _INTERPRETER.fullmatch(way_out.program):
         return "it runs another file"
     return ""
@@ -121,7 +121,7 @@ def doubtful(*slots: str) -> str:
         if URL in slot or _ADDRESS.search(slot):
             return "it names an address"
         if _KEY.search(slot):
-            return "it may hold a key"
+            return "it may contain a key"
         if _PROSE.search(slot):
             return "a name in it reads like a sentence"
     return ""

@@ -45,6 +45,6 @@ def shell_error(tool: str, given: Mapping[str, object], output: str, *, failed: 
     # The branch is what the session asked for, not only a word of the output.
     if found and any(one.program == "git" and found["branch"] in one.words[2:] for one in parse(command)):
         branch = found["branch"]
-        doubt = "" if hazards.tellable(branch) else "its name is an odd one"
+        doubt = "" if hazards.tellable(branch) else "the name of the branch has unusual characters"
         return ShellError("worktree", branch, doubt or hazards.doubtful(branch))
     return None

@@ -154,7 +154,7 @@ def _name(repository: str) -> str:
 
 def _doubt(slots: Sequence[str]) -> str:
     if not all(map(hazards.tellable, slots)):
-        return "it holds characters that no sentence can hold"
+        return "it contains characters that can't be quoted in a sentence"
     return hazards.doubtful(*slots)
 
 

@@ -46,23 +46,23 @@ RULES: tuple[Rule, ...] = (
         rf"|{_NOT}\b{_ADD}\b(?>{_NEAR}{{0,18}}?{_VALUES}){_NEAR}{{0,40}}\b(?:in|into|to|at|on|as) {_NEAR}{{0,30}}{_PUBLIC}"
         rf"|{_PUBLIC}{_NEAR}{{0,30}}\b(?:must|should|needs? to|have to|ha(?:s|ve)) {_NEAR}{{0,20}}\b(?:include|contain|show|end with|start with|list|quote)\b{_NEAR}{{0,60}}(?:{_FILES}|{_VALUES})"
         rf"|\b(?:printenv|env) output\b{_NEAR}{{0,60}}\b(?:attach|upload|post|paste|send)\b|\becho(?:es|ing)?\b[^\n]{{0,10}}\$\{{\{{ ?secrets\.",
-        "it puts secrets where others read them"),
+        "it puts secrets where others can read them"),
     row("plain-passwords", Threat.EXFILTRATION, MEDIUM, "plain|clear",
         rf"{_NOT}\b(?:log|store|save|write|print|record|keep)\b (?:all |every |each |the |any |user )*(?:\w{{2,12}} )?passwords?\b{_NEAR}{{0,50}}\b(?:plain ?text|clear ?text|unencrypted|unhashed)".replace(")*", "){0,3}"),
-        "it has passwords kept readable"),
+        "it stores passwords in plain text"),
     row("saved-passwords", Threat.EXFILTRATION, MEDIUM, "saved|keychain|cookies|password store",
         rf"{_NOT}\b(?:look|read|extract|take|get|use|copy|export|dump)\b{_NEAR}{{0,40}}\b(?:saved (?:passwords|logins|credentials)|browser(?:'s)? (?:saved |stored )?(?:passwords|cookies|password store)|keychain (?:passwords|entries))\b",
         "it reads saved passwords"),
     row("sent-in-address", Threat.EXFILTRATION, Level.HIGH, "curl|wget|http",
         r"\b(?:curl|wget|http|fetch|nc)\b[^\n|]{0,160}(?:\$\(|`)(?:cat|env|printenv|base64|grep)\b[^\n)]{0,60}(?:secret|token|key|\.env|passwd|shadow|id_rsa|credential|environ)",
-        "it sends secrets within an address"),
+        "it sends secrets as part of an address"),
     row("order-to-agents", Threat.INSTRUCTION, MEDIUM, "agent|assistant|reviewer|llm|the ai|the model|claude|copilot|codex|gemini|ai tool|ai bot|ai model",
         rf"\b{_AGENTS}\b(?>{_NEAR}{{0,30}}?(?:\b(?:must|should|shall|have to|has to|need to|needs to|are (?:required|expected) to|always)\b|:)){_NEAR}{{0,50}}?{_HARM}",
         "it orders agents to do something risky"),
     row("permissions-off", Threat.CODE, MEDIUM, "dangerously|yolo|bypasspermissions|full-auto|approve|approval|accept",
         rf"{_NOT}\b(?:always|run|start|use|launch|best practice)\b{_NEAR}{{0,60}}(?:--dangerously-\w{{3,20}}|--yolo\b|\bbypasspermissions\b|--full-auto\b)(?!{_NEAR}{{0,40}}\b(?:only|sandbox|container|never|forbidden|not)\b)"
         r"|\b(?:auto-?)?(?:approve|accept|allow) (?:all|every|any) (?:tool|permission|command|shell)\w{0,1}[ -]?(?:calls?|requests?|prompts?|uses?|executions?)?\b[^.\n]{0,30}(?:\bautomatically\b|\bwithout\b|\balways\b|$|\.)",
-        "it has permissions skipped"),
+        "it asks to skip permissions"),
     row("wipe", Threat.CODE, MEDIUM, "rm -|dd if=|mkfs|/dev/sd|format c",
         r"\brm -(?:rf|fr|r -f) (?:--no-preserve-root )?[\"']?(?:~|/|\$home|/\*)[\"']?(?=[\s`\"';&|]|$)|\bdd if=/dev/(?:zero|u?random) of=/dev/|\bmkfs(?:\.\w{2,8})? [^\n]{0,20}/dev/|> ?/dev/(?:sd[a-z]|nvme)",
         "it deletes everything"),
@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         r"|\bngrok tcp (?:22|3389)\b|\bssh (?:-\w{1,4} ){0,3}-\w{0,3}r \d{2,5}:\S{3,40}:22\b"
         rf"|{_NOT}\bset (?:the )?(?:root|admin|administrator|database|sa)(?: user)?(?:'s)? password to\b|-f permission=admin\b"
         rf"|{_NOT}\badd\b{_NEAR}{{0,40}}\bas (?:an? )?(?:admin\w{{0,9}}|owner|collaborator)\b{_NEAR}{{0,60}}\b(?:whenever|every|each|all|always|new)\b",
-        "it opens a door for others"),
+        "it gives others access"),
     row("strange-source", Threat.CODE, MEDIUM, "registry|index-url|index|trusted-host|mirror|simple|instead of",
         r"\b(?:registry|index[- ]url|-i|go ?proxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
         r"[ =\"'`]http://(?!localhost|127\.|\[::1|0\.0\.0\.0|host\.docker|\w{1,40}[:/ ])\S{3,100}"
@@ -83,9 +83,9 @@ RULES: tuple[Rule, ...] = (
     row("without-mention", Threat.SOCIAL, MEDIUM, "mention|rais|bring|discuss",
         r"\b(?:without (?:ever )?mentioning (?:it|this|that)|(?:and|but) (?:do |should |must )?(?:not|never|don't) mention (?:it|this|that))\b(?! in (?:the )?(?:release|change|docs|readme|commit))"
         r"|\b(?:do not|don't|never) (?:raise|bring up|discuss) (?:it|this|that|them|these) (?:with|to|in front of)\b",
-        "it wants something kept from the person", typed=False),
+        "it hides something from the person", typed=False),
     row("weaken-project", Threat.CODE, MEDIUM, "authentication|authorization|authorisation|permission check|csrf|access control|signature|certificate",
         rf"{_NOT}\b(?:remove|delete|drop|comment out|disable|skip|turn off)\b (?:all |the |any |every ){{0,2}}(?:authentication|authori[sz]ation|permission checks?|csrf|access controls?|signature (?:checks?|verification))\b{_NEAR}{{0,60}}\b(?:whenever|when you|each time|every time|always|in (?:all|every)|later\b)"
         rf"|{_EACH}{_NEAR}{{0,60}}{_NOT}\b(?:remove|delete|drop|comment out|disable|turn off)\b (?:all |the |any |every ){{0,2}}(?:authentication|authori[sz]ation|permission checks?|csrf|access controls?|signature (?:checks?|verification))\b",
-        "it weakens the project"),
+        "it weakens the security of the project"),
 )  # fmt: skip

@@ -41,18 +41,18 @@ RULES: tuple[Rule, ...] = (
         rf"|\bprintenv {_VARIABLE}\b"
         rf"|\b(?:echo|print|output|paste|log|display|repeat|include|reveal|show)\b (?:out )?(?:the )?(?:value of |contents? of |full )(?:the |your |my )?(?:env\w{{0,10}} )?(?:variable )?[`\"'$]{{0,2}}{_VARIABLE}\b"
         r"|\b(?:print|console\.log|puts|pprint|fmt\.print\w{1,3}|log)\(?[^\n]{0,60}(?:os\.environ\b|os\.getenv\(|process\.env\b(?!\.(?:node_env|ci|debug|port))|env\.fetch)[^\n]{0,6}(?:\)|\[|\.get\(|\.items)",
-        "it shows a secret of the environment"),
+        "it shows a secret in an environment variable"),
     row("dump-environment", Threat.EXFILTRATION, MEDIUM, "env|set |export",
         r"(?:^|[\s`\"'$(;&])(?:printenv|env|set|export -p|declare -x)(?: ?\| ?(?:sort|base64|grep [^\n|]{1,30}|gzip))?(?: ?>{1,2} ?[\w./~$-]{1,80}| ?\| ?(?:tee|curl|nc|base64|mail|xargs|wget)\b)",
-        "it writes the environment away"),
+        "it writes the environment variables to a file"),
     row("share-secrets", Threat.EXFILTRATION, MEDIUM, "env|secret|credential|key|token|password|connection string",
         rf"\b(?:dump|write|save|export|print|output|capture|copy|paste|attach|include|post|upload|append|add|list|put|quote|mention|commit|embed)(?:ing)?\b[^.\n]{{0,40}}\b(?:contents? of |values? of |all |every |current |full |complete |entire |resolved |the user'?s? |its ){{1,3}}(?:the |our |your )?{_VALUES}\b[^.\n]{{0,60}}\b(?:to|in|into|on|at|as|with|for) {_PUBLIC}"
         rf"|\b(?:dump|attach|paste|post|upload|exfiltrate)(?:ing)?\b (?:the |your |all |our |my |their |any |current |full ){{0,3}}{_VALUES}\b[^.\n]{{0,60}}\b(?:to|in|into|on|at) {_PUBLIC}"
         rf"|\b(?:dump|write|save|export|capture)(?:ing|s)?\b[^.\n]{{0,30}}\benv(?:ironment)?(?:[ -]variables?| vars?)?\b[^.\n]{{0,40}}\b(?:to|into|in) (?:an? |the )?(?:\S{{1,30}} )?(?:file|artifact)?\b[^\n]{{0,60}}\b(?:attach|upload|commit|post|send|include|share|push)",
-        "it puts secrets where others read them"),
+        "it puts secrets where others can read them"),
     row("publish-secrets", Threat.EXFILTRATION, MEDIUM, "public|static|frontend|front-end|web ?root|bundle",
         rf"(?<!never )(?<!n't )(?<!not )(?<!no )\b(?:store|put|save|write|copy|commit|expose|place|keep|embed)\b (?:all |the |your |our |their |any ){{0,2}}(?:\w{{2,12}}'s? )?{_VALUES}\b(?:[^.\n]|\.(?=\S)){{0,80}}\b(?:in|into|to|on|under) (?:the |a |an |our )?(?:public(?:ly)? (?:\w{{3,12}} )?(?:folder|directory|bucket|repo\w{{0,7}}|file|path|page|site)|public/|static (?:folder|directory|files)|web ?root|front-?end (?:code|bundle|source))",
-        "it puts secrets where others read them"),
+        "it puts secrets where others can read them"),
     row("send-file", Threat.EXFILTRATION, MEDIUM, "curl|wget|requests.|fetch(|axios|httpx",
         r"\bcurl\b(?![^\n]{0,120}(?:localhost|127\.0\.0\.1))[^\n|]{0,120} (?:-d|-f|-t|--data(?:-\w{3,9})?|--form|--upload-file|--json)[ =]?[\"']?[^\s\"']{0,20}(?:@[~/.$]|\$\(|`)"
         r"|\bwget\b[^\n|]{0,120} --post-(?:file|data)=[^\n]{0,20}(?:[~/.$`]|\$\()"
@@ -69,7 +69,7 @@ RULES: tuple[Rule, ...] = (
     row("stays-on-machine", Threat.CODE, MEDIUM, "cron|launchagent|launchd|systemd|authorized_keys|bashrc|zshrc|bash_profile|core.|startup|autostart|git config",
         r"\b(?:adds?|append|installs?|create|register|set ?up|put|write|schedule|enable)\w{0,3}\b[^.\n]{0,60}\b(?:cron ?(?:tab|job|entry)|launch ?agents?|launchd (?:job|plist)|systemd (?:unit|service|timer)|authorized_keys|\.?bashrc|\.?zshrc|\.?bash_profile|autostart|login items?|startup (?:script|folder))\b[^\n]{0,100}\b(?:curl|wget|https?|python3? -[cm]|bash|sh |every (?:\d|minute|hour|boot|reboot|login|start|session)|@reboot|ssh-(?:rsa|ed25519)|key\b|init)"
         r"|\bgit config (?:--\w{5,8} )?(?:core\.(?:hookspath|fsmonitor|sshcommand|editor|pager)|alias\.\w{1,12}|filter\.\w{1,12}\.\w{4,7}|credential\.helper) [^\n]{0,20}(?:!|/tmp|https?|curl|\.\w|store\b|\./)",
-        "it wants to stay on the machine"),
+        "it installs itself on the machine"),
     row("run-before-work", Threat.CODE, MEDIUM, "before|prior to|whenever|first|every time|each time|required|must",
         rf"\b(?:before|prior to|whenever you|every time you|each time you|when) (?:you )?(?:modify|edit|chang|mak|touch|work|commit|test|debug|run|start|review|open|build|deploy|implement|fix|proceed|continu|answer|respond|us|read|do|any)\w{{0,4}}\b[^.\n]{{0,80}}\b(?:run|execute|invoke|call|use|pipe|source|eval|paste)\b[^\n]{{0,30}}[ `\"'$]{_FETCH} [^\n]{{0,40}}(?:https?://(?!localhost|127\.)|\$\(|import |require\(|\|)"
         rf"|\b(?:run|execute|invoke|source)\b[^\n]{{0,20}}[ `\"'$]{_FETCH} [^\n]{{3,120}}\b(?:before (?:you |any |modify|edit|chang|mak|work|commit|start|touch|implement|doing|each|every)|first\b|prior to)"
@@ -80,7 +80,7 @@ RULES: tuple[Rule, ...] = (
         rf"|(?:^|\n)[ #/*;-]{{1,6}}(?:dev |project |local |initial |required |environment )?(?:setup|requires?|prerequisites?|install|dependencies|note|important|todo): ?{_INSTALL} (?:-\S{{1,20}} ){{0,2}}(?!-r\b|-e\b|\.)[@\w]"
         rf"|\b{_INSTALL} [^\n]{{0,40}}(?:--(?:extra-)?index-url|--registry|-i)[ =]https?://(?!pypi\.org|test\.pypi|registry\.npmjs|localhost|download\.pytorch)"
         rf"|\b{_INSTALL} (?:-\S{{1,20}} ){{0,2}}[\"']?(?:git\+)?https?://(?!github\.com|gitlab\.com|localhost)",
-        "it has a package installed and started"),
+        "it installs and starts a package"),
     row("ask-secret-indirectly", Threat.SOCIAL, MEDIUM, "password|passcode|passphrase|secret|confidential|user's|user’s",
         r"\b(?:can|could|would|will) you (?:please )?(?:tell|share|confirm|reveal|give|say|spell|show|hint)\b[^.?\n]{0,60}\b(?:password|pass ?code|passphrase|secret (?:word|key|phrase)|confidential (?:string|word|information))\b(?! (?:field|hash|reset|policy|prompt|file|manager|is (?:set|stored|checked|validated)|rules?|requirements?))"
         r"|\bwhat (?:would|is|was|might) (?:be )?your (?:password|pass ?code|passphrase)\b|\bask(?:ed)? for your (?:password|passphrase|pass ?code)\b"
@@ -90,5 +90,5 @@ RULES: tuple[Rule, ...] = (
     row("run-from-address", Threat.CODE, MEDIUM, "http",
         r"\b(?:download|fetch|pull|get|grab|load)\b[^.\n]{0,60}https?://[^\s)\"']{4,200}[^\n]{0,40}(?:\band\b|\bthen\b|&&|;)[^\n]{0,20}\b(?:run|execute|source|eval|bash|sh|chmod \+x|import|install)\b"
         r"|\b(?:run|execute|source|eval|follow|apply)\b (?:the |whatever |any |all )?(?:script|code|commands?|instructions|steps|payload)s?\b[^.\n]{0,40}\b(?:at|from|on|in|behind|under) [`\"'<(]?https?://(?!(?:docs|developer|github|gitlab|readthedocs)\b)",
-        "it runs what an address gives"),
+        "it runs what it downloads"),
 )  # fmt: skip

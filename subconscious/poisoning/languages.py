@@ -164,7 +164,7 @@ def _rows(family: Family) -> Iterator[Rule]:
         f"{family.secret_cues}|{_LOAN_CUES}",
         rf"{_NOT_REFUSED}(?:{showing}{_APART}{{0,{gap}}}{secret}{_APART}{{0,{gap}}}{place}|{secret}{_APART}{{0,{gap}}}{place}{_APART}{{0,{gap // 2}}}{showing}"
         rf"|{secret}{_APART}{{0,{gap // 2}}}{showing}{_APART}{{0,{gap}}}{place}|{place}{_APART}{{0,{gap}}}{secret}{_APART}{{0,{gap // 2}}}{showing})",
-        "it puts secrets where others read them",
+        "it puts secrets where others can read them",
     )
     yield row(
         f"run-fetched-{family.name}",
@@ -172,10 +172,10 @@ def _rows(family: Family) -> Iterator[Rule]:
         MEDIUM,
         _FETCHED_CUES,
         rf"{running}[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}{running}",
-        "it runs what an address or a shell gives",
+        "it runs downloaded code or a shell",
     )
     yield row(f"hide-from-user-{family.name}", Threat.SOCIAL, HIGH, family.hiding_cues, family.hiding,
-        "it wants something kept from the person")  # fmt: skip
+        "it hides something from the person")  # fmt: skip
 
 
 RULES: tuple[Rule, ...] = (

@@ -185,9 +185,9 @@ def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) ->
     if candidate.origin is Origin.USER:
         return "only the user can confirm their own words"
     if candidate.kind not in kinds or candidate.scope is not Scope.PROJECT:
-        return f"a {candidate.kind} takes a person"
+        return f"only a person can confirm a {candidate.kind}"
     if verdict.level is not Level.NONE:
-        return "the poisoning check has doubts"
+        return "it may be poisoned"
     return ""
 
 
@@ -206,7 +206,7 @@ def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str
         as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
         return reservation(Traced(as_finding, grounded=True), verdict)
     if verdict.level is not Level.NONE:
-        return "the poisoning check has doubts"
+        return "it may be poisoned"
     why = _by_topic(candidate, STRICT) or _by_language(candidate)
     return why or next((_GUESSED for one in sentences(candidate.content) if _GUESS.search(one)), "")
 

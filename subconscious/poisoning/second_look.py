@@ -78,10 +78,10 @@ async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
     try:
         opinion = await ask(request(note))
     except (BadAnswerError, BadRequestError) as error:
-        log.info("a second look failed for good: %s", error.message)
+        log.info("the second look failed, and is not tried again: %s", error.message)
         return verdict
     except ProviderError as error:
-        log.info("no second look now: %s", error.message)
+        log.info("the second look is postponed: %s", error.message)
         return None
     return combined(verdict, opinion) if isinstance(opinion, Opinion) else None
 

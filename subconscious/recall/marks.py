@@ -1,4 +1,4 @@
-"""Marks shown beside a memory whose files or branch have changed since. They never hide a memory."""
+"""Marks for memories with files or a branch that have changed since. Marks never hide a memory."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def _key(home: Home) -> bytes:
     try:
         return read_regular(path, LONGEST_KEY).strip()
     except (NotRegularError, TooLargeError) as error:
-        raise DaemonError(f"{path} is not one of our keys: {error.strerror}", f"move {path} away") from error
+        raise DaemonError(
+            f"{path} can't be used as the key of redaction: {error.strerror}", f"move {path} away; a new key is made"
+        ) from error
 
 
 async def record_findings(database: Database, most: int) -> None:

@@ -70,7 +70,7 @@ def gist(left: Handover) -> str:
 
 
 def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likeness]:
-    """Return at most ``most`` sessions, those first whose hand-overs share the most words with a prompt."""
+    """Return at most ``most`` sessions, ordered by how much their hand-overs share with a prompt, the best first."""
     asked = frozenset(stem(term) for term in terms(prompt))
     texts = [_words(_story(left)) for left in sessions]
     rarity = rarity_of(asked, texts)

@@ -31,7 +31,7 @@ LOOKED_AT = 100
 """The sessions of a project that are compared with a prompt: the latest."""
 
 COMPARED = 2
-"""The sessions that are compared by meaning, which may embed their hand-overs: those that share the most words."""
+"""The sessions that are compared by meaning, at the cost of embedding: those that share the most words."""
 
 A_SESSION = 4
 """The most earlier sessions of which one session is given something, including the hand-over."""

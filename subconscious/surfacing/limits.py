@@ -133,9 +133,9 @@ def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
 
 def _full(limits: Limits, seen: Seen, about: str) -> str:
     if len(seen.given) >= limits.session:
-        return f"the session was given {len(seen.given)} of {limits.session}"
+        return f"the session was given {len(seen.given)} of {limits.session} memories"
     if not characters_left(limits, seen):
-        return f"the session was given all of {limits.characters} characters"
+        return f"the session was given all {limits.characters} characters that it may be given"
     if about and limits.about and sum(one.about == about for one in seen.given) >= limits.about:
-        return f"the file was given {limits.about} of {limits.about}"
-    return "more relevant memories took the room"
+        return f"{limits.about} of {limits.about} memories were given with this file"
+    return "more relevant memories were given instead"

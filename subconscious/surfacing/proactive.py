@@ -214,7 +214,9 @@ async def surface_error(ctx: RecallContext, occasion: SurfacingEvent, call: Fail
     hits = await _ranked(ctx, occasion, "error", [(memory, sure) for memory, (sure, _) in alike])
     guess = await _findings_in_folder(ctx, occasion, fault)
     why = {memory.id: f"shares {', '.join(shared)} with the error" for memory, (_, shared) in alike}
-    why |= {hit.memory.id: f"names {fault.folder_named(hit.memory.content)} as the error does" for hit in guess}
+    why |= {
+        hit.memory.id: f"names the folder {fault.folder_named(hit.memory.content)}, as the error does" for hit in guess
+    }
     return await _give(ctx, replace(occasion, reasons=why), [*hits, *guess], seen)
 
 

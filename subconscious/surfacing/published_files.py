@@ -77,7 +77,7 @@ class FileNames:
                 os.utime(self._path)
                 self._renewed_at = time()
         except OSError as error:
-            log.info("the names of known files can't be published: %s", error)
+            log.info("the list of file names for hooks can't be written: %s", error)
             self._published = None
 
     async def _publish(self, now: tuple[int, int]) -> None:

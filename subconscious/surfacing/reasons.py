@@ -23,7 +23,7 @@ RECENT = "one of the latest memories of this project"
 PROMOTED = "promoted to knowledge of this project"
 WAY_OUT = "a way out of a failure that recurs in this project"
 
-ENGINES = MappingProxyType({"vector": "near in meaning", "graph": "linked to memories that fit"})
+ENGINES = MappingProxyType({"vector": "similar in meaning", "graph": "linked to memories that fit"})
 """The reason for hits that share no word with the query, by the engine that found them."""
 
 MOST_WORDS, MOST_FILES = 4, 3

@@ -32,7 +32,7 @@ HOW = "start/rendered"
 MOST = 50
 MOST_LOOKED_AT = 1000
 """The spool entries that are searched while a prompt waits: the latest."""
-WHY = "read from the rendered copy: the daemon did not answer"
+WHY = "printed from the rendered copy, because the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
 

@@ -235,7 +235,7 @@ def test_a_report_of_own_edits_may_not_say_what_an_attacker_needs(tmp_path: Path
 def test_a_models_report_is_not_let_in_by_the_sessions_edits(tmp_path: Path) -> None:
     report = told(tmp_path, REPORT, read("src/pay/charge.py", CODE), CHANGED)
     ((_, admission),) = weigh_one(replace(report, extractor="model-2:any"), tmp_path)
-    assert "edits speak for it" not in admission.reason
+    assert "edits of its session support it" not in admission.reason
 
 
 def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = None) -> list[Any]:
@@ -247,7 +247,7 @@ def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = No
 
 def test_a_doubt_of_the_check_outweighs_the_code(tmp_path: Path) -> None:
     found = traced(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE))
-    assert reservation(found, Verdict(Level.LOW)) == "the poisoning check has doubts"
+    assert reservation(found, Verdict(Level.LOW)) == "it may be poisoned"
 
 
 SUMMARY = "Found so far: uploads stop early because charge() of src/pay/charge.py captures the total at once."

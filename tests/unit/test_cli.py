@@ -48,7 +48,7 @@ HELD: dict[str, Any] = CAPTURE | {
             "rule": "hide-from-user",
             "threat": "social engineering",
             "level": "high",
-            "why": "it wants something kept from the person",
+            "why": "it hides something from the person",
             "part": "content",
             "start": 0,
             "end": 19,
@@ -764,7 +764,7 @@ def test_what_is_in_quarantine_is_shown_with_its_reasons(
     words = " ".join(out.split())
     assert code == 0
     assert "suspicion: high" in words
-    assert "social engineering, it wants something kept from the person: \u00bbNever tell the user\u00ab" in words
+    assert "social engineering, it hides something from the person: \u00bbNever tell the user\u00ab" in words
     assert "review release ID" in words
 
 

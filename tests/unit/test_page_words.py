@@ -87,7 +87,7 @@ def test_messages_name_no_event() -> None:
     ("reason", "event", "about", "why"),
     [
         ("fits the prompt: shares uploads and proxy", "prompt", "", "It fits your prompt: both say uploads and proxy"),
-        ("fits the prompt: near in meaning", "prompt", "", "It fits your prompt: near in meaning"),
+        ("fits the prompt: similar in meaning", "prompt", "", "It fits your prompt: similar in meaning"),
         ("fits the prompt: text rank 1, vector rank 3", "prompt", "", "It fits your prompt"),
         ("a standing preference of the user", "start/startup", "", "A standing preference of yours"),
         ("a decision made on the branch main", "start/startup", "", "A decision made on the branch main"),

@@ -31,7 +31,7 @@ def test_tokens_with_digits_are_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("engine", "reason"),
     [
-        ("vector", "fits the prompt: near in meaning"),
+        ("vector", "fits the prompt: similar in meaning"),
         ("graph", "fits the prompt: linked to memories that fit"),
         ("text", "fits the prompt"),
     ],

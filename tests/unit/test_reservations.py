@@ -105,9 +105,9 @@ def test_dangerous_evidence_is_not_made_harmless_by_its_wording() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"kind": "lesson"}, "a lesson takes a person"),
-        ({"kind": "preference"}, "a preference takes a person"),
-        ({"scope": Scope.USER}, "a learning takes a person"),
+        ({"kind": "lesson"}, "only a person can confirm a lesson"),
+        ({"kind": "preference"}, "only a person can confirm a preference"),
+        ({"scope": Scope.USER}, "only a person can confirm a learning"),
     ],
 )
 def test_statements_about_the_user_need_the_user(changes: Mapping[str, Any], why: str) -> None:
@@ -115,7 +115,7 @@ def test_statements_about_the_user_need_the_user(changes: Mapping[str, Any], why
 
 
 def test_a_doubt_of_the_check_is_enough() -> None:
-    assert reservation(grounded(FOUND), Verdict(Level.LOW)) == "the poisoning check has doubts"
+    assert reservation(grounded(FOUND), Verdict(Level.LOW)) == "it may be poisoned"
 
 
 def test_the_persons_own_words_are_no_finding() -> None:
@@ -205,13 +205,13 @@ TRIED = "`load_rows` fails with a relative path in `reader.py`; an absolute path
 
 def test_a_dead_end_may_be_given_only_behind_a_second_look() -> None:
     tried = grounded(TRIED, kind="dead_end")
-    assert reservation(tried, Verdict()) == "a dead_end takes a person"
+    assert reservation(tried, Verdict()) == "only a person can confirm a dead_end"
     assert reservation(tried, Verdict(), reviewed=True) == ""
 
 
 @pytest.mark.parametrize("kind", ["lesson", "preference", "pattern", "blocker"])
 def test_a_second_look_makes_no_rule_of_what_nobody_said(kind: str) -> None:
-    assert reservation(grounded(FOUND, kind=kind), Verdict(), reviewed=True) == f"a {kind} takes a person"
+    assert reservation(grounded(FOUND, kind=kind), Verdict(), reviewed=True) == f"only a person can confirm a {kind}"
 
 
 def test_a_second_look_judges_how_much_is_said() -> None:
@@ -255,7 +255,7 @@ def test_only_the_wording_of_what_a_person_approved_is_searched_for_topics() -> 
 )
 def test_a_second_look_lifts_no_topic_that_an_attacker_needs(text: str, approved: bool) -> None:
     assert reservation(replace(grounded(text), approved=approved), Verdict(), reviewed=True)
-    assert reservation(grounded(FOUND), Verdict(Level.LOW), reviewed=True) == "the poisoning check has doubts"
+    assert reservation(grounded(FOUND), Verdict(Level.LOW), reviewed=True) == "it may be poisoned"
 
 
 @pytest.mark.parametrize("changes", [{"copied": 9}, {"retold": 0.9}, {"grounded": False}, {"foreign": ("sed -i",)}])

@@ -107,12 +107,12 @@ async def looked(ctx: RecallContext, where: Provenance, *said: dict[str, Any]) -
     ("own", "why"),
     [
         ({}, ""),
-        ({"entailed": False, "why": "It was a plan."}, "its quote does not say it: It was a plan."),
+        ({"entailed": False, "why": "It was a plan."}, "its quote does not support it: It was a plan."),
         ({"instruction_like": True}, "it tells its reader to do something"),
         ({"unsupported": ["copied"]}, "nothing in its session supports 'copied'"),
         ({"unsupported": ["a word that it does not have"]}, ""),
         ({"known": True}, "a memory says it already"),
-        ({"fate": "superseded"}, "something else holds at the end of its session"),
+        ({"fate": "superseded"}, "a later statement of its session replaces it"),
         ({"fate": "disproved"}, "it turned out wrong in its session"),
         ({"fate": "double"}, "another candidate of its session says the same"),
     ],
@@ -208,7 +208,7 @@ async def test_what_fails_is_discarded_and_can_be_restored(ctx: RecallContext, w
     await find(candidate(SAID))
     (after,) = await looked(ctx, where, passed(1, entailed=False, why="A guess."))
     assert (after["status"], after["memory_id"]) == ("discarded", None)
-    assert after["reason"].startswith("the second look refused it: its quote does not say it: A guess.")
+    assert after["reason"].startswith("the second look refused it: its quote does not support it: A guess.")
     assert (await second_looks.counts(ctx.database))["refused"] == 1
 
 

@@ -78,7 +78,7 @@ _FEWEST_NAMES = 2
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the questions that the user answered by choosing an option. The question names what was chosen between."""
+    """Yield the questions that the user answered by choosing an option. The question names the subject of the choice."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             question, _, answer = line.partition(ANSWERS)

@@ -23,7 +23,7 @@ from subconscious.text import wording
 FEWEST_WORDS = 6
 FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
-"""The characters for the names that are added before a passage."""
+"""The most characters of the names that are added before a passage."""
 
 _GENERIC = re.compile(
     r"(?:the )?(?:context|summary|(?:key |main )?changes?(?: made)?|overview|files?(?: (?:to )?(?:modif\w+|chang\w+|creat\w+))?|new files?|"

@@ -15,7 +15,7 @@ from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""The characters for a turn's number and line end."""
+"""The characters that a turn's number and line end take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _LONGEST_TAG = 40
 _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|codebase)(?=[ ,.;:]|\Z)", re.IGNORECASE)
 """Words that name the project. They are removed, because each memory belongs to one project."""
 
-VERBATIM = "in the person's own words: what the model added is another's"
+VERBATIM = "in the person's own words, without what the model added"
 
 SURE_OF_USER = 0.8
 """The model's score for the user's own words that corresponds to a confidence of .9; calibration corrects it."""

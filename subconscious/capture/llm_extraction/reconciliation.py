@@ -297,7 +297,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
     """Replace the session's hand-over by the model's, unless the session has added text in the meantime."""
     if story.refused:
-        log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
+        log.info("session %s: the summary that the model wrote is not used: %s", session_id, story.refused)
         return
     told = sessions.ModelStory(story.title, story.tags, story.handover.to_json(), story.handover.open)
     await sessions.save_model_story(tx, session_id, told, session.sketch, by)

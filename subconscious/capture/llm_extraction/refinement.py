@@ -92,7 +92,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
             Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach, tool_excerpts=True
         )
         if reading.restarted or reading.foreign or reading.offset == offset:
-            return Gone(reading.reason or f"{span.path} is another file than it was")
+            return Gone(reading.reason or f"{span.path} was replaced by another file")
         turns.extend(reading.turns)
         offset, state = reading.offset, reading.state
         marks.append((offset, state, len(turns)))

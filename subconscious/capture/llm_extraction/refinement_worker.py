@@ -247,7 +247,7 @@ class Refining:
 
     async def _close(self, span: Span, reason: str) -> None:
         if reason:
-            log.info("not read by the model: %s", reason)
+            log.info("text is not read by the model: %s", reason)
         async with self._app.database.write() as tx:
             await model_readings.close(tx, span.id, reason)
 
@@ -261,7 +261,11 @@ class Refining:
         if may_retry(span.attempts + 1, error):
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
             return
-        log.warning("%s: a chunk is left as it was found offline: %s", span.path, reason)
+        log.warning(
+            "%s: the model can't read a part of this transcript, which keeps the captures of the rules: %s",
+            span.path,
+            reason,
+        )
         chosen = self._app.settings
         measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
         piece = await asyncio.to_thread(refinement.read_on, span, measure)
@@ -278,7 +282,7 @@ class Refining:
             async with self._app.database.write() as tx:
                 await model_readings.retry_later(tx, span.id, at, reason, failed=failed)
         except sqlite3.Error as error:
-            log.error("nothing can be written: %s", error)  # noqa: TRY400 - a full disk, again and again
+            log.error("the database can't be written: %s", error)  # noqa: TRY400 - a full disk, again and again
             await asyncio.sleep(self._pause(1))
 
     def _when(self, error: ProviderError) -> float:

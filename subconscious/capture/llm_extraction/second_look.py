@@ -48,7 +48,7 @@ TURNED = frozenset(("negation", "opposite", "direction"))
 """Differences to the original that a shorter wording of a note must not have."""
 
 FATES = {
-    "superseded": "something else holds at the end of its session",
+    "superseded": "a later statement of its session replaces it",
     "disproved": "it turned out wrong in its session",
     "double": "another candidate of its session says the same",
 }
@@ -178,7 +178,7 @@ def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
 def refusal(look: Look, content: str) -> str:
     """Return why a note is rejected; "" if it is not."""
     if look.entailed is False:
-        return _explained("its quote does not say it", look.why)
+        return _explained("its quote does not support it", look.why)
     if look.instruction_like:
         return _explained("it tells its reader to do something", look.why)
     if foreign := [one for one in look.unsupported if words(one) & words(content)]:
@@ -187,7 +187,7 @@ def refusal(look: Look, content: str) -> str:
         return "a memory says it already"
     if look.fate in FATES:
         return _explained(FATES[look.fate], look.why)
-    return _explained("it is of no use to a later session", look.why) if look.useless else ""
+    return _explained("a later session can't use it", look.why) if look.useless else ""
 
 
 def vouches(look: Look) -> bool:
