@@ -147,7 +147,7 @@ def test_hooks_that_are_kept_otherwise_stay_as_they_are(
     hook = ann.folder / ".git" / "hooks" / "pre-push"
     obstacle(hook)
     shown = " ".join(ann.run("sync", "--install-hook", "--yes", code=1).split())
-    assert "run subconscious sync" in shown
+    assert "add `subconscious sync`" in shown
     assert not (hook.parent / "post-merge").exists()
     assert not hook.is_file() or BEGIN not in hook.read_text()
 
