@@ -49,7 +49,7 @@ def stop(options: Namespace) -> None:
     except WedgedError:
         if not options.force:
             raise DaemonError("the daemon does not answer", _FORCE_REMEDY) from None
-        _kill_if_forced(options, "No process holds the daemon's lock.")
+        _kill_if_forced(options, "There is no daemon to kill.")
 
 
 def _await_end(state_folder: Home) -> None:

@@ -56,7 +56,7 @@ async def recovered(app: App, spool: Spool) -> bool:
                 await losses.record_dropped(
                     tx,
                     "memory",
-                    f"{lost} entries of hooks: the disk was full, and so was the memory that is reserved for them",
+                    f"{lost} entries, because the disk and the memory reserved for them were full",
                 )
     except (OSError, sqlite3.Error, SubconsciousError) as error:
         log.info("the disk can't be written yet: %s", error)

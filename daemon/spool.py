@@ -294,7 +294,7 @@ class Spool:
         over = await asyncio.to_thread(_over_cap, self._folder, most)
         aside = await asyncio.to_thread(_over_cap, self._app.home.buried, most)
         if over or aside:
-            log.error("the spool reached its cap: %d entries dropped, oldest first", len(over) + len(aside))
+            log.error("the spool reached its size limit: the %d oldest entries were deleted", len(over) + len(aside))
             async with self._app.database.write() as tx:
                 await losses.record_dropped(tx, [*over, *aside][0], _dropped(len(over), len(aside)))
                 await jobs.delete(tx, over)
@@ -391,7 +391,10 @@ def _remove(files: Iterable[Path]) -> None:
 
 def _dropped(entries: int, aside: int) -> str:
     """Return how many entries were dropped, as text."""
-    parts = [f"{entries} entries over the cap" if entries else "", f"{aside} set aside earlier" if aside else ""]
+    parts = [
+        f"{entries} entries beyond the size limit of the spool" if entries else "",
+        f"{aside} set aside earlier" if aside else "",
+    ]
     return ", ".join(filter(None, parts))
 
 

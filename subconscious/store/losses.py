@@ -36,7 +36,7 @@ class Loss:
         """The message for the user, in one line."""
         if self.action == FULL:
             return f"the disk was full for a while ({self.reason}); the events of that time were kept"
-        return f"the spool reached its cap, and unread entries were dropped: {self.reason}"
+        return f"events of sessions were lost before they were processed: {self.reason}"
 
 
 async def unreported(database: Database) -> list[Loss]:

@@ -62,7 +62,7 @@ def _close(node: Any, defined: Mapping[str, Any], unsupported: frozenset[str], w
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in within:
-            raise TypeError(f"{name} contains itself: no model can be asked for that")
+            raise TypeError(f"the schema of {name} refers to itself, which providers don't support")
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _close({**defined[name], **beside}, defined, unsupported, (*within, name))
     return _object(_spoken(node, unsupported), defined, unsupported, within)

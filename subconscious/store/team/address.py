@@ -98,7 +98,7 @@ def parse(text: str) -> Address:
     if parts.password is not None:
         raise SettingsError(
             "the address of the team's store contains a password",
-            f"take it out, and write it into ~/.subconscious/{PASSWORD_FILE} (mode 0600) or `store_key`",
+            f"remove it there, and write it into ~/.subconscious/{PASSWORD_FILE} (mode 0600) or into `store_key`",
         )
     if unknown := sorted(options.keys() - OPTIONS):
         raise _wrong(f"the option {unknown[0][:40]} is not allowed in it")
