@@ -189,7 +189,7 @@ async def test_without_trust_all_waits_for_a_review(team: Team) -> None:
 
 async def test_a_project_is_joined_by_members_alone(people: People, team: Team, server: Postgres) -> None:
     mallory = await people.person("mallory", server.url("mallory"))
-    with pytest.raises(RequestError, match="in no project shop"):
+    with pytest.raises(RequestError, match="no member of a project shop"):
         await mallory.ask("team_join", name="shop")
     with pytest.raises(TeamRefusedError):
         await mallory.ask("team_join", name="shop", create=True)
