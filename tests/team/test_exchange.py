@@ -203,5 +203,5 @@ async def test_leaving_ends_the_exchange(team: Team) -> None:
     await ann.ask("team_leave")
     await ann.share("Amounts are kept in integer cents.")
     assert (await queue.counts(ann.app.database, ann.project.id)).waiting == 0
-    with pytest.raises(RequestError, match="not joined"):
+    with pytest.raises(RequestError, match="not connected"):
         await ann.ask("team_sync")
