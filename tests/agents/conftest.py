@@ -92,7 +92,8 @@ class Agents:
         if not self.relaunches:
             of_gemini["GEMINI_CLI_NO_RELAUNCH"] = "true"
         of_claude = {"BASH_DEFAULT_TIMEOUT_MS": "600000"}
-        other = {"DUMMY_KEY": "dummy-key", "TERM": "xterm-256color"}
+        # Codex looks for plugins on GitHub; tests reach no network.
+        other = {"DUMMY_KEY": "dummy-key", "TERM": "xterm-256color", "GIT_ALLOW_PROTOCOL": "file"}
         return {**self.machine.environ, **of_claude, **of_gemini, **other}
 
     def run(self, *words: str, code: int = 0) -> str:

@@ -8,8 +8,8 @@ from bench.fuzzing import TARGETS, attempt
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
 
-INPUTS = {"transcript": 130, "protocol": 8000, "payload": 8000, "redactor": 180, "frame": 1000, "large": 4}
-"""As many of each as take about fifteen seconds on one core, at most."""
+INPUTS = {"transcript": 200, "protocol": 8000, "payload": 8000, "redactor": 300, "frame": 1500, "large": 4}
+"""As many of each as take about twenty seconds on one core, at most."""
 
 FOUND: list[tuple[str, int]] = [("transcript", 10)]
 """What the bench has found: target and seed."""
