@@ -50,7 +50,7 @@ class Paged(Arguments):
 
 
 class SearchOptions(Arguments):
-    """The mode and the budget of a search; the settings decide where an argument is left out."""
+    """The mode and the budget of a search. For an argument that is missing, the setting applies."""
 
     mode: Literal["any", "auto", "execution", "planning", "brainstorming"] = Field(
         default="auto", description="how sure and how many"

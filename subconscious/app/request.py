@@ -69,7 +69,7 @@ def refuse_forgery(args: Args) -> None:
     """Raise RequestError unless a person made the request: an imported file could claim anybody's words."""
     if args.origin is not Origin.USER:
         raise RequestError(
-            "only a person may import, not the assistant: a file could claim anybody's words",
+            "only a person may import, not the assistant: the file could pass any text off as yours",
             "run the command in a terminal outside of Claude Code",
         )
 

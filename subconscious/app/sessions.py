@@ -59,7 +59,7 @@ class Vouched:
 
     def doubt_of_decision(self, entry: Entry) -> str:
         """Return why a decision in a prompt needs a code to count as a person's; "" if it needs none."""
-        return self._deciding.get(_mark_of(entry), "no hook of a running session sent it")
+        return self._deciding.get(_mark_of(entry), "the request did not come from a hook of a running session")
 
     def add_session(self, session_id: str, client: str = "") -> None:
         """Record that a session was verified by a hook of its client."""

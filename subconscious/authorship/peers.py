@@ -201,10 +201,10 @@ def _name(client: Process) -> str:
 
 
 def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
-    """Return why a command of a session may have opened the terminal of a process; "" if none can have.
+    """Return why a command run in a session may have opened the terminal of a process; "" if no command can have.
 
-    ``line`` is the process with its ancestors. The session leader of a terminal opened it. A process on a terminal with
-    a leader that is not among its ancestors was detached there.
+    ``line`` is the process with its ancestors. The process that leads a terminal's session opened that terminal. If the
+    leader is not among the ancestors of a process, that process was detached from its parent.
     """
     leader = next((process for process in line if process.pid == line[0].session), None)
     if leader is None:

@@ -184,7 +184,7 @@ class EmbedderChain:
     async def _open_once(self, name: str, access: Access) -> OpenedEmbedder:
         embedder = await in_thread(lambda: open_embedder(name, access))
         if embedder is None:
-            raise EmbedderError(f"{name} does not embed anything")
+            raise EmbedderError(f'"{name}" names no embedder')
         try:
             canary = (await in_thread(lambda: embedder.embed([CANARY])))[0]
             async with self._database.write() as tx:

@@ -48,7 +48,7 @@ _SWEEPS = re.compile(r"\b(?:all|any|every|each|system|developer|operator|your)\b
 
 
 def is_partial(text: str, start: int, end: int) -> bool:
-    """Whether a match in a language other than English is about some rules, not about all rules or the model's."""
+    """Whether a non-English match speaks of particular rules only, as of a linter's, and so is no attack."""
     said = text[start:end] + text[end : end + REACH].partition("\n")[0]
     return not (_WHOLE.search(said) or (_EVERY.search(said) and not _OF_TOOLS.search(said)))
 

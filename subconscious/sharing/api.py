@@ -149,7 +149,8 @@ class Sharing(Handler):
             if not _AUTHOR.fullmatch(author):
                 raise RequestError(
                     "the author must be an e-mail address, the fingerprint of a key, or a member of a team's store",
-                    "enter the address or fingerprint that `git log` shows, or team:NAME",
+                    "enter an e-mail address as `git log` shows it, a fingerprint as `git log --show-signature` does,"
+                    " or team:NAME",
                 )
             async with self.app.database.write() as tx:
                 await shares.trust(tx, author.casefold() if "@" in author else author, on=not args.back)

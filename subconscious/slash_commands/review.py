@@ -157,7 +157,7 @@ async def run_missed(app: App, entry: Entry, project: Project, text: str) -> Non
         ):
             await apply_decision(app, decision)
     elif not await events.history(app.database, "typed", entry.name):
-        await refuse(app, entry, "no hook of a running session sent it")
+        await refuse(app, entry, "the request did not come from a hook of a running session")
 
 
 async def refuse(app: App, entry: Entry, doubt: str) -> None:

@@ -46,12 +46,13 @@ Known = TypeVar("Known")
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What candidates repeat: ``memories`` with their cosine, and ``captures``, by the content of the candidate.
+    """What the candidates of one batch repeat or replace.
 
-    ``changed`` are memories that were merged or confirmed: the index must be updated after the commit. ``replaced`` are
-    memories that a candidate contradicts, by its content. ``made`` are memories stored in this batch. ``paraphrased``
-    are contents whose repetition only the model found. ``displaced`` are waiting captures that a candidate replaces.
-    ``in_doubt`` are memories that a candidate may replace; the user is asked.
+    The dictionaries have the content of a candidate as key: ``memories`` gives the memory that it repeats, with the
+    cosine, ``captures`` the waiting capture that it repeats, ``replaced`` the memories that it contradicts, ``displaced``
+    the waiting capture that it replaces, and ``in_doubt`` a memory that it may replace: the user is asked. ``changed`` are
+    memories that were merged or confirmed: the index must be updated after the commit. ``made`` are memories stored in
+    this batch. ``paraphrased`` are contents whose repetition only the model found.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)

@@ -54,9 +54,10 @@ class Earlier:
 
 
 async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str, *, sure: bool = True) -> Earlier:
-    """Return the active memories about the same subject that a typed statement contradicts.
+    """Return the active memories about the same subject that a statement of the user contradicts.
 
-    If ``sure`` is false, the text may be no statement: then words of change and a cosine alone are not enough.
+    If ``sure`` is false, the text may be a question or a task. Then it takes more than a word of change ("now", "instead")
+    in a text with a similar vector.
     """
     if candidate.origin is not Origin.USER or not ctx.settings.links:
         return Earlier()

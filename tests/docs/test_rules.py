@@ -56,8 +56,8 @@ RULES = [
     f"memories that name it, at most {NOW.file_surfaces} for one file",
     f"| with files after {portfolio.MOST_UNHEEDED} sessions without use",
     f"after {eligibility.MOST_UNHEEDED_REPAIRS} sessions without use,"
-    " and one more for each earlier session that used it,"
-    f" at most {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE},",
+    " plus one for each earlier session that used it"
+    f" (at most {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE})",
     f"a change of at least {checks.SOME} new lines",
     f"after {portfolio.MOST_UNHEEDED} sessions that were given it",
     f"at most {bound_candidates.MOST_CHECKS} in a session",
