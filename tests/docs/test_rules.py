@@ -69,7 +69,7 @@ RULES = [
     f"| below {NOW.review_threshold} | discarded",
     f"The review offers {WORDS[review_queue.OFFERED]} items at a time",
     f"expires after {NOW.review_expiry_days:g} days",
-    f"at most {session_limits.MOST_UNCONFIRMED} a session of the first two together,"
+    f"per session at most {session_limits.MOST_UNCONFIRMED} from the first two together,"
     f" and {session_limits.MOST_UNCONFIRMED} of the last",
     f"failures that only one session met (at most {observing.MOST_ONCE})",
     f"when {confirmation.MISSES} sessions were given it",
