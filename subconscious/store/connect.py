@@ -133,11 +133,11 @@ class Database:
         self._front.execute(SHRINK)
 
     async def close(self) -> None:
-        """Close all connections; the last one checkpoints the WAL."""
-        self._front.close()
-        await self._searcher.close()
-        await self.reader.close()
-        await self.writer.close()
+        """Close all connections, also when cancelled meanwhile; the last one checkpoints the WAL."""
+        async with AsyncExitStack() as closing:  # in reverse order
+            for connection in (self.writer, self.reader, self._searcher):
+                closing.push_async_callback(connection.close)
+            self._front.close()
 
 
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:

@@ -323,4 +323,4 @@ def test_a_task_that_does_not_end_keeps_no_process(stopped: Home) -> None:
         check=False,
     )
     assert ended.returncode == 1
-    assert "does not end" in (stopped.log / "daemon.log").read_text()
+    assert "did not end in time" in (stopped.log / "daemon.log").read_text()

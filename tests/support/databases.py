@@ -7,19 +7,24 @@ import tempfile
 import threading
 from functools import cache
 from pathlib import Path
+from time import time
 
+from subconscious.settings.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
+from subconscious.upkeep.maintenance import due_since
 
 
 def copy_migrated(path: Path) -> None:
     """Put an empty, migrated database at ``path``."""
     path.touch(mode=0o600)
-    path.write_bytes(_migrated())
+    path.write_bytes(_migrated(due_since("nightly", time(), Settings.maintenance_hour)))
 
 
 @cache
-def _migrated() -> bytes:
+def _migrated(night: float) -> bytes:
+    """Return a database that was made after the time of a night's jobs: for an older one these are due at once."""
+    del night
     # In a loop of its own, so that a synchronous fixture can ask for it while a test's loop runs.
     made: list[bytes] = []
     thread = threading.Thread(target=lambda: made.append(asyncio.run(_make())))

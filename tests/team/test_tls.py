@@ -173,7 +173,7 @@ async def test_certificates_that_do_not_prove_the_server_are_refused(
 
     async def refusal(proxy: Proxy, named: str) -> str:
         said = await failure(proxy.port, named, server.database, dora)
-        assert "an authority of your own is named in the address: ?sslrootcert=" in said
+        assert "for a certificate authority of your own, add to the address: ?sslrootcert=" in said
         return said
 
     async with Proxy(socket_of(server), tls=context) as proxy:

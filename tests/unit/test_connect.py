@@ -66,3 +66,20 @@ async def test_an_opening_that_fails_closes_what_is_open(tmp_path: Path) -> None
         await open_database(tmp_path / "memory.db", connector)
     assert len(connector.opened) == 2
     assert connector.open_ones() == 0
+
+
+async def test_a_closing_that_is_cancelled_closes_all(tmp_path: Path) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def connect(path: Path) -> sqlite3.Connection:
+        opened.append(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+        return opened[-1]
+
+    database = await open_database(tmp_path / "memory.db", connect)
+    closing = asyncio.create_task(database.close())
+    await asyncio.sleep(0)  # it waits for the first connection now
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert len(opened) == 4
+    assert [_answers(connection) for connection in opened] == [False] * 4
