@@ -92,7 +92,7 @@ def unreadable_transcripts(stage: Stage) -> None:
             speaker.hook("drop", "SessionEnd", reason="other")
         learns(stage)
     said, log = doctor(stage), (stage.home.log / "daemon.log").read_text()
-    hold("given up" in said, f"doctor says nothing of transcripts that can't be read: {said}")
+    hold("are not retried" in said, f"doctor says nothing of transcripts that can't be read: {said}")
     reasons = log.count("buried: the transcript")
     hold(reasons >= 2 * len(NOT_FILES), f"the log says of {reasons} of {2 * len(NOT_FILES)} jobs why they failed")
     known = wire.call(stage.home, "status")["sessions"]
