@@ -81,6 +81,15 @@ def test_a_story_with_an_attack_or_a_secret_is_not_used(
     assert told(sketch, transcript, **{part: text}).refused == why
 
 
+@pytest.mark.parametrize(
+    ("title", "used"), [("Round the rents x in kiln.py", True), ("Round the rents 7 in kiln.py", False)]
+)
+def test_single_letters_of_a_title_are_no_words_but_digits_are(
+    sketch: Sketch, transcript: Transcript, title: str, used: bool
+) -> None:
+    assert told(sketch, transcript, title=title).title == (title if used else "")
+
+
 @pytest.mark.parametrize("part", ["asked", "decided", "title"])
 def test_what_the_user_did_not_say_is_not_told_as_theirs(sketch: Sketch, transcript: Transcript, part: str) -> None:
     checked = told(sketch, transcript, **{part: "The user chose Postgres for the rents."})
