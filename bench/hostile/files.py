@@ -93,7 +93,7 @@ def unreadable_transcripts(stage: Stage) -> None:
         learns(stage)
     said, log = doctor(stage), (stage.home.log / "daemon.log").read_text()
     hold("are not retried" in said, f"doctor says nothing of transcripts that can't be read: {said}")
-    reasons = log.count("buried: the transcript")
+    reasons = log.count("is not retried: the transcript")
     hold(reasons >= 2 * len(NOT_FILES), f"the log says of {reasons} of {2 * len(NOT_FILES)} jobs why they failed")
     known = wire.call(stage.home, "status")["sessions"]
     hold(known.get("open", 0) <= 1, f"sessions without a readable transcript stay open: {known}")
