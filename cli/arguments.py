@@ -49,6 +49,7 @@ def _built(only: str) -> tuple[RootParser, Sequence[str]]:
     )
     commands.only = only
     _add_reading(commands)
+    _add_listing(commands)
     _add_writing(commands)
     _add_tracing(commands)
     _add_review(commands)
@@ -81,6 +82,9 @@ def _add_reading(commands: Commands) -> None:
         help="how the results of the word search and the meaning search are combined",
     )
     add_search_options(command)
+
+
+def _add_listing(commands: Commands) -> None:
     command = add_command(
         commands, "list", "memories:list_memories", "list memories, the newest first", group=Group.MAIN
     )
@@ -255,11 +259,12 @@ def _add_running(commands: Commands) -> None:
         group=Group.ADMIN,
         as_json=False,
     )
+    _add_serving(commands)
     _add_installing(commands)
     _add_daemon(commands)
 
 
-def _add_installing(commands: Commands) -> None:
+def _add_serving(commands: Commands) -> None:
     command = add_command(
         commands,
         "mcp",
@@ -294,6 +299,9 @@ def _add_installing(commands: Commands) -> None:
     command.add_argument(
         "root", metavar="FOLDER", help="the folder's old path or name; `subconscious status` lists missing folders"
     )
+
+
+def _add_installing(commands: Commands) -> None:
     command = add_command(
         commands,
         "install",

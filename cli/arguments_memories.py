@@ -91,7 +91,9 @@ def _add_correcting(commands: Commands) -> None:
         "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
     )
     change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
-    change.add_argument("--merged-into", metavar="ID", type=positive, help="the memory that says the same and is kept")
+    change.add_argument(
+        "--merged-into", metavar="ID", type=positive, help="the memory with the same statement, which is kept"
+    )
     command.add_argument("--reason", help="kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)

@@ -80,7 +80,7 @@ def is_typed(turn: Turn) -> bool:
 
 
 def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[LocatedQuote]:
-    """Yield the quotes that the user typed, whatever label the model gave them."""
+    """Yield the quotes that the user typed, also those that the model labelled otherwise."""
     for quoted in found:
         named = _named(quoted, turns)
         order = [*([named] if named else []), *turns]

@@ -38,7 +38,7 @@ def origin_of(
 ) -> Origin:
     """Return the origin of a wording that quotes one of ``turns``.
 
-    ``stated`` are further turns in which the user says the same, ``context`` turns that explain its references.
+    ``stated`` are other turns in which the user repeats the statement, ``context`` turns that explain its references.
     """
     said = words(wording)
     if quoted.origin is Origin.USER:

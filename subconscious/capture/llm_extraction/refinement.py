@@ -135,7 +135,7 @@ def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> l
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged candidate, and what already says the same: a capture of its session, or a memory."""
+    """A judged candidate, and the capture of its session or the memory that it repeats."""
 
     judged: Judged
     capture_id: int | None = None
@@ -187,7 +187,7 @@ async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings
 
 
 def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
-    """Whether a candidate says the same as a capture; a capture of another kind must quote the same words."""
+    """Whether a candidate repeats a capture; if their kinds differ, both must quote the same words."""
     quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
     if not (quoted or candidate.kind == capture["kind"]):
         return False
