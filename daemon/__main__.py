@@ -29,6 +29,12 @@ LOG_BYTES = 2 * 2**20
 LEAVING_SECONDS = 10.0
 """Seconds that the process may take to end after everything is closed."""
 
+SWITCH_SECONDS = 0.001
+"""Seconds for which a busy thread keeps the interpreter while others wait for it; by default there are 5 ms.
+
+An answer waits for the interpreter about ten times, once after each system call.
+"""
+
 OPEN_FILES = 4096
 """The most files that the daemon opens, connections included."""
 
@@ -52,6 +58,7 @@ def main() -> int:
     # Hooks pass on the PATH of their session, which may contain programs that must not run for other sessions.
     os.environ["PATH"] = safe_path()
     _widen()
+    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         _log_to(home)
     except OSError as error:
