@@ -22,23 +22,23 @@ from subconscious.text.same_statement import begin_differently, differences, sam
 from subconscious.text.statement import Statement, parse
 
 SAME, SAME_WORDS, SAME_SURE = 0.6, 0.3, 2.0
-"""The least scores of a paraphrase, chosen on pairs that no model was trained on, like the next two constants.
+"""The least scores of a paraphrase: in other words, in the same words, and where a difference is easily overlooked.
 
-They apply to statements in other words, in the same words only, and in mostly the same words with one different word,
-another order or a negation.
+Such a difference is one other word, another order or a negation. These scores and those below were chosen on pairs that
+no model was trained on.
 """
 
 READ_SURE, SAME_READ = 2.0, 0.2
-"""A certain score of the encoder, and the lower total score that is enough with it."""
+"""If the encoder's own score is at least READ_SURE, a total score of SAME_READ is enough for a paraphrase."""
 
 REPLACES, ENDS = 0.6, 0.3
 """The least scores for replacing an earlier statement, and for ending a temporary one."""
 
 MOST_SHARED, SHARE = 5, 0.8
-"""The number and share of common words above which the encoder hardly notices the other words."""
+"""With more than MOST_SHARED common words, or a share of at least SHARE, the encoder may overlook the other words."""
 
 MOST_SHARED_IF_EXCHANGED = 3
-"""The common words up to which an exchanged word may be a synonym; among more, the encoder overlooks it."""
+"""With more common words, statements that differ in one word are no paraphrases: the encoder overlooks that word."""
 
 COPY = 0.82
 """The cosine from which statements with mostly the same words are near copies.
@@ -47,7 +47,7 @@ In near copies, the encoder may miss the word that differs.
 """
 
 FEWEST = 2
-"""The fewest common words of two statements with which one exchanged word changes the meaning."""
+"""The fewest common words with which two statements that differ in one word count as ``exchanged``."""
 
 DIFFERENCES = (
     *("number", "negation", "name", "opposite", "direction", "modality", "scope", "time"),
@@ -195,7 +195,7 @@ def _overlap(one: Statement, other: Statement) -> list[float]:
 
 
 def _named(new: str, old: str) -> list[float]:
-    """Return the shares of common words among the words that name something."""
+    """Return features of the words that name things: the common share of each statement, and 1.0 if none is common."""
     mine, its = keys(new), keys(old)
     shared = len(mine & its)
     return [shared / max(1, len(mine)), shared / max(1, len(its)), float(not shared)]

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from subconscious.embeddings.local import LocalEmbedder
 
 LETTERS = 300
-"""The characters of a statement that are compared."""
+"""The characters at the beginning of a statement that are compared; the rest is ignored."""
 
 IN_DOUBT = 0.3
-"""The least score with which the user is asked whether a statement replaces an earlier one."""
+"""The least score at which the user is asked whether a statement replaces an earlier one."""
 
 FIRST_SIGN = 0x2E80
 """The first code point of the East Asian scripts."""
@@ -63,17 +63,18 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
-    """Return the encoder's two scores of a pair: paraphrase and replacement.
+    """Return the encoder's scores of a pair for a paraphrase and for a replacement.
 
-    The score of a paraphrase is the mean of both directions if both were read.
+    ``backward`` has the scores of the pair in reverse order, if it was read. A paraphrase then has the mean score.
     """
     return [(forward[0] + backward[0]) / 2 if backward else forward[0], forward[1]]
 
 
 def decided(seen: Compared, same: float, replacing: float, encoded: float = 0.0) -> Relation:
-    """Return the relation of two statements by the scores, if the words do not rule it out.
+    """Return the relation that the scores show, unless the words (``seen``) rule it out.
 
-    ``encoded`` is the encoder's own score of a paraphrase.
+    ``same`` is the total score for a paraphrase, ``replacing`` that for a replacement, ``encoded`` the encoder's own
+    score for a paraphrase.
     """
     if same >= seen.bar(encoded) and same >= replacing and seen.may_be_same():
         return Relation.SAME
@@ -93,7 +94,7 @@ def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
 
 
 def replacing(linear: numpy.ndarray, trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
-    """Return the mean of a linear model and boosted trees for a replacement.
+    """Return the score for a replacement: the mean of a linear model and boosted trees. ``found`` are the features.
 
     The linear model finds more replacements, and the trees have fewer false ones.
     """
@@ -123,7 +124,7 @@ def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
 
 
 def read(middle: numpy.ndarray) -> list[float]:
-    """Return the encoder's two scores for the embedder's middle layer of a pair."""
+    """Return the encoder's two scores of a pair; ``middle`` is the embedder's middle layer for that pair."""
     found: list[float] = _upper().run(None, {"middle": middle[None]})[0][0].tolist()
     return found
 

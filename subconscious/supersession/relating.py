@@ -1,7 +1,7 @@
-"""Finds stored statements that a typed one repeats or replaces, by the pair model (``supersession/pair_model.py``).
+"""Finds stored statements that a typed statement repeats or replaces, by ``supersession/pair_model.py``.
 
-Only the few most similar statements of the same project and of all projects are compared; none without a local
-embedder.
+The typed statement is compared with the few most similar statements that apply to its project or to all projects.
+Without a local embedder, nothing is compared.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from subconscious.supersession import succession
 from subconscious.text.sentences import sentences
 
 NEAREST = 4
-"""The memories, and the waiting captures, with which a statement is compared: the most similar."""
+"""The number of most similar memories, and of most similar waiting captures, that a statement is compared with."""
 
 LOOKED_AT = 12
-"""The most similar memories among which valid statements of a person are searched."""
+"""The number of most similar memories, and of latest waiting captures, from which those to compare are chosen."""
 
 FAR = 0.25
 """The cosine below which two statements are not compared."""
 
 OF_ONE_SUBJECT = 0.5
-"""The least cosine with which the user is asked whether one of two statements replaces the other."""
+"""The least cosine at which the user is asked whether one of two statements replaces the other."""
 
 FEWEST_WORDS = 3
-"""The fewest words of a statement that is compared without the question that it answers."""
+"""The fewest words of a reply that is compared alone; a shorter one is compared with the question that it answers."""
 
 LONGEST_MESSAGE = 300
 """The most characters of a message that is compared as a whole: the pair model reads no more."""

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     import numpy
 
 COMPARED = 500
-"""The memories of a project among which the statement that an ending refers to is searched: the latest."""
+"""The number of latest memories, and of latest waiting captures, that a typed sentence can end."""
 
 MOST_COMPARED = 8
-"""The memories with vectors that are compared with an ending if its words match no memory."""
+"""The most memories that are compared with an ending by their vectors, if its words match no memory."""
 
 MOST_PASSING, MOST_RELATED = 12, 3
 """The latest temporary statements that are embedded, and the most similar ones that the pair model compares."""
@@ -64,7 +64,7 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a batch ends, and its candidates without those that the same batch took back."""
+    """The memories and captures that a batch ends, and its candidates: those that it takes back are discarded."""
 
     judged: list[Judged]
     retired: list[Retired] = field(default_factory=list)
@@ -143,7 +143,7 @@ async def _embedded(ctx: RecallContext, texts: Sequence[str]) -> list[tuple[str,
 
 
 async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, numpy.ndarray]]) -> str | None:
-    """Return the most similar temporary statement that a sentence replaces; "" if it replaces none."""
+    """Return the most similar temporary statement that a sentence replaces; None if it replaces none."""
     mine = await ctx.embed_now(sentence)
     if mine is None:
         return None
@@ -202,7 +202,7 @@ class _Search:
         self.meant: dict[Ending, str] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
-        """Return the statements that the endings refer to, as retired."""
+        """Retire the statements that the endings refer to; return them, and the candidates with their new decisions."""
         for turn, ending in found:
             meant = self._meant(turn, ending)
             for one in meant:
@@ -252,7 +252,10 @@ class _Search:
         return self._order.get(one.turn_id, -1) < self._order[turn.id] and one.at <= turn.time
 
     def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
-        """Return the last statement of this message or the previous one; if the ending names a rule, of the session."""
+        """Return the last statement of the same message, or else of the previous message.
+
+        If the ending names a rule ("drop that rule"), the statement may be from any earlier message of the session.
+        """
         own = [one for one in said if one.turn_id == turn.id]
         if own:
             return own[-1:]
@@ -324,7 +327,7 @@ async def _retire_memory(
 
 
 def _says(memory: Memory, ending: Ending) -> bool:
-    """Whether a memory was made of the sentence that ends something, so that it states the new value."""
+    """Whether a memory comes from the sentence that ends something, so that it states the new value."""
     return ending.evidence in memory.evidence or memory.evidence.strip() in ending.evidence
 
 

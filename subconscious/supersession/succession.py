@@ -56,8 +56,8 @@ class Earlier:
 async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str, *, sure: bool = True) -> Earlier:
     """Return the active memories about the same subject that a statement of the user contradicts.
 
-    If ``sure`` is false, the text may be a question or a task. Then it takes more than a word of change ("now", "instead")
-    in a text with a similar vector.
+    If ``sure`` is false, the text may be a question or a task. Then a word of change ("now", "instead") and a similar
+    vector do not suffice.
     """
     if candidate.origin is not Origin.USER or not ctx.settings.links:
         return Earlier()
@@ -75,9 +75,10 @@ async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str,
 
 
 async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) -> Earlier:
-    """Return the most similar statement for a reported change, if both are about the same place.
+    """Return the memory that a reported change replaces: the most similar one.
 
-    The statement is in doubt if another one is as similar.
+    It is in doubt if another memory is nearly as similar. Nothing is replaced if the most similar memory agrees with
+    the change, or is about another environment, place or system.
     """
     shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
     mine = await ctx.embed_now(content) if shared else None
@@ -118,7 +119,7 @@ def _of_one_subject(found: Sequence[Memory]) -> bool:
 
 
 def _sought(content: str) -> list[str]:
-    """Return the words of a statement, and those of the alternatives to its choice."""
+    """Return the words to search for: those of a statement, and alternatives to its values ("mysql" for "postgres")."""
     told = claim(content)
     chosen = {_FAMILY_OF[word] for word in told.value | told.about if word in _FAMILY_OF} if told else set()
     others = [word for word, family in FAMILIES.items() if family in chosen and word.isalnum()]
@@ -129,9 +130,9 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 
 
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> list[int]:
-    """Make a memory supersede earlier ones; return the ids of those that it superseded.
+    """Link a memory to the earlier ones that it supersedes; return the ids of the earlier ones.
 
-    It supersedes nothing of a more trusted origin. For a pinned memory the link is only proposed.
+    It does not supersede memories of a more trusted origin. If an earlier memory is pinned, its link is only proposed.
     """
     taken = []
     for one in earlier:

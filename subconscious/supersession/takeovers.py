@@ -55,7 +55,8 @@ def wording(question: Question) -> str:
 async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
     """Return the line that asks at a start, and record that it was shown; "" if there is nothing to ask.
 
-    The client names its model at an interactive start only: in a headless session nobody could answer.
+    The client names its model at an interactive start only: in a headless session nobody could answer. ``doubt`` is
+    the reason why the hook is not trusted, or "".
     """
     settings = app.recall_context(entry.options).settings
     if doubt or not entry.payload.model or not (settings.receipts and settings.links):
@@ -71,7 +72,7 @@ async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
 
 
 async def describe(app: App, project_id: str, *, to_person: bool) -> OpenQuestion | None:
-    """Return the open question of a project for the terminal; a model gets its numbers and no text."""
+    """Return the open question of a project for the terminal; without ``to_person``, only the ids and no text."""
     question = await takeovers.next_question(app.database, project_id)
     if question is None:
         return None
@@ -101,7 +102,10 @@ async def take_back(app: App, session_id: str) -> None:
 
 
 async def answer(app: App, entry: Entry, doubt: str) -> Said:
-    """Carry out the reply in a session's first prompt. Any other prompt leaves the question to a later start."""
+    """Carry out the reply in a session's first prompt. Any other prompt leaves the question to a later start.
+
+    ``doubt`` is the reason why the hook is not trusted, or "".
+    """
     session_id = entry.payload.session_id
     shown, is_yes = app.sessions.questions.take(session_id), answer_in(entry.payload.prompt)
     if shown is None or is_yes is None or doubt or shown.client != app.sessions.vouched.client_of(session_id):
