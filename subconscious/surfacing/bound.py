@@ -86,7 +86,7 @@ class Binding:
     changed: frozenset[str] = frozenset()
     asked: re.Pattern[str] = _NEVER
     check: str = ""
-    """The lint check that new code must be likely to fail; "" if there is no such condition."""
+    """The name of a lint check: the memory is relevant only to new code that may fail it; "" for all code."""
     path: re.Pattern[str] | None = None
     """The pattern that the path of a file must match, if any."""
     lasting: bool = False

@@ -20,7 +20,7 @@ LOOKED_AT = 50
 """The memories of a project that are examined: those that were observed in the most sessions."""
 
 CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
-"""The most lint checks that are given with one file, and in one session. Most help less than other failures."""
+"""The most lint checks that are given with one file, and in one session: they help less than other failures."""
 
 MANY_CHECKS, LISTED_CHECKS = 3, 8
 """Lint checks of a language that failed repeatedly: the number from which they are listed, and the length of the list.
@@ -136,7 +136,7 @@ def _with_few_checks(found: Bound, left: int) -> Bound:
 
 
 def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
-    """Return the texts of the memories in a session's context, with one file type for all that are formatted alike."""
+    """Return the results of ``_regardless_of_type`` for the memories in a session's context."""
     return {_regardless_of_type(one) for one in known if one.content_hash in in_context}
 
 
@@ -151,7 +151,8 @@ def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
 def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
     """Return a memory about tabs with all file types that are indented with tabs; any other memory unchanged.
 
-    Sessions look for tabs when an edit failed because of them. So a failed command that shows whitespace is added.
+    Sessions run commands that show whitespace after an edit failed because of tabs. If such a command failed in the
+    project, its way out is added to the text.
     """
     if not tabbed_types(memory.content):
         return memory

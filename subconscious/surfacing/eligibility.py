@@ -28,9 +28,10 @@ _LASTS = re.compile(
 """Words with which a statement is valid beyond the current task."""
 
 MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
-"""Sessions without a response after which a repair is no longer given, and how many sessions may be added at most.
+"""The sessions without a response after which a repair is no longer given, and the most that responses add to them.
 
-Few sessions need it in one project and every second session in another, so each earlier response adds one session.
+Each earlier response adds one session, because few sessions need a repair in one project and every second session in
+another.
 """
 
 STATED_WORDS = 12
@@ -52,12 +53,12 @@ _FOR_THE_TASK = re.compile(
 
 
 def unasked(text: str) -> ParsedQuery:
-    """Return the query of a proactive search: without Claude's own notes, which the client loads itself."""
+    """Return the query of a proactive search. It does not match Claude's own notes, which the client loads itself."""
     return ParsedQuery(text, Filter(notes=False))
 
 
 async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, str]:
-    """Return the file that states a memory, by memory id, for hits that a file loaded by the client states."""
+    """Return, by memory id, the file that states a memory already, of the files that every start loads."""
     if ctx.client_texts is NO_STATEMENTS or not hits:
         return {}
     sources = await asyncio.to_thread(
@@ -79,10 +80,10 @@ def is_for_one_task(memory: Memory) -> bool:
 
 
 def is_standing(memory: Memory) -> bool:
-    """Whether a user's rule is for all work. A correction about one thing only helps work on that thing.
+    """Whether a user's rule applies to all work, unlike a correction about one thing.
 
-    A preference always is for all work. A lesson is if it gives an instruction or has a word such as "always", if it
-    was repeated, or if a person confirmed it.
+    A preference always applies to all work. A lesson does so if it gives an instruction, has a word such as "always",
+    was repeated, or was confirmed by a person.
     """
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     first = _WORD.search(memory.content.casefold())

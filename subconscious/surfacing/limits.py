@@ -11,7 +11,10 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""The relevance from which the reason why a memory is not given is recorded: others were about something else."""
+"""The least relevance of a memory that is recorded, with the reason, if it is not given.
+
+Memories of less relevance are about something else.
+"""
 
 TWICE = "another memory says the same in the same words"
 
@@ -58,7 +61,7 @@ class Sifted:
 
 
 def room(limits: Limits, seen: Seen, about: str = "") -> int:
-    """Return how many memories may be given now."""
+    """Return how many memories may be given now; ``about`` is the path of the file that they are for, or ""."""
     left = min(limits.at_once, limits.session - len(seen.given)) if characters_left(limits, seen) else 0
     if about and limits.about:
         left = min(left, limits.about - sum(one.about == about for one in seen.given))

@@ -39,14 +39,17 @@ if TYPE_CHECKING:
     import numpy
 
 LOOKED_AT = 24
-"""The rules and ways out that are examined; of relevant and recent memories, twice as many as may be given."""
+"""The number of rules and ways out that are examined.
+
+In addition, twice as many relevant and twice as many recent memories are examined as may be given.
+"""
 
 OTHERS = 2
 WAYS_OUT = 2
 DECISIONS = 3
 
 NEWS = 2 * 86_400.0
-"""The seconds for which every start may be given a fact that a user stated; later only if the work is about it."""
+"""Seconds for which a fact that a user stated may be given at any start; later, only if the work is about it."""
 
 TOUCHES = 0.2
 """The least relevance, to the branch and the last requests, of a decision about the current work."""
@@ -118,7 +121,7 @@ async def _weigh(ctx: RecallContext, work: Work, due: Collection[int]) -> _Weigh
 
 
 async def _superseded(ctx: RecallContext, listed: list[Memory], found: list[Hit], project_id: str) -> set[int]:
-    """Return the ids of superseded memories. Search results have this information unless marks are switched off."""
+    """Return the ids of superseded memories. Hits contain this information, unless the setting `trust_marks` is off."""
     unknown = [hit.memory for hit in found if hit.repute is None]
     gone = await superseded(ctx, [*listed, *unknown], project_id)
     return gone | {hit.memory.id for hit in found if hit.repute is not None and hit.repute.superseded_by}
@@ -163,7 +166,7 @@ def _groups(ctx: RecallContext, work: Work, weighed: _Weighed, most: int) -> lis
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:
-    """Return the sort key of a rule: first promoted rules, then the most ignored and repeated ones, then the latest."""
+    """Return the sort key of a rule: promoted rules first, then the most violated, the most repeated, the latest."""
     memory, known = hit.memory, weighed.response(hit.memory)
     return (memory.id not in weighed.promoted, -known.violated, -memory.recurrence, -memory.said_at, -memory.id)
 

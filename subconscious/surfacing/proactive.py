@@ -48,7 +48,7 @@ CANDIDATES = 100
 """The memories that are compared with a file or an error."""
 
 STORY, LEAST_STORY = 600, 300
-"""The most and the fewest characters of an earlier session's record, taken from what the session may be given."""
+"""The most and the fewest characters of an earlier session's record; they count towards the session's limits."""
 
 RECORDS = {PROMPTED: STORY, TOLD_SHORTLY: ANSWER_LENGTH}
 """The most characters of an earlier session's record, by the event under which it is recorded."""
@@ -63,7 +63,7 @@ WORK_LETTERS = 400
 """The characters of a prompt that findings are compared with: prompts begin with what they ask for."""
 
 BOUND = "occasion"
-"""The name under which memories bound to prompts and file types appear among search engines."""
+"""The engine that is reported for memories that were found by their binding to prompts or file types."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
 """The most failures and habits that are given with one prompt or file, and in one session."""
@@ -383,8 +383,8 @@ def limits(ctx: RecallContext, event: str) -> Limits:
 class Known:
     """What a session was given proactively.
 
-    ``ordinary`` are the memories with limits of their own. ``bound`` are the failures and habits, limited by
-    ``unspent``: what the start left of its allowance, because they could have been given there.
+    ``bound`` are the failures and habits, ``ordinary`` all other memories. ``unspent`` are the limits for ``bound``: as
+    much as the start was allowed and did not use.
     """
 
     ordinary: Seen
@@ -432,6 +432,6 @@ async def _due(ctx: RecallContext, prompt: Prompt) -> dict[int, Due]:
 
 
 def _has_come(milestone: Due, prompt: Prompt) -> bool:
-    """Whether a prompt mentions a milestone, or a commit does that is newer than the memory."""
+    """Whether a prompt, or a commit that is newer than the memory, mentions a milestone."""
     news = [subject for at, subject in prompt.commits if at > milestone.said_at]
     return any(mentions_milestone(milestone.words, text) for text in (prompt.text, *news))

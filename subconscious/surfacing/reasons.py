@@ -1,4 +1,4 @@
-"""Words for why a session is given a memory. They are recorded with it and shown by `why-surfaced` and the page."""
+"""Words for why a session is given a memory: recorded with it, and shown by `why-surfaced` and the web page."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def shared_words(asked: str, memory: Memory) -> list[str]:
 
 
 def fitting(what: str, asked: str, hit: Hit) -> str:
-    """Return the reason why a hit fits a query: the words that they share, or the engine that found it."""
+    """Return ``what`` ("fits the prompt") with the words that query and hit share, or else how the hit was found."""
     if words := shared_words(asked, hit.memory):
         return f"{what}: shares {listed(words)}"
     found = {engine.engine for engine in hit.engines}

@@ -43,8 +43,9 @@ class Start:
 
     ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` and
     ``reasons``. ``late`` means that the session has begun already, so that its own statements are in its context.
-    ``due`` are the due dates of memories. ``lasting`` are additional lines, ``extra`` are additional lines that a
-    hand-over replaces. ``folder`` is the checkout. The session knows the sessions that ended before ``since`` already.
+    ``due`` are the due dates of memories. ``lasting`` are additional lines of text, ``extra`` are further lines that
+    are left out if there is a hand-over. ``folder`` is the checkout. The session already knows the sessions that ended
+    before ``since``, in seconds since the epoch.
     """
 
     session_id: str

@@ -19,7 +19,7 @@ PAUSE = 60.0
 """The seconds for which the result of a check of a project is used."""
 
 FRESH = 86_400.0
-"""The seconds after a statement in which a first check of its files counts as their state at that time."""
+"""A memory's files count as unchanged at their first check if the memory is younger than this many seconds."""
 
 MOST_MEMORIES = 2000
 MOST_DIGESTS = 500
@@ -94,7 +94,10 @@ Stamps = dict[tuple[int, str], str]
 def _compared(
     bound: list[Memory], checkout: Checkout, stamps: Stamps, closed: set[int]
 ) -> tuple[dict[int, tuple[str, ...]], Stamps]:
-    """Return the changed files by memory id, and the digests of the files that are checked for the first time."""
+    """Return the changed files by memory id, and the digests of files that had none.
+
+    ``stamps`` are the stored digests, ``closed`` the ids of memories from sessions that are no longer open.
+    """
     outdated: dict[int, tuple[str, ...]] = {}
     fresh: Stamps = {}
     digests: dict[str, str] = {}
