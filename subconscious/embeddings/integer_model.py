@@ -44,10 +44,10 @@ class _Weight(NamedTuple):
 
 
 def integer_model(model: bytes, also: str = "") -> bytes:
-    """Return ``model`` with every matrix product over int8 weights done in int8, and lookups widened row by row.
+    """Return ``model`` with matrix products computed in int8, and lookups that convert only the selected rows.
 
     ``also`` is the name of an inner value that the new model returns as an additional output. Raises EmbedderError if
-    the bytes are not such a model.
+    the bytes are not an ONNX model with int8 weights.
     """
     parsed = _model_class()()
     try:
@@ -102,7 +102,7 @@ class _Graph:
         self._graph.node.remove(weight.mul)
 
     def _look_up(self, node: Any, weight: _Weight) -> None:
-        """Change a lookup to convert only the selected rows to floats, and not all 30,522 of the vocabulary."""
+        """Change a lookup to convert only the selected rows to floats, not all 30,522 rows of the vocabulary."""
         rows = node.output[0]
         node.output[0], node.input[0] = f"{rows}_values", weight.values.name
         scales = self._graph.node.add(

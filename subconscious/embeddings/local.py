@@ -29,10 +29,10 @@ MAX_TOKENS = 256
 """The most tokens of a text, which is the model's training length; the rest of a longer text is ignored."""
 
 TEXT_TOKENS, BEFORE_TOKENS = 80, 48
-"""The most tokens that are read of a typed sentence that is judged, and of the text before it."""
+"""The most tokens that ``LocalEmbedder.middle`` reads of a text, and of the text before it."""
 
 MIDDLE = "layer_norm_6"
-"""The output of the third of six layers; it is the input of the model that judges typed sentences."""
+"""The name of the third layer's output, which is the input of the models that judge and compare sentences."""
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is created again, "

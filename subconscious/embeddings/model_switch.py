@@ -123,7 +123,7 @@ class ModelSwitch:
             opened.embedder.close()
 
     def is_target(self, writer: OpenedEmbedder) -> bool:
-        """Whether an embedder's model is the current or upcoming one, and queries can be embedded."""
+        """Whether ``writer`` has the upcoming model, or else the current one; False if queries have no embedder."""
         return (self.upcoming or self.current).model == writer.model.name and self.current.embedder is not None
 
     async def switch_to(self, writer: OpenedEmbedder) -> None:
@@ -198,7 +198,7 @@ class ModelSwitch:
             await self._tidy_up()
 
     async def _tidy_up(self) -> None:
-        """Delete the vectors of other models once, when the chosen model is in use and no query uses another one."""
+        """Delete the vectors of other models after a switch, when the chosen model answers all queries."""
         writer = self.writer
         if (
             self._is_tidy

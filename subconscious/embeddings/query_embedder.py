@@ -47,7 +47,7 @@ MAX_CONCURRENT = 2
 RECENT = 2000
 """The most texts with a cached vector.
 
-Each session start repeats the same hints, and each prompt is compared with the sentences of earlier answers.
+The starts of sessions repeat the same queries, and each prompt is compared with the sentences of earlier answers.
 """
 
 CHARACTERS_A_TOKEN = 4
@@ -68,7 +68,7 @@ class EmbeddingBudget:
 
 
 class CappedBudget(EmbeddingBudget):
-    """The budget of remote embeddings, with the records and the daily cap of language models.
+    """The budget of remote embeddings: their costs are recorded with those of language models, under one daily cap.
 
     ``spending`` may be shared with the language models, so that a changed cap applies to both.
     """
@@ -85,7 +85,7 @@ class CappedBudget(EmbeddingBudget):
         return max(1.0, tomorrow() - time())
 
     async def spent(self, embedder: str, model: str, tokens: int) -> None:
-        """Record the cost of a call, also beyond the cap."""
+        """Record the cost of a call, even if it exceeds the cap."""
         await self.spending.note(self._sold(embedder, model), "embedding", Usage(tokens))
 
     def _sold(self, embedder: str, model: str) -> PricedModel:
@@ -100,8 +100,8 @@ Relations = Callable[[str, Sequence[str], LocalEmbedder], list[Relation]]
 class RemoteOptions:
     """Options for embedding queries.
 
-    ``prompts`` is whether text that was typed to Claude Code may be sent to a remote embedder. ``relations`` compares
-    statements with the local embedder, if there is a model for that.
+    ``prompts`` is whether text that was typed to Claude Code may be sent to a remote embedder. A hook waits
+    ``prompt_seconds`` for a vector. ``relations`` is the function that compares statements, None without a model.
     """
 
     prompts: bool = False
@@ -149,7 +149,7 @@ class QueryEmbedder:
         return None if embedder is None or embedder.remote else await self._vector(text, 0.0, sent=False, stored=True)
 
     def warm_up(self) -> bool:
-        """Load the model in the background if it was unloaded; return whether it is not loaded yet."""
+        """Load the model in the background if it was unloaded; return True if queries can't use it yet."""
         embedder = self.embedder
         if not isinstance(embedder, Unloadable) or embedder.loaded:
             return False
@@ -192,7 +192,7 @@ class QueryEmbedder:
     ) -> numpy.ndarray | None:
         """Return the vector of a text within ``seconds``, else None.
 
-        With ``stored``, wait until the model is loaded.
+        ``sent`` is whether the text may be sent to a remote embedder. With ``stored``, wait until the model is loaded.
         """
         if not self._ready.is_set():
             with suppress(TimeoutError):

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PROBE = "The quick brown fox jumps over the lazy dog."
-"""The text that is embedded at the start, to check key and model and to learn the length of the vectors."""
+"""The text that the constructor embeds, to check key and model and to learn the length of the vectors."""
 
 BLANK = "-"
 """The replacement for an empty text, which servers refuse."""
 
 LEAST = 256
-"""The fewest characters to which a text is truncated: a model that refuses fewer has another problem."""
+"""The fewest characters to which a text is truncated: if a model refuses even this, the length is not the reason."""
 
 SHORTEST = 1e-12
 """The norm up to which a vector is invalid, because it is zero within rounding."""
@@ -55,7 +55,7 @@ class RemoteEmbedder(ABC):
     portion_characters: ClassVar[int] = 100_000
     """The most characters sent in one request."""
     text_characters: ClassVar[int] = 24_000
-    """The most characters sent of one text: more than the 8,191 tokens of prose that most models accept."""
+    """The most characters sent of one text: as prose, fewer than the 8,191 tokens that most models accept."""
     remote = True
 
     def __init__(self, access: Access) -> None:
