@@ -1,4 +1,4 @@
-"""Packages that are installed on first use: SDKs of Anthropic and OpenAI, the page's web server, PostgreSQL's client.
+"""Packages that are installed on first use: two model SDKs, the server of `subconscious ui`, a PostgreSQL client.
 
 ``NAME.lock`` pins the packages of an extra. In the plugin's own environment a separate process installs it
 (hooks/extras.py), so that nothing waits for it; in any other environment the user installs it.
@@ -22,7 +22,7 @@ from subconscious.system.safe_files import read_regular
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A set of packages: its name for users, the modules that it provides, and its size on the disk."""
+    """A set of packages: its name for users, the modules that it provides, and its size on disk in megabytes."""
 
     label: str
     modules: tuple[str, ...]
@@ -57,7 +57,10 @@ _installing: dict[str, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Why an extra can't be imported, with a remedy. ``seconds``: when to look again; None if waiting does not help."""
+    """Why an extra can't be imported, and a remedy.
+
+    ``seconds`` is how long to wait before another attempt; None if waiting does not help.
+    """
 
     message: str
     remedy: str

@@ -1,5 +1,5 @@
-"""Failed tool calls and their ways out, learned from the structure of the calls: what failed, and what then worked.
+"""Failed tool calls and their ways out: the calls that then worked for the same purpose.
 
-Error texts and outputs are only matched. A memory about a failure is a fixed sentence with commands and paths that
-really ran.
+Error texts and outputs are matched against patterns, and never copied into a memory. A memory about a failure is a
+fixed sentence with commands and paths that really ran.
 """

@@ -1,8 +1,8 @@
 """Recognises in the reports of linters which known checks rejected code.
 
-Reports are only matched: a check is recognised by a name in the tables below, and described by the words beside that
-name. No part of a report is repeated, so that an output can't word a memory. The tables leave out names that cover many
-checks at once, and checks that every compiler makes.
+A report is only searched for names in the tables below. A memory describes a check in the words beside its name, and
+copies no part of a report, so that an output can't write a memory. The tables leave out names that cover many checks at
+once, and checks that every compiler makes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ LONGEST = 2000
 MOST_WORDS = 8
 """The most words of a command that a sentence can contain."""
 MOST_PLAIN = 3
-"""The words after the program that may name subcommands, tasks or scripts; further words are arguments."""
+"""The most words after the program that may name subcommands, tasks or scripts; further words are arguments."""
 
 _MESSAGE = re.compile(r'"\$\(cat <<-?\s*[\'"]?(\w+)[\'"]?\n.*?\n\s*\1\s*\)"', re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -75,7 +75,7 @@ def quotable(command: str) -> str:
 
 
 def parse(command: str) -> tuple[Command, ...]:
-    """Return the commands that have succeeded if the line has; empty for scripts and lines that are too long."""
+    """Return the commands of a line, all of which succeeded if the line did; none for scripts and very long lines."""
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
         return ()

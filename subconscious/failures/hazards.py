@@ -91,7 +91,7 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 
 
 def _hidden(way_out: Command, failed: Command | None) -> str:
-    """Return why the hidden value of a placeholder requires a person's decision; "" if it does not."""
+    """Return why a person must see a word that a placeholder replaces; "" if nobody has to."""
     known = failed.words if failed is not None else ()
     new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
     if TEXT in new or URL in new:
@@ -102,7 +102,7 @@ def _hidden(way_out: Command, failed: Command | None) -> str:
 
 
 def _skips_what_failed(way_out: Command, failed: Command) -> bool:
-    """Whether the way out of a failed check lacks a word or an option of it. A wrapper before it may be missing."""
+    """Whether the way out of a failed check omits the check or one of its options, and not just a wrapper before it."""
     if not _CHECKING.search(failed.text):
         return False
     kept = set(way_out.shape)
@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Return why words in a sentence need a person: an address, a key, text like a sentence; "" if they don't."""
+    """Return why a person must approve a sentence with these words (an address, a key, prose); "" if nobody has to."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"

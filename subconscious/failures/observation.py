@@ -15,12 +15,12 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A failure. If its way out is known, ``sort`` is the name of its template.
+    """A failed call and, if it is known, its way out.
 
-    ``trouble`` is a key of the failure and its way out, ``command`` a key of the normalised command or input alone.
-    ``doubt`` is the reason why a person must decide. ``needle`` are words of the way out: if they occur together in an
-    output before the byte offset ``until``, a tool suggested the way out. ``quote`` is the command that worked, as it
-    was run.
+    ``sort`` is the name of the template that describes the way out. ``trouble`` is a key of the failure with its way
+    out, ``command`` a key of the failed call alone. ``doubt`` is the reason why a person must decide. ``quote`` is the
+    evidence: the command that worked as it was run, or the name or file of the call. ``needle`` are words of the way
+    out: if an output before the byte offset ``until`` has all of them in one line, it suggested the way out.
     """
 
     run: Run

@@ -13,7 +13,7 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
-"""The bytes before the new part of a transcript that are read again, for failures with a way out in the new part."""
+"""The bytes before a transcript's new part that are read again: a new call may be the way out of an old failure."""
 MOST_SEARCHED = 64 << 20
 """The bytes of a transcript that are searched for the source of a command."""
 
@@ -92,7 +92,10 @@ def _run(use: tuple[Record, str], record: Record, block: Record, place: tuple[in
 def _records(
     path: Path, start: int, end: int, hints: Sequence[bytes], *, sides: bool = False
 ) -> Iterator[tuple[int, int, Record]]:
-    """Yield the records between two offsets that contain a hint. A first line without its beginning is skipped."""
+    """Yield the records with one of ``hints`` between two offsets, each with the offsets of its line.
+
+    With ``sides``, those of sub-agents are included. A first line without its beginning is skipped.
+    """
     try:
         with open_regular(path) as file:
             for line, records in records_of(file, start, final=True, hints=hints):
@@ -108,8 +111,7 @@ def _records(
 def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], str]) -> bool:
     """Whether a line of a file, page or output before an offset contains all words of ``needle``.
 
-    ``clean`` removes the memories that this plugin itself added. True as well for a transcript that is too long to be
-    searched.
+    ``clean`` removes the memories that this plugin itself added. Also true if the transcript is too long to search.
     """
     if end > MOST_SEARCHED:
         return True

@@ -1,4 +1,4 @@
-"""Recognises failures of shell commands that the error explains completely, without a later call."""
+"""Recognises failures of shell commands that the error message explains, so that no later call is needed."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Iterator
 
 MOST_LINES = 60
-"""The lines at each end of an output that are read: failures are reported there."""
+"""The number of first and of last lines of an output that are read: failures are reported there."""
 LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""The share of the smaller error's signatures that the other error must have, too."""
+"""Two errors are alike if they share this part (0 to 1) of the signatures of the error that has fewer."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
@@ -40,7 +40,7 @@ USAGE = re.compile(
 )
 """Errors about the call itself: a command, option or file that does not exist."""
 USAGE_LINES = 4
-"""The lines at each end that may contain an error of the call itself. Errors in the middle are errors of its work."""
+"""The number of first and of last lines that may say that the call was wrong. Other lines report on its work."""
 
 
 def signatures(output: str) -> tuple[str, ...]:

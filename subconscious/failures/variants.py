@@ -24,7 +24,7 @@ _LOOKING = frozenset(
 _GIT_LOOKING = frozenset("add diff log ls-files rev-parse show status".split())
 _SAME_NAME = 0.75
 SHORT_OUTPUT = 4
-"""The most lines of an output that may consist of an error only."""
+"""The most lines of an output that can be an error message and nothing else."""
 
 
 def failed(run: Run) -> bool:
@@ -81,7 +81,7 @@ class _Pair:
     root: str
 
     def variant(self) -> Observation | None:
-        """Return the way out if it is a variant of a wrong call."""
+        """Return the way out if the failed call had a usage error, and a variant of the call worked."""
         if not of_the_call(self.found.run.error):
             return None
         if self.worked.words == self.failed.words:
@@ -173,7 +173,7 @@ def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
 
 
 def _renamed(old: Command, new: Command) -> str:
-    """Return the change to another program or other options for the same target, or to another spelling of a task."""
+    """Return the change if only the program, the options or a task's spelling differ; "" for other changes."""
     gone = [word for word in old.shape if word not in new.shape]
     come = [word for word in new.shape if word not in old.shape]
     if len(gone) > MOST_CHANGED or len(come) > MOST_CHANGED or not (gone or come):

@@ -16,9 +16,9 @@ from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import signatures
 
 WINDOW = 12
-"""The calls after a failure that are searched for its way out."""
+"""The number of calls after a failure that are searched for its way out."""
 MINUTES = 30.0
-"""The minutes after a failure within which a success counts as its way out."""
+"""The most minutes between a failure and its way out."""
 
 _UNKNOWN = {
     "skill": re.compile(r"(?:<tool_use_error>)?Unknown skill: "),
@@ -30,11 +30,11 @@ _EDIT_ERRORS = {
     "unread": re.compile(r"(?:<tool_use_error>)?File has not been read yet"),
     "changed": re.compile(r"(?:<tool_use_error>)?File has been (?:unexpectedly )?(?:modified|changed)"),
 }
-"""The wording of errors of failed edits, in the client."""
+"""Patterns of the messages with which Claude Code refuses an edit, by the type of failure."""
 _NAME = re.compile(r"[A-Za-z][\w:-]{0,39}")
 _SUFFIX = re.compile(r"\.\w{1,8}")
 _ALIKE_LINES = 0.6
-"""The least share of lines in two texts that must be equal without their indentation."""
+"""The share (0 to 1) of the shorter text's lines that the other text must contain, apart from the indentation."""
 
 
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:

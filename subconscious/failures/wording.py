@@ -10,10 +10,10 @@ from subconscious.failures.checks import CHECKS
 
 OBSERVED = "observed-"
 EXTRACTOR = OBSERVED_OFTEN
-"""The extractor of memories that were learned from tool calls alone."""
+"""The name of the extractor of memories that were learned from tool calls alone."""
 
 ONCE = OBSERVED_ONCE
-"""The extractor of memories about failures that only one session met."""
+"""The name of the extractor of memories about failures that only one session met."""
 
 FAILED_HERE = " failed here"
 
@@ -75,7 +75,7 @@ def sentence(sort: str, slots: Mapping[str, str]) -> str:
 
 
 def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
-    """Whether a text is exactly its template with its values, and no value can end its quotation."""
+    """Whether a text is exactly a template with these values, and no quoted value contains a backquote."""
     if sort == "check" and CHECKS.get(slots.get("failed", "")) != slots.get("way_out"):
         return False
     quoted = {name: slot for name, slot in slots.items() if sort != "check" or name == "failed"}
@@ -100,14 +100,14 @@ def shows_whitespace(content: str) -> bool:
 
 
 def of_types(types: Sequence[str], ways_out: Sequence[str] = ()) -> str:
-    """Return one sentence about tabs for several file types, with sentences about commands that show tabs."""
+    """Return a sentence about the file types that are indented with tabs, followed by the sentences ``ways_out``."""
     *others, last = (f"`{one}`" for one in types)
     named = f"{', '.join(others)} and {last}" if others else last
     return " ".join((TEMPLATES["tabs"].replace("`{failed}`", named), *ways_out))
 
 
 EXPLAINED = 4
-"""The checks of a list that are explained: a session may not need the others, so their names are enough."""
+"""The most checks in a list that are explained; of the others, the list contains only the names."""
 
 
 def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
