@@ -14,7 +14,7 @@ from subconscious.store.transfer import Selection
 from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
 
 NOTES_PER_REQUEST = 500
-"""Notes in one request, at most."""
+"""The most notes in one request."""
 
 
 class FilesArgs(Args):

@@ -85,7 +85,7 @@ class PlannedNote:
     memory: Memory | None = None
     reason: str = ""
     suspicion: str = ""
-    """Why its text may be poisoned, if an import would bring it in."""
+    """Why the text may be poisoned; "" if it seems harmless, or if an import would not store it."""
 
 
 IMPORTED = (State.RESTORE, State.NEW, State.EDITED, State.CONFLICT)
@@ -112,14 +112,14 @@ async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> 
 
 
 def _checked(planned: PlannedNote, project: Project) -> PlannedNote:
-    """Return the note with the reason why its text may be poisoned, if an import would bring it in."""
+    """Return the note; if an import would store its text, with the reason why the text may be poisoned."""
     if planned.state not in IMPORTED:
         return planned
     return replace(planned, suspicion=of_verdict(screen(candidate_of(planned.note, project, Origin.TOOL))))
 
 
 def parse_note(raw: Mapping[str, Any]) -> ImportedNote:
-    """Return the note of a request; an error is returned as its problem."""
+    """Return the note of a request; if the note is invalid, its ``problem`` says why."""
     name = str(raw.get("name", ""))[:1000]
     claims = raw.get("claims") if isinstance(raw.get("claims"), Mapping) else {}
     statement = raw.get("statement")

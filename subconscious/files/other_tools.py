@@ -61,7 +61,7 @@ _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The reader of a tool's files (path, project), and a description of the path that it needs."""
+    """A tool with memories to import: ``read`` reads them from a path, ``gives`` describes the path that it needs."""
 
     read: Callable[[Path, str], Iterator[Item]]
     gives: str
@@ -128,7 +128,7 @@ def _strings(raw: object) -> list[str]:
 
 
 def read_mem0(path: Path, project: str) -> Iterator[Item]:
-    """Yield the memories of a mem0 export: the result of its `get_all`, its list, or the zip file of OpenMemory."""
+    """Yield the memories of a mem0 export: a JSON file with the result of `get_all`, or the zip file of OpenMemory."""
     del project
     try:
         document = load_zipped_json(path, "memories.json") if path.suffix == ".zip" else load_json(path)
@@ -272,7 +272,7 @@ def _item(name: str, text: str, claims: Mapping[str, Any], moment: object) -> It
 
 
 def kind_of(named: object, otherwise: str = KIND) -> str:
-    """Return the kind of memory for another tool's name of a kind; ``otherwise`` for an unknown name."""
+    """Return the kind of memory that another tool's kind corresponds to; ``otherwise`` if there is none."""
     name = named.strip().casefold() if isinstance(named, str) else ""
     found = _SAME_KIND.get(name, name)
     return found if found in KINDS and found != "meta" else otherwise

@@ -93,7 +93,10 @@ def _is_ours(name: object) -> bool:
 
 
 def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
-    """Make the folder contain exactly these records. Raises RequestError unless it is empty or an earlier export."""
+    """Make the folder contain exactly these records, as notes (``form`` "markdown") or as one JSON file.
+
+    Raises RequestError unless the folder is empty or an earlier export.
+    """
     manifest = read_manifest(folder)
     if manifest is None:
         others = [name for name in folder.names() if name != ".obsidian"]

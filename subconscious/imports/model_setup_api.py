@@ -71,7 +71,7 @@ MAX_READ_BYTES = 16 << 20
 """Bytes of a transcript that are read to measure it."""
 
 SECOND_LOOK_USAGE = Usage(2_400, 900)
-"""Tokens of the second look at a session's end and of its answer, measured by `python -m bench.model_tokens`."""
+"""Tokens of a model's review at a session's end and of its answer, measured by `python -m bench.model_tokens`."""
 
 USUAL_TOKENS = (9_300, 22_000)
 """Tokens of a session, median and 95th percentile, measured by `python -m bench.model_tokens`."""
@@ -89,7 +89,7 @@ class SessionTokens:
 
     @property
     def total(self) -> int:
-        """The sum of both."""
+        """The sum of the sent tokens and the tokens of the answers."""
         return self.input + self.output
 
 

@@ -23,7 +23,7 @@ from subconscious.text.front_matter import split_front_matter
 EXTRACTOR = "notes-1"
 CONTENT_LENGTH = 400
 MAX_STATEMENTS = 30
-"""Statements of one note, at most."""
+"""The most statements of one note that are imported."""
 
 _FOLDERS = {
     "decision": "adr adrs architecture-decisions decision-log decision-records decisions",

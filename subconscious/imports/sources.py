@@ -18,7 +18,7 @@ EXAMINED_BYTES = 128 << 10
 """Bytes that are read at the start and at the end of a transcript."""
 
 MAX_NOTE_BYTES = 1 << 20
-"""Bytes of a Markdown note, at most; larger files are not imported."""
+"""The most bytes of a Markdown note; larger files are not imported."""
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "target", "vendor", "venv"})
 """Names of folders that are skipped: their Markdown files are not the project's own."""

@@ -42,7 +42,7 @@ from subconscious.wire.imports import FileEstimate, ImportOffer, ModelEstimate, 
 PURPOSE = "import"
 
 ANSWER_TOKENS = 700
-"""Typical number of tokens of an answer; the highest is the limit in the request."""
+"""The typical number of tokens of an answer. The highest possible number is in each request."""
 
 ESTIMATE_BYTES = 64 << 20
 """Bytes that are read to extrapolate the cost of all files, so that a plan takes less time than the import."""
@@ -132,7 +132,7 @@ def _dollars(name: str, model_name: str, settings: Settings, usages: Iterable[Us
 
 
 def _file_estimate(needs: Sequence[CallTokens], settings: Settings) -> FileEstimate:
-    """Return the calls and tokens of a file. ``most`` is the highest possible cost, which a limit is compared with."""
+    """Return the calls and tokens of a file. ``most`` is the highest possible cost in dollars."""
     name = next(iter(_configured(settings)), "")
     model_name = getattr(settings, f"{name}_model", "") or default_model(name)
     most = _dollars(name, model_name, settings, [need.most for need in needs], batch=False) if name else None
@@ -156,7 +156,7 @@ def _estimate(
 
 
 def _call_tokens_of_file(path: str, reach: Part, measure: Measure) -> list[CallTokens]:
-    """Return the tokens of each call for a file; the text is not redacted, since only its length counts."""
+    """Return the tokens of each call for the part ``reach`` of a file; it is not redacted: only its length counts."""
     state = State.from_json(json.loads(reach.place.state or "{}"))
     room = max(1, reach.until - reach.place.anchor)
     reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room, tool_excerpts=True)
@@ -220,14 +220,14 @@ async def queue_reading(app: App, path: Path) -> QueuedReading:
 
 
 def _chunks_of(span: Span, measure: Measure) -> Iterator[tuple[Span, Piece]]:
-    """Yield each chunk of a span, with the position from which it is read."""
+    """Yield the chunks of a span, each with the part of the span that begins with the chunk."""
     while isinstance(piece := refinement.read_on(span, measure), Piece):
         yield span, piece
         span = replace(span, place=piece.place)
 
 
 async def _queue(app: App, span: Span, pieces: Sequence[tuple[Span, Piece]], measure: Measure) -> QueuedReading:
-    """Store the requests and the position that they reach in one transaction."""
+    """Store the requests, and the position up to which they read the transcript, in one transaction."""
     ctx = app.recall_context()
     requests = [
         (of, piece, replace(await refinement.ask_of(ctx, piece.chunk, span.project_id), purpose=PURPOSE))

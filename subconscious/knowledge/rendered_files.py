@@ -26,7 +26,7 @@ SECTIONS = ((PROMOTED, "Project knowledge"), (OBSERVED, "Observed"))
 
 
 def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionStatus]) -> str:
-    """Return the text of a project's knowledge file: promoted memories, then observed ones, best first."""
+    """Return the text of a project's knowledge file: promoted memories, then those of status "observed", by score."""
     ranked = sorted(found, key=lambda memory: (-known[memory.id].score, -memory.said_at, memory.id))
     lines = [HEAD.format(title="What is known", name=word(name))]
     for status, title in SECTIONS:

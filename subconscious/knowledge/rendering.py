@@ -61,7 +61,7 @@ PATHS = "paths"
 LONGEST_ID = 100
 """The most bytes of a project's id in a file."""
 FRESHEN = DAY / 2
-"""The age in seconds from which an unchanged file gets a new modification time, because its reader checks that time."""
+"""The age in seconds from which an unchanged file gets a new modification time: hooks ignore files that look old."""
 
 
 async def run(app: App) -> None:
