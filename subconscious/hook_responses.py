@@ -61,7 +61,7 @@ from subconscious.system.projects import head, latest_commits, locate
 from subconscious.text.quoting import CLOSING, OPENING
 
 CATCH_UP = 0.3
-"""The seconds for which a start waits for entries that other sessions of the project have just written."""
+"""The most seconds that the response to a session's start waits for the project's latest events to be processed."""
 
 TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 """The events with jobs that may store memories."""
@@ -76,7 +76,7 @@ COMPACT_TOKENS = 2000
 """The tokens of the memories that a compaction must keep. The client reads them once; they enter no context."""
 
 PROMPT_LETTERS = 4000
-"""The characters of a prompt that are searched with."""
+"""The most characters of a prompt that are used as a search query."""
 
 TOLD_FADED = "told-faded"
 """The event that records that a user was informed of faded memories."""
@@ -151,10 +151,10 @@ class Answers:
     async def _greeting(
         self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0
     ) -> rules.Context:
-        """Return what a session is given at its start, and record it in the ledger.
+        """Return what a session is given at its start, and record it, so that the session is not given it again.
 
-        After a compaction, the summary of the session replaces a hand-over. A resumed session knows the sessions that
-        ended before ``since`` already.
+        After a compaction, the summary of the session replaces a hand-over. ``late`` means that the session has begun
+        already. A resumed session knows the sessions that ended before ``since`` already.
         """
         session_id, folder = entry.payload.session_id, entry.payload.cwd or entry.folder
         branch, _ = await asyncio.to_thread(head, folder)
@@ -274,7 +274,7 @@ class Answers:
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Return the response to a prompt: a slash command's output, or else relevant memories.
 
-        If the session has not had its start, the response contains the start.
+        If the session was given nothing at its start, the response includes the memories for the start.
         """
         said = await takeovers.answer(self._app, entry, doubt)
         said = said if said.done else await commands.answer(self._app_of_commands, entry, project, doubt)
@@ -292,7 +292,7 @@ class Answers:
         return output("UserPromptSubmit", "\n".join([*untold, text]).strip(), "\n".join(filter(None, lines)))
 
     async def _late_greeting(self, entry: Entry, project: Project) -> rules.Context:
-        """Return the start with the first prompt, if the daemon was absent or slow at the start."""
+        """Return the memories for a session's start at its first prompt, if the daemon was absent or slow before."""
         session_id = entry.payload.session_id
         if self._app.sessions.resumed.get(project.id) == session_id:
             del self._app.sessions.resumed[project.id]  # it was resumed, not forked: it uses its own id

@@ -47,7 +47,7 @@ DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be given at once. ``memories`` is their number."""
+    """How much may be given at once: the most tokens, characters and memories."""
 
     tokens: int
     characters: int
@@ -70,7 +70,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """An earlier session in a rendered text. ``event`` is recorded for it; "" stands for the event of the hook."""
+    """An earlier session that a rendered text describes.
+
+    ``event`` is the name under which the text is recorded as given; "" stands for the name of the hook's event.
+    """
 
     session: Session
     event: str = ""
@@ -80,8 +83,8 @@ class Handed:
 class Context:
     """A rendered text and its hits. If the text is empty, nothing is given. ``held`` are memories that are not given.
 
-    ``sizes`` are the characters of each rendered hit, ``groups`` the group of each hit, ``reasons`` why each was
-    chosen. ``handed`` are the earlier sessions in the text.
+    For each hit, ``sizes`` has its rendered characters, ``groups`` the group that it was chosen from (such as pinned
+    memories and rules), ``reasons`` the reason. ``handed`` are the earlier sessions that the text describes.
     """
 
     text: str

@@ -25,7 +25,9 @@ HIDDEN_FROM_PAGES = ("surface_outcome",)
 
 
 class ChangesArgs(Args):
-    """Arguments. ``subject`` and its id ``about`` select a history; ``daemon`` includes the daemon's changes.
+    """Arguments. ``subject`` is the type and ``about`` the id of the thing whose history is requested.
+
+    ``daemon`` includes the daemon's changes.
 
     A page of the timeline contains only ids below ``before_event`` and ``before_surface``.
     """
@@ -102,7 +104,7 @@ class Changes(Handler):
         return await timeline.page(self.app, start, args.limit, project.id if project else None)
 
     async def cmd_latest(self, args: ChangesArgs) -> LatestResult:
-        """Return the ids of the newest event and the newest surface, to find out whether anything has happened."""
+        """Return the ids of the newest event and the newest surface (memory given to a session), to detect new ones."""
         del args
         database = self.app.database
         return {"event": await events.latest_id(database), "surface": await surfaces.latest_id(database)}

@@ -169,8 +169,8 @@ async def withdraw(tx: aiosqlite.Connection, found: SessionAdditions, reason: st
 async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAdditions, list[Memory]]:
     """Undo the latest rollback of a session; return the restored additions and memories, empty without a rollback.
 
-    Rows that were purged after the rollback are left out. A memory that a person pinned or rated after it is not merged
-    again.
+    Rows that were purged after the rollback are left out. A memory that a person pinned or rated after the
+    rollback is not merged again.
     """
     done = await events.latest(tx, "session", session_id)
     if done is None or done["action"] != DONE:

@@ -35,7 +35,7 @@ HEADLINES = ("memory", "correction", "merge", "link", "capture", "session", "set
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The start of a page: it contains only events and surfaces with lower ids than these."""
+    """The start of a page: it contains only events and surfaces (memories given to sessions) with lower ids."""
 
     event: int = NEWEST
     surface: int = NEWEST
