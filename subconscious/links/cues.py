@@ -190,7 +190,7 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Kinds of differences with which two statements can both be true."""
+"""Kinds of differences between two statements that can both be true, such as statements about two systems."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
@@ -233,7 +233,7 @@ def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
 
 
 def _enough(new: Reading, old: Reading) -> float:
-    """Return the overlap of terms from which two statements contradict each other, 0 to 1; above 1 if they can't."""
+    """Return the least overlap of terms (0 to 1) with which two statements contradict each other; 2 if they can't."""
     texts = [reading.note.text.casefold() for reading in (new, old)]
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):

@@ -14,7 +14,7 @@ OVERTURNS = frozenset({"SUPERSEDES", "CONTRADICTS"})
 
 
 def status(found: PairVerdict, source: Memory, target: Memory, settings: Settings) -> str:
-    """Return the status of a found link: ``active``, ``proposed`` (shown, but not ranked by), or "" for no link."""
+    """Return the status of a found link: ``active``, ``proposed`` (not used for ranking), or "" for no link."""
     if found.linked < settings.link_proposal_threshold:
         return ""
     return status_for(found.type, found.confidence, source, target, settings)

@@ -37,7 +37,7 @@ class Graph:
 
 
 async def walk(root: int, neighbours: Neighbours, depth: int = 3, most: int = MOST) -> Graph:
-    """Return the neighbourhood of a memory: at most ``depth`` steps away and ``most`` memories."""
+    """Return the neighbourhood of a memory: at most ``most`` memories, each at most ``depth`` links away."""
     distances, via = {root: 0}, {}
     taken: dict[int, Link] = {}
     left_out: set[int] = set()

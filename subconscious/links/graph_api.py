@@ -75,7 +75,7 @@ class Graphs(Handler):
     async def _worded(self, args: LinkArgs, found: reasoning.Explanation, project_id: str) -> str:
         """Return an explanation in a model's words if a person requests it; "" if not.
 
-        A memory's summary is the question.
+        The question is the query of the request, or else the summary of the requested memory.
         """
         if not args.worded or args.origin is not Origin.USER:
             return ""

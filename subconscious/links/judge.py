@@ -272,7 +272,10 @@ def _gap(new: Reading, old: Reading) -> float | None:
 
 
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return the largest share of the title of ``of`` that one sentence of ``where`` contains, in all and per cue."""
+    """Return the largest share of the title of ``of`` that one sentence of ``where`` contains.
+
+    The shares are given for all sentences, and for the sentences with each cue.
+    """
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)
     for sentence in where.sentences:
@@ -287,7 +290,10 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
 
 
 def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
-    """Return how often ``where`` refers to other records, and how well its sentences with references match ``of``."""
+    """Return how often ``where`` refers to other records.
+
+    Also return how much of the title and of the terms of ``of`` one of the referring sentences contains.
+    """
     whole = sum(of.title.values()) or 1.0
     number, titled, fits = 0, 0.0, 0.0
     for sentence in where.sentences:

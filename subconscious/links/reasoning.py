@@ -25,7 +25,7 @@ ANSWERS = 3
 LONGEST_EVIDENCE = 200
 """The most characters of a link's evidence, or of a memory's quote, in the text for a model."""
 FIELDS = ("content", "rationale", "evidence", "session_id", "branch", "scope", "pinned", "verified")
-"""Fields of a memory in a chain, in addition to the fields of every memory at the end of a link."""
+"""Fields of a memory in a chain, in addition to those of ``link_commands.link_end``."""
 
 
 @dataclass(frozen=True, slots=True)

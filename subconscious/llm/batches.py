@@ -5,8 +5,8 @@ Every step is a transaction, so that no answer is used twice after a crash betwe
 1. *Intended*: the batch, its requests and their maximum cost are stored before the provider gets them.
 2. *Running*: the provider's id of the batch is stored. A crash between 1 and 2 leaves a gap that no record can close:
    whether the provider took the batch is unknown, and none of the APIs accepts an idempotency key. Such a batch is
-   given up and its requests are sent again. Its possible cost is recorded as unknown, counts against the caps, and is
-   logged. It is never read.
+   given up: its results are never read, and its requests are sent again. Its possible cost is recorded as unknown,
+   counts against the caps, and is logged.
 3. *Answered*: one by one, each in the transaction that claims its request, uses the answer and records its cost.
 """
 

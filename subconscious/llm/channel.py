@@ -38,7 +38,7 @@ GRACE_SECONDS = 5.0
 """Seconds after the provider's own time-out after which the daemon ends a call."""
 
 REFUSAL = 400
-"""The lowest HTTP status that means that the server did nothing."""
+"""The lowest HTTP status of an error, with which a server refuses a request instead of processing it."""
 
 LONGEST_REST = 3600.0
 """The longest pause in seconds that a provider can request: a server with a wrong clock must not block calls for good.
@@ -291,7 +291,7 @@ class MeteredProvider:
             raise UnavailableError(f"{self.name} did not answer in time", "wait, or try another model") from error
 
     async def check(self) -> None:
-        """Check the provider itself."""
+        """Check the provider; a check is not recorded and costs nothing."""
         await self._provider.check()
 
     async def close(self) -> None:

@@ -114,7 +114,7 @@ class LLMClient:
         return self.on and self.channels_for(session_id)[0].has_key
 
     def may_ask(self, session_id: str = "") -> bool:
-        """Whether the first provider has a key for requests of a session that was not refused recently."""
+        """Whether the first provider has a key for a session's requests, and has not refused the key recently."""
         return self.has_key(session_id) and self.channels_for(session_id)[0].refused is None
 
     def asks_with_own_key(self, session_id: str) -> bool:
@@ -166,7 +166,7 @@ class LLMClient:
         return [one for one in found.values() if one not in self.channels]
 
     def keep_accounts(self, keys: Collection[str]) -> None:
-        """Close the channels with keys that belong to no session any more."""
+        """Close the channels of sessions with a key that is not in ``keys``, which are the keys still in use."""
         self._drop_accounts([name for name in self._accounts if name[1] not in keys])
 
     def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:

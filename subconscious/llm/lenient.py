@@ -19,4 +19,4 @@ Text = Annotated[str, BeforeValidator(_text)]
 """A text field; a value of another type becomes ""."""
 
 OBJECTS = BeforeValidator(_objects)
-"""A list of objects; items of another type are dropped."""
+"""The validator of a list of objects; items of another type are dropped."""

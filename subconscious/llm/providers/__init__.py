@@ -118,7 +118,7 @@ class BatchProvider(Protocol):
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
         """Yield each key with the reply to its request, or the request's error; it can be called again.
 
-        A request with a missing key was not answered in time and should be sent again.
+        If the results lack a key, its request was not answered in time and should be sent again.
         """
         ...
 
@@ -141,7 +141,7 @@ Ask = Callable[[Request], Awaitable[BaseModel]]
 """A function that sends a request and returns the validated answer. Raises ProviderError if it fails."""
 
 PROVIDERS: dict[str, str] = {name: f"{__name__}.{row.adapter}" for name, row in provider_rows().items()}
-"""The class ("module:Class") of each provider, by its name in the settings; it is called with an Access."""
+"""The class ("module:Class") of each provider, by its name in the settings. The class is called with an Access."""
 
 
 def open_provider(name: str, access: Access) -> Provider:

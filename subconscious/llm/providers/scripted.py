@@ -34,7 +34,7 @@ class Pause:
 
 
 Step = str | BaseModel | Reply | ProviderError | Pause
-"""A step of a script: an answer's text or value (its usage is counted), a whole reply, an error, or a pause."""
+"""A step of a script: an answer as text or as a model (its tokens are estimated), a reply, an error, or a pause."""
 
 Script = Iterable[Step] | Callable[[Request], Step | Awaitable[Step]]
 """Steps in order, or a function that returns the step for each request."""

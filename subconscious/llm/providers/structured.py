@@ -106,7 +106,7 @@ def instruction(model: type[BaseModel]) -> str:
 class UnreadableError(ValueError):
     """A model's answer is unreadable.
 
-    ``told`` is the reason for the model; ``kinds`` is a reason for logs, without text.
+    ``told`` explains the error to the model. ``kinds`` explains it in logs, without the text of the answer.
     """
 
     def __init__(self, told: str, kinds: str) -> None:
@@ -185,7 +185,7 @@ class Asker(Protocol):
     """A provider, or a wrapper that records a provider's calls."""
 
     async def ask(self, request: Request) -> Reply:
-        """Send one request and return the parsed answer."""
+        """Send one request and return the reply."""
         ...
 
 
