@@ -127,7 +127,7 @@ class Memories(Handler):
         return await self._for_search()._recall(args)
 
     async def cmd_search(self, args: Search) -> wire.SearchResult:
-        """Return ranked memories; if the request names a tier or a section, that part of each text is included."""
+        """Return ranked memories; include the part of each text that ``tier`` (a length) or ``section`` selects."""
         return await self._for_search()._search(args)
 
     def _for_search(self) -> Memories:

@@ -14,7 +14,7 @@ from subconscious.wire.memories import CorrectResult, MemoriesResult, Memory, me
 
 
 class CorrectingArgs(Args):
-    """Arguments: the kind of a correction with the replacing memory, or feedback on a memory that was used."""
+    """Arguments: the kind of a correction (``way``) and the replacing memory (``other``), or feedback (``outcome``)."""
 
     way: Literal["superseded", "deprecated", "refined", "merged"] = "superseded"
     other: Number | None = None

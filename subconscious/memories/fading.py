@@ -1,4 +1,4 @@
-"""Archives memories that have faded, and finds the memories that a session works on."""
+"""Archives memories that have faded, and describes the decay of a memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subconscious.wire.memories import memory_fields
 log = logging.getLogger("subconscious.memories")
 
 PAGE = 500
-"""The number of memories for which one query reads the decay input."""
+"""The number of memories for which one query reads the properties that decay depends on."""
 BATCH = 100
 """The number of memories that are archived per transaction, so that other writers do not wait long."""
 
@@ -112,9 +112,9 @@ async def _archive_found(app: App, looked: int, found: Sequence[FadingMemory], n
 
 
 async def daily(app: App, now: float | None = None) -> Report | None:
-    """Archive faded memories once a day, if switched on; return None if this was no time for a run.
+    """Archive faded memories if that is switched on; return None if it is off or was done recently.
 
-    Nothing is archived either if so many memories have faded that the clock may be wrong.
+    If so many memories have faded that the clock may be wrong, it archives nothing and returns None, too.
     """
     at, started = time() if now is None else now, perf_counter()
     if (
@@ -178,7 +178,7 @@ def archive_reason(verdict: Verdict) -> str:
 
 
 async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay:
-    """Return the decay of one memory, its facts, and its future curve without further use."""
+    """Return the decay of one memory, the properties that it depends on, and its future curve without further use."""
     policy, decay_terms = policy_of(app.recall_context().settings)
     facts = (await fading.facts(app.database, [memory.id]))[memory.id]
     feedback_counts = (await corrections.counts(app.database, [memory.id])).get(memory.id, {})
@@ -205,6 +205,6 @@ def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
 
 
 def curve(policy: Policy, facts: Facts, begin: float, decay_terms: Terms) -> wire.Curve:
-    """Return the value by day, from ``begin`` on, without further use."""
+    """Return a memory's future decay values without further use, as (days after ``begin``, value)."""
     days = range(0, CURVE_DAYS + 1, 5)
     return [(day, decay.assess(policy, facts, begin + day * DAY, decay_terms).value) for day in days]

@@ -25,7 +25,7 @@ from subconscious.wire.memories import Memory as WireMemory
 
 
 class FadingArgs(Args):
-    """The start time of a log, and an importance."""
+    """Arguments: ``since`` is the time from which faded memories are listed, ``importance`` the importance to set."""
 
     since: float = Field(default=0.0, ge=0)
     importance: Literal["constitutional", "critical", "important", "normal", "temporary", "deprecated"] = "normal"

@@ -21,7 +21,7 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.memories import memory_fields
 
 MOST_EXAMINED = 8
-"""How many memories are examined for each memory that is listed as fading next."""
+"""The most memories that are examined, per memory to list as fading next."""
 
 VALID_FOR = 60.0
 """Seconds for which a preview is reused if the store does not change: memories age in days."""
@@ -92,7 +92,7 @@ async def _standing(app: App, project_id: str | None, now: float, limit: int) ->
 
 
 def stand(cohorts: Sequence[Cohort], policy: Policy, terms: Terms, now: float, limit: int) -> Standing:
-    """Return the preview for the memories of ``cohorts`` (groups of memories with equal decay input)."""
+    """Return the preview for the memories of ``cohorts`` (groups that differ only in the time of their last use)."""
     due = [decay.count_due(policy, cohort, now, terms) for cohort in cohorts]
     lowest = merge(
         *(

@@ -39,7 +39,7 @@ MAX_RECORD_LENGTH = 4000
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """A statement to remember, with secrets already redacted, and its origin and position."""
+    """A statement to remember, with secrets already redacted: its origin, and its turn, time, file and branch."""
 
     text: str
     origin: Origin

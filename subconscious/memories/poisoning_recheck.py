@@ -62,7 +62,7 @@ async def note_check(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
     """Store the result of a check. Return the ids of memories to update in the index, and whether the result is new.
 
     If the check quarantines the memory, that memory leaves the index and memories merged into it return. A result is
-    new if it differs from the previous one; no event reports that.
+    new if it differs from the previous one; no event is recorded for it.
     """
     gone = await _quarantine(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules version; with the present one it is not repeated in every round.
