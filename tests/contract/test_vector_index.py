@@ -192,6 +192,28 @@ async def test_a_vector_saved_later_takes_the_older_ones_place(database: Databas
 
 
 @both
+async def test_a_search_during_a_refresh_misses_nothing(database: Database, opener: Opener) -> None:
+    rows = random_rows(60)
+    await put(database, rows)
+    index = await opener(database)
+    await index.search(["p"], rows[0].vector, 1)
+
+    async def refresh() -> None:
+        for _ in range(20):
+            await index.refresh([row.memory_id for row in rows])
+
+    refreshing = asyncio.create_task(refresh())
+    found = []
+    while not refreshing.done():
+        found.append([memory_id for memory_id, _ in await index.search(["p"], rows[7].vector, 1)])
+        await asyncio.sleep(0)
+    await refreshing
+    await index.close()
+    assert len(found) > 5
+    assert all(ids == [rows[7].memory_id] for ids in found)
+
+
+@both
 async def test_an_archived_memory_leaves_and_comes_back(database: Database, opener: Opener) -> None:
     rows = random_rows(3)
     await put(database, rows)

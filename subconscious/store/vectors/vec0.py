@@ -21,8 +21,8 @@ from subconscious.system.safe_files import NotRegularError, require_regular
 MOST = 4096
 """The most neighbours that sqlite-vec can return."""
 
-PORTION = 500
-"""The number of memories that are refreshed per statement."""
+PORTION = 100
+"""The number of memories that are refreshed at once; a search waits meanwhile."""
 
 NEAREST = "SELECT memory_id FROM nearest WHERE vector MATCH ? AND k = ?"
 
@@ -54,6 +54,8 @@ class SqliteVecIndex:
     def __init__(self, table: Table, connection: aiosqlite.Connection) -> None:
         self._table = table
         self._connection = connection
+        # Search and refresh share one connection. Without turns, a search between two statements of a refresh would miss
+        # the memories that are being replaced.
         self._turn = asyncio.Lock()
 
     @classmethod
@@ -107,12 +109,13 @@ class SqliteVecIndex:
         return await self._table.by_id(ids)
 
     async def _ids(self, sql: str, *values: Any) -> list[int]:
-        return [row[0] for row in await self._connection.execute_fetchall(sql, values)]
+        async with self._turn:
+            return [row[0] for row in await self._connection.execute_fetchall(sql, values)]
 
     async def refresh(self, ids: Sequence[int]) -> None:
         """Update these memories from the table (see VectorIndex)."""
-        async with self._turn:
-            for start in range(0, len(ids), PORTION):
+        for start in range(0, len(ids), PORTION):
+            async with self._turn:
                 portion = ids[start : start + PORTION]
                 await self._replace(portion, await self._table.rows(portion))
 
