@@ -302,6 +302,11 @@ class Flaky:
         pass
 
 
+async def ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 @pytest.mark.parametrize(("failures", "status"), [(0, "done"), (2, "done"), (9, "failed")])
 async def test_embedding_retries_and_then_gives_up_visibly(
     database: Database, monkeypatch: pytest.MonkeyPatch, failures: int, status: str
@@ -318,7 +323,8 @@ async def test_embedding_retries_and_then_gives_up_visibly(
                 break
             await asyncio.sleep(0.01)
     finally:
-        task.cancel()
+        await ended(task)
+        await loop.close()
     assert (await memories.get(database, kept.id)).embedding_status == status
 
 
@@ -329,4 +335,5 @@ async def test_without_an_embedder_recall_goes_by_words(database: Database) -> N
     assert loop.state == "failed"
     assert "E051" not in loop.error
     assert "local" in loop.error
-    task.cancel()
+    await ended(task)
+    await loop.close()
