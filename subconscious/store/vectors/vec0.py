@@ -54,8 +54,8 @@ class SqliteVecIndex:
     def __init__(self, table: Table, connection: aiosqlite.Connection) -> None:
         self._table = table
         self._connection = connection
-        # Search and refresh share one connection. Without turns, a search between two statements of a refresh would miss
-        # the memories that are being replaced.
+        # Search and refresh share one connection. Without turns, a search between two statements of a refresh would
+        # miss the memories that are being replaced.
         self._turn = asyncio.Lock()
 
     @classmethod
