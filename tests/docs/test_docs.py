@@ -170,7 +170,9 @@ def test_the_readmes_table_of_usefulness_is_that_of_the_figures(row: str, figure
 def test_the_readmes_other_figures_of_usefulness_are_those_of_the_figures() -> None:
     claim = " ".join(HELP.split())
     (share,) = re.findall(r"^\| as shipped \| \*\*([\d.]+) %\*\*", FIGURES, re.MULTILINE)
-    served, needing = re.findall(r"^- In (\d+) of (\d+) sessions with a need, at least one need was served", FIGURES, re.MULTILINE)[0]
+    served, needing = re.findall(
+        r"^- In (\d+) of (\d+) sessions with a need, at least one need was served", FIGURES, re.MULTILINE
+    )[0]
     assert f"{served} of {needing}, and {float(share):.0f} % of the knowledge" in claim
     first, other, wrong = re.findall(
         r"^\| 100 given in the 70 sessions by a version .*\| \*\*(\d+) and (\d+) %\*\* \| (\d+) and",
