@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 TierName = Literal["minimal", "compact", "standard", "full"]
-"""How much of each memory is returned."""
+"""The tiers, from the least to the most detail: how much of each memory a tool returns."""
 
 MAX_TEXT_LENGTH = 10_000
 MAX_IDS = 10
@@ -98,14 +98,14 @@ class Listing(Filtered):
 
 
 class Ids(Arguments):
-    """Some memories."""
+    """The ids of the memories to read."""
 
     ids: list[Id] = Field(min_length=1, max_length=MAX_IDS)
     tier: TierName = "standard"
 
 
 class One(Arguments):
-    """One memory."""
+    """The id of the memory to read."""
 
     id: Id
 

@@ -47,7 +47,7 @@ def search(arguments: Query, daemon: DaemonClient) -> Notes:
 
 
 def _note(hit: Hit, tier: TierName) -> Note:
-    """Return a hit with the detail of its tier, or only the requested section."""
+    """Return a hit with the fields of the tier; its content is the requested section, if there is one."""
     found = note(hit["memory"], tier, hit["relevance"])
     return found.model_copy(update={"content": hit["told"]["text"]}) if "told" in hit else found
 
@@ -96,7 +96,7 @@ def is_own(memory: Memory, daemon: DaemonClient) -> bool:
 
 
 def remember(arguments: Statement, daemon: DaemonClient) -> Admission:
-    """Send a statement to the gate; a proposal of the model waits for a person's review."""
+    """Send a statement to the daemon, which checks it; a proposal of the model waits for a person's review."""
     answer = daemon.ask(
         "remember",
         text=arguments.text,

@@ -1,4 +1,4 @@
-"""Tools on past sessions, and the status of the memory."""
+"""Tools on past sessions, and on the status of Subconscious."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_GIVEN = 20
 
 
 def session_summary(session: Session, tier: str) -> SessionSummary:
-    """Return a session of the daemon's answer, with the detail of the tier."""
+    """Return a session of the daemon's answer; the tier ``minimal`` leaves out branch, turns, tags and summary."""
     values: dict[str, Any] = {
         "id": session["id"],
         "day": day(session["last_event_at"]),

@@ -18,7 +18,7 @@ class Result(BaseModel):
 
 
 class Note(Result):
-    """A memory, with the detail of a tier."""
+    """A memory as a tool returns it; the tier determines which fields are set."""
 
     id: int
     kind: str
@@ -133,7 +133,7 @@ class SessionDetail(Result):
 
 
 class Admission(Result):
-    """The gate's decision on a statement."""
+    """The daemon's decision on a statement to remember."""
 
     decision: str = Field(description="auto (stored), review (a person decides), quarantine or discard")
     reason: str = ""
@@ -142,7 +142,7 @@ class Admission(Result):
 
 
 class State(Result):
-    """The status of the memory."""
+    """The status of Subconscious: its version, the numbers of memories and captures, and warnings."""
 
     version: str
     active: int = 0

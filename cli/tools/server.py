@@ -84,7 +84,10 @@ class Daemon:
 
 
 def serve(handed: int | None, *, offered: bool) -> None:
-    """Serve until the client closes stdin; without tools if they are switched off."""
+    """Serve until the client closes stdin; without tools unless they are ``offered``.
+
+    ``handed`` is the descriptor of a file with messages that hooks/greet.py has read already; None if there is none.
+    """
     offer = Offer(INSTRUCTIONS, tools(), partial(_called, Daemon())) if offered else Offer()
     Connection(offer, Wire(handed), greeted=was_greeted(handed)).serve()
 

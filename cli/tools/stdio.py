@@ -125,5 +125,5 @@ def _key(number: Any) -> str:
 
 
 def was_greeted(handed: int | None) -> bool:
-    """Return whether the first message that was handed over is ``initialize``, which hooks/greet.py has answered."""
+    """Return whether the file ``handed`` begins with ``initialize``, a request that hooks/greet.py has answered."""
     return handed is not None and b'"initialize"' in os.pread(handed, CHUNK, 0).partition(b"\n")[0]

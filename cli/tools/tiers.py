@@ -21,7 +21,7 @@ FRAME = 400
 """Characters that are reserved for the frame around an answer."""
 
 MAX_NAMED = 3
-"""Memories named by marks of one kind; the tools on links return all."""
+"""How many conflicting and how many newer memories a note names at most; the tools on links return all."""
 
 _ELLIPSIS = "\u2026"
 
@@ -39,7 +39,7 @@ def cut(text: str, length: int) -> str:
 
 
 def note(memory: Memory, tier: TierName, relevance: float = 0.0) -> Note:
-    """Return a memory of the daemon's answer with the detail of the tier."""
+    """Return a memory of the daemon's answer as a note; the tier determines its fields and its length."""
     values: dict[str, Any] = {
         "id": memory["id"],
         "kind": memory["kind"],

@@ -34,7 +34,7 @@ class DaemonClient(Protocol):
 
 
 class Layer(Enum):
-    """The usual and the highest number of tokens of a tool's answer, by the depth of the question."""
+    """The levels of detail of the tools' answers, each with the usual and the highest number of tokens of an answer."""
 
     ORCHESTRATION = (2000, 4000)
     DISCOVERY = (200, 500)
