@@ -17,7 +17,7 @@ from .screen import clean, paint
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""Exit codes of a shell for a program that a signal ended: 128 + SIGINT, 128 + SIGPIPE."""
+"""Exit codes for a program that SIGINT or SIGPIPE ended, as a shell reports them: 128 + the signal's number."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +62,7 @@ def _print_error(error: SubconsciousError) -> int:
 
 
 def _escape_unprintable() -> None:
-    """Print characters that the terminal's encoding lacks as escapes, instead of failing."""
+    """Print an escape for each character that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

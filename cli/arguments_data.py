@@ -15,7 +15,7 @@ RULES = ("decisions", "learnings", "dead-ends", "patterns")
 
 
 def add(commands: Commands) -> None:
-    """Add the commands."""
+    """Add the commands of this module to the command line."""
     _add_import(commands)
     _add_export(commands)
     _add_purge(commands)

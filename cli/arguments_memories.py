@@ -14,7 +14,7 @@ LINK_STATUSES = ("active", "proposed", "refused", "withdrawn", "all")
 
 
 def add(commands: Commands) -> None:
-    """Add the commands."""
+    """Add the commands of this module to the command line."""
     _add_archiving(commands)
     _add_decay(commands)
     _add_importance(commands)

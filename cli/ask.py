@@ -36,7 +36,7 @@ def send(cmd: str, timeout_seconds: float = TIMEOUT_SECONDS, /, **args: Any) -> 
 
 
 ask: Ask = send
-"""``send`` with static types: each request has the type of its result."""
+"""``send`` for type checkers: the name of a request determines the type of its result."""
 
 
 def here() -> str:

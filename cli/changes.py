@@ -23,7 +23,7 @@ LEARNED_BY = {
     "teammate": "the daemon, from what a teammate shared",
     "tool": "the daemon, from what a tool printed",
 }
-"""The actor that the history names for words of a session that the daemon stored, by the words' speaker."""
+"""How the history names the daemon when it has stored words of a session; the keys are the speakers of the words."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 
@@ -148,7 +148,7 @@ def _preview(options: Namespace, found: UndoResult) -> None:
 
 
 def _doer(act: Undone) -> str:
-    """Return who made a change, with a verb."""
+    """Return who made a change, with a verb: "you did", or "the daemon stored from what you typed"."""
     actor = _actor(act)
     return f"{actor.replace(',', ' stored', 1)}" if actor in LEARNED_BY.values() else f"{actor} did"
 

@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USAGE)
 
     def _usage(self) -> str:
-        """Return the usage on one line, without optional options."""
+        """Return the usage on one line: the positional arguments and the required options."""
         needed = [action for action in self._actions if action.required or not action.option_strings]
         usage = argparse.HelpFormatter(self.prog, width=1000)
         usage.add_usage(None, needed, self._mutually_exclusive_groups, prefix="")
@@ -90,7 +90,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
 
 
 class _Ignored:
-    """Takes the place of the parser of a command that is not used, and of its groups and subcommands."""
+    """Takes the place of a parser that is not needed: accepts every call, and returns itself."""
 
     def __getattr__(self, name: str) -> Callable[..., _Ignored]:
         return lambda *_, **__: self
@@ -133,7 +133,7 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 
 
 def _option_named(typed: str, known: Mapping[str, argparse.ArgumentParser]) -> str:
-    """Return the option with the name of an unknown command, as the end of an error; "" unless one command has it."""
+    """Return a hint for an unknown command if exactly one command has an option of that name; else ""."""
     owners = [name for name, parser in known.items() if f"--{typed}" in parser._option_string_actions]
     return f"; did you mean {owners[0]} --{typed}?" if len(owners) == 1 else ""
 

@@ -40,7 +40,7 @@ REQUEST_BYTES = 4 << 20
 """Bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
-"""Notes of one state that are listed; the rest are counted."""
+"""The most notes of each state that are listed by name; the rest are counted."""
 CORRECTING = ("edited", "conflict")
 """States of notes that become corrections if the user agrees. All notes in these states are listed."""
 
@@ -73,7 +73,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FetchedMemories:
-    """The exported memories; ``newest`` is the number of the store's latest event when the export began."""
+    """The exported memories; ``newest`` is the id of the store's latest event when the export began."""
 
     records: list[Record]
     quarantined: int
@@ -132,7 +132,7 @@ def ask_page(selection: Selection, after: int, limit: int) -> ExportResult:
 
 
 def print_export(out: Path, number: int, quarantined: int, done: Written) -> None:
-    """Print what an export changed."""
+    """Print what an export changed; ``number`` memories were exported, ``quarantined`` memories were left out."""
     print(f"{screen.counted(number, 'memory', 'memories')} in {screen.line(out)}")
     changed = (
         f"{screen.counted(len(done.written), 'file')} written",
@@ -214,7 +214,11 @@ def import_items(
     may_vouch: bool = True,
     on_done: Callable[[Sequence[ImportedNote]], None] = lambda _: None,
 ) -> int:
-    """Preview notes, ask, and import them; ``on_done`` is called with the result of each note."""
+    """Preview notes, ask, and import them.
+
+    If ``may_vouch`` is true, the user may vouch for notes that this store did not sign. ``on_done`` is called once with
+    the results of all notes.
+    """
     folder = _folder(options)
     rows = preview(items, folder)
     if options.json and not options.yes:
@@ -268,7 +272,7 @@ def _refused(item: Item) -> PlannedNote:
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
-    """Return the rows; only the first note about a memory is accepted, also if the others are in other requests."""
+    """Return the rows; refuse each note about the same memory as an earlier note, even one of another request."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))

@@ -31,14 +31,14 @@ READING_SECONDS = 600.0
 MEGABYTE = 1e6
 STOPPED = 130
 SHOWN = 8
-"""Projects and files that are listed; the rest are counted."""
+"""The most projects and files that are listed; the rest are counted."""
 
 Count = Literal["lines", "turns", "captured", "queued", "discarded", "repeated"]
 COUNTS: tuple[Count, ...] = get_args(Count)
 
 BAR_CELLS = 24
 PRINTED_SHARE = 0.1
-"""Share of the work after which a line is printed where there is no bar."""
+"""Where no progress bar is shown, a line is printed each time this share of the work is done."""
 
 
 def import_past(options: Namespace) -> int:

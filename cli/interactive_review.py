@@ -31,7 +31,7 @@ QUARANTINE_KEYS = "l release  r reject  t teach  s skip  u undo  q quit"
 
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
-    """Review captures until all were shown or the user quits; ``waiting`` is the number that wait in all."""
+    """Review captures until all were shown or the user quits; ``waiting`` also counts those not in ``captures``."""
     _InteractiveReview(captures, waiting).work()
 
 

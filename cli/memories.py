@@ -118,7 +118,7 @@ def _search_options(options: Namespace) -> dict[str, Any]:
 
 
 def _retry_hint(answer: SearchResult | RecallResult) -> str:
-    """Return what to try if no hit is near enough, or if no hit reaches the threshold of the mode."""
+    """Return a hint after a search without results: list the nearest memories, or ignore the threshold of the mode."""
     if far := answer.get("far", 0):  # an older daemon does not send it
         return f"\n  No match; to list the nearest {far}: --nearest"
     mode = answer.get("mode", "any")

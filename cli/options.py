@@ -147,6 +147,6 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_ids(command: argparse.ArgumentParser) -> None:
-    """Add the ids that a command works on, and the reason for the history."""
+    """Add the argument for the ids that a command works on, and the option --reason, which the history shows."""
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
     command.add_argument("--reason", help="kept in the history")

@@ -24,7 +24,7 @@ READING_SECONDS = 600.0
 
 @dataclass(slots=True)
 class Queued:
-    """What was queued for the model, and the reasons for sessions that were left out, by path."""
+    """What was queued for the model; ``not_read`` has the reason why a session was left out, by its path."""
 
     sessions: int = 0
     calls: int = 0
@@ -96,7 +96,7 @@ def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def affordable(files: Sequence[SourceFile], most: float | None) -> list[SourceFile]:
-    """Return the newest sessions with highest possible costs of at most ``most`` dollars together."""
+    """Return the newest sessions; their highest possible costs add up to at most ``most`` dollars (None: no limit)."""
     wanted = sorted(unread(files), key=lambda row: -row["last"])
     if most is None:
         return wanted

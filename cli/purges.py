@@ -58,7 +58,7 @@ def allow(options: Namespace) -> None:
 
 
 def disallow(options: Namespace) -> None:
-    """Redact a value again that `redactions allow` excluded."""
+    """Redact a value again after `redactions allow` exempted it."""
     options.reason = None
     _decide(options, "disallow_finding", f"The value with the hash {options.hash} is redacted again.")
 

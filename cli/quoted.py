@@ -1,4 +1,7 @@
-"""Output of commands that the model runs in Claude Code: neutralized, and framed as quoted data where needed."""
+"""Output of commands that the model runs in Claude Code: neutralized, and framed as quoted data where needed.
+
+To neutralize text means to remove invisible characters, and to disarm imitations of a client's tags and of speakers.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def quoted(options: Namespace) -> Iterator[None]:
 
 
 class _NeutralizingStream(io.TextIOBase):
-    """A stream that neutralizes each line; an unfinished line is kept until the flush."""
+    """A stream that neutralizes each line before writing it; an unfinished line is kept until the flush."""
 
     def __init__(self, out: TextIO, harmless: Callable[[str], str]) -> None:
         self._harmless = harmless

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QUARANTINED = "quarantined"
 DEFAULT_OFFERED = 3
-"""Captures that are offered at a time without --limit."""
+"""The number of captures that a review offers at a time without --limit."""
 
 DEFAULT_LISTED = 100
 
@@ -32,7 +32,7 @@ MAX_EVIDENCE_LENGTH = 240
 
 
 def waiting(options: Namespace) -> None:
-    """Review waiting captures one by one on a terminal; elsewhere, or for decided ones, print them.
+    """Review waiting captures one by one on a terminal; without a terminal, or with another --status, print captures.
 
     Refused inside Claude Code: the model must not read captures that no person has approved.
     """
@@ -146,7 +146,7 @@ def _next_step(capture: ReviewedCapture) -> str:
 
 
 def confidence(capture: ReviewedCapture) -> str:
-    """Return the confidence of a capture; also before and after the calibration, where the two differ."""
+    """Return the confidence of a capture; if it was adjusted, also the stated and the calibrated confidence."""
     details = f"confidence {capture['confidence']:.2f}"
     parts = capture.get("parts")
     if not parts or f"{parts['raw']:.2f}" == f"{capture['confidence']:.2f}" == f"{parts['calibrated']:.2f}":
@@ -253,7 +253,7 @@ def undo(options: Namespace) -> None:
 
 
 def decided(capture: ReviewedCapture) -> str:
-    """Return the status of a capture, and the number of its memory: another one if it repeats an older memory."""
+    """Return the status of a capture, with the number of its memory or of the older memory that the capture repeats."""
     state = "waiting" if capture["status"] == "review" else capture["status"]
     number, memory = capture["id"], capture["memory_id"]
     if memory in (None, number):

@@ -19,7 +19,7 @@ MAX_WIDTH = 100
 """Columns of a line, at most; longer lines are hard to read."""
 
 LONGEST_STATEMENT = 400
-"""The most characters of a memory that a list shows; a session's start gets at most as many."""
+"""The most characters of a memory that a list shows; the context at a session's start has the same limit."""
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 

@@ -38,7 +38,7 @@ MEANINGS = {
     "refused": "refused",
     "discarded": "left out",
 }
-"""The outcomes of shared versions that are shown."""
+"""The text that `sync` prints for each outcome of a received version; other outcomes are not printed."""
 
 BRIEFLY = {
     "waits": "to review (subconscious review)",
@@ -191,7 +191,7 @@ def _fetched(refs: Refs, done: Done, before: Mapping[str, str]) -> dict[str, str
 def _published(
     refs: Refs, done: Done, state: dict[str, Entry], uids: Sequence[str], *, preview: bool
 ) -> dict[str, Entry]:
-    """Add the memories that this store shares, and detach entries from commits that no longer exist."""
+    """Return ``state`` with the memories that this store shares, without ids of commits that no branch contains."""
     new: dict[str, Entry] = {}
     done.held = []
     for batch in _batches([_as_row(uid, state.get(uid, Entry({}))) for uid in uids]):

@@ -61,12 +61,12 @@ ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
 
 
 def done(action: str, subject: str) -> str:
-    """Return what an action did to a subject, as ``stored``."""
+    """Return what an action did to a subject, such as ``stored``."""
     return DONE.get((subject, action), screen.line(action))
 
 
 def change(action: str, subject: str, subject_id: object) -> str:
-    """Return what happened, as ``memory 4 stored``."""
+    """Return what happened, such as ``memory 4 stored``."""
     thing = screen.line(f"{subject} {subject_id}")
     done = DONE.get((subject, action))
     return f"{thing} {done}" if done else f"{thing}: {screen.line(action)}"
