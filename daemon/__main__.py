@@ -30,7 +30,7 @@ LEAVING_SECONDS = 10.0
 """Seconds that the process may take to end after everything is closed."""
 
 SWITCH_SECONDS = 0.001
-"""Seconds for which a busy thread keeps the interpreter while others wait for it; by default there are 5 ms.
+"""Seconds for which a busy thread keeps the interpreter while others wait for it; Python's default is 0.005.
 
 An answer waits for the interpreter about ten times, once after each system call.
 """

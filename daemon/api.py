@@ -93,7 +93,7 @@ class DaemonControl(Handler):
         }
 
     async def _lost(self, project: Project) -> list[wire.LostProject]:
-        """Return projects with a missing folder that may have been renamed to the folder of this project."""
+        """Return up to three projects whose folder is missing: it may have been renamed to this project's folder."""
         found = await projects.lost(self.app.database, project)
         return [{"root": one.project.root, "memories": one.memories} for one in found[:3]]
 
@@ -122,7 +122,7 @@ class DaemonControl(Handler):
         }
 
     def _channel(self, state: wire.ChannelState, session_id: str) -> wire.Provider:
-        """Return the state of a provider, the source of its key, and the state of keys from sessions' environments."""
+        """Return the state of a provider, the source of its key, and the states of the keys that sessions sent."""
         app, provider = self.app, state["name"]
         own = {one: app.llm.accounts_of([one]) for one in app.sessions.keys.sessions}
         mine = [one for one, accounts in own.items() if any(account.name == provider for account in accounts)]

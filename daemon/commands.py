@@ -86,12 +86,12 @@ class Commands:
         return await _run(handler, request.cmd, await _verified(handler, request.cmd, args, caller))
 
     async def run_for_person(self, cmd: str, args: dict[str, Any]) -> dict[str, Any]:
-        """Run a request of the page, as a person's: the page itself checks who uses it (page/guard.py)."""
+        """Run a request of the local web page as a person's request; page/guard.py has checked who uses the page."""
         handler, parsed = self._parsed(cmd, args)
         return await _run(handler, cmd, parsed.model_copy(update={"origin": Origin.USER}))
 
     async def close(self) -> None:
-        """Close the page, if it is open."""
+        """Close the local web page, if it is open."""
         await self._pages.close()
 
     def _parsed(self, cmd: str, values: dict[str, Any]) -> tuple[Handler, Args]:

@@ -25,11 +25,11 @@ MOST_LONG = 4
 """The most requests above ``SHORT_BYTES`` that are in memory at once."""
 
 MOST_BRIEF = 8
-"""The most short commands that run at once, so that hooks still get an answer."""
+"""The most commands of short duration that run at once, so that hooks still get an answer."""
 
 MOST_LENGTHY = 2
 LENGTHY_COMMANDS = frozenset({"capture", "explain", "import_file", "import_plan"})
-"""Commands that may take minutes, and a thread."""
+"""Commands that may take minutes and occupy a thread; ``MOST_LENGTHY`` of them run at once."""
 
 MOST_WAITING = 16
 WAITING_COMMANDS = frozenset({"drain"})

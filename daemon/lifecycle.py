@@ -65,7 +65,7 @@ CLOSING_SECONDS = 5.0
 """Seconds that providers may take to close their connections and child processes."""
 
 DISK_SECONDS = 5.0
-"""Seconds until a loop that a full disk has interrupted restarts."""
+"""Seconds after which a loop restarts if a full disk has interrupted it."""
 
 CANCEL_SECONDS = 5.0
 """Seconds until tasks that still run are cancelled again; a rollback in progress needs less."""

@@ -28,7 +28,7 @@ RETRY_SECONDS = 5.0
 """Seconds between two checks whether the disk can be written again."""
 
 HOOKS = "hooks"
-"""The subject id of losses by hooks, which dropped entries while no daemon could start."""
+"""The subject id of the events that record entries dropped by hooks while no daemon could start."""
 
 PROBE_BYTES = 1 << 20
 """Bytes of free space that are required: less would be used up by the first transcript that is read."""
@@ -79,8 +79,8 @@ def _probe(home: Home) -> None:
 async def read_new_lines(app: App) -> int:
     """Read every transcript that has grown since it was read; return how many belong to open sessions.
 
-    The hooks of these sessions may have sent nothing while there was no daemon and no space. What was added to an ended
-    session is read as the weekly job reads it: anybody may have written it, so it waits for review.
+    The hooks of these sessions may have sent nothing while there was no daemon and no space. Statements in lines that
+    were added to an ended session wait for review, because anybody may have written these lines.
     """
     read = {path: place.position for path, place in (await sessions.positions(app.database)).items()}
     grown = 0

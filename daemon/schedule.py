@@ -127,11 +127,11 @@ class Schedule:
                 await decisions.expire(tx, now)
 
     async def look_again(self) -> None:
-        """Check stored memories again after the rules have changed."""
+        """Repeat the poisoning check of stored memories after its rules have changed."""
         await poisoning_recheck.look_again(self._app)
 
     async def ask_again(self) -> None:
-        """Ask a model about flagged memories."""
+        """Ask a model about memories that the poisoning check flagged."""
         await poisoning_recheck.ask_again(self._app)
 
     async def forget_done(self) -> None:
@@ -147,7 +147,7 @@ class Schedule:
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Store the waiting captures of ended sessions as unconfirmed memories, also those of older versions."""
+        """Store the waiting captures of ended sessions as unconfirmed memories, also captures of an older release."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

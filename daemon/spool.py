@@ -239,7 +239,7 @@ class Spool:
         await aside(self._app.signals, most=LONGEST)
 
     async def _arrival(self, seconds: float) -> bool:
-        """Whether an entry arrives within some seconds."""
+        """Whether an entry arrives within ``seconds``."""
         try:
             await asyncio.wait_for(self._app.signals.spooled.wait(), seconds)
         except TimeoutError:
