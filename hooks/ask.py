@@ -176,7 +176,7 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
 def _secrets() -> bytes:
     """Return the plugin's sensitive options and this session's keys, for the daemon's socket only, never for the spool.
 
-    The daemon ignores names that are no settings for keys. Reads bytes, because decoding a large environment takes
+    The daemon ignores variables that set no key. The environment is read as bytes, because decoding a large one takes
     noticeable time.
     """
     pairs = []

@@ -1,4 +1,4 @@
-"""Looks up a file that a tool used in the list of file names that the daemon publishes (docs/protocol.md).
+"""Checks whether a file that a tool used is in the list of file names that the daemon publishes (docs/protocol.md).
 
 Imported after a tool used a file. In case of doubt a file counts as known, and the daemon is asked.
 """

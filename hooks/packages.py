@@ -14,7 +14,7 @@ from collections.abc import Callable
 from hooks.environment import python_of
 
 PACKAGES = ".packages"
-"""A file in an environment: a copy of the lock file that its packages were installed from; an extra's has "-NAME"."""
+"""The name of an environment's copy of the lock file of its packages; ``.packages-NAME`` for an extra."""
 INSTALLERS = ("pip", "setuptools")
 QUIET = ("--disable-pip-version-check", "--no-input", "--quiet")
 UNUSED = (
