@@ -85,7 +85,7 @@ class App:
 
     @property
     def settings(self) -> Settings:
-        """The settings as loaded. Guarded settings are approved only in ``config.current`` and in a RecallContext."""
+        """The settings as loaded; guarded ones may be unapproved. ``config.current`` has approved values only."""
         return self.config.loaded
 
     @settings.setter

@@ -97,7 +97,7 @@ class ActiveSettings:
         return "the daemon's environment" if os.environ.get(PREFIX + name.upper()) else ""
 
     def _load(self, options: Mapping[str, str]) -> Settings:
-        """Load the settings with the plugin's options below config.toml; an invalid option is ignored."""
+        """Load the settings; config.toml takes priority over the plugin's options, and an invalid option is ignored."""
         known = [option for option in sorted(options.items()) if option[0] in OPTIONS or option[0].startswith(PREFIX)]
         valid = tuple(option for option in known if _is_valid(self.home, option))
         try:

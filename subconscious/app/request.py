@@ -52,7 +52,7 @@ class Handler:
         return await self.app.project_of(args.cwd) if args.cwd.startswith("/") else None
 
     async def named_project(self, args: Args, name: str, otherwise: str) -> Project:
-        """Return the project with that name, or without one that of the request.
+        """Return the project called ``name``; if ``name`` is empty, the project of the request.
 
         Raises RequestError, with the remedy ``otherwise``, if no project has the name.
         """

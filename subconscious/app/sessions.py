@@ -30,7 +30,7 @@ MOST_SUPPRESSED = 50
 
 MOST_TRANSCRIPTS = 50
 MOST_TURNS = 2000
-"""Turns of one exchange that are kept, the latest."""
+"""The most turns of one exchange that are kept; the oldest are dropped."""
 
 Mark = tuple[str, str, bytes]
 """A prompt: the session's id, the prompt's id, and a digest of the prompt's words."""
@@ -136,7 +136,7 @@ class Questions:
 
 
 class Suppressed:
-    """The latest suppressed memories of each session, for the sessions that were active last."""
+    """The latest memories that a limit suppressed (kept out of a session's context), for the latest sessions."""
 
     def __init__(self) -> None:
         self._suppressed: OrderedDict[str, deque[SuppressedMemory]] = OrderedDict()
@@ -227,7 +227,7 @@ class RunningExchanges:
         self._running: OrderedDict[str, _Exchange] = OrderedDict()
 
     def before(self, path: str, offset: int) -> tuple[Turn, ...]:
-        """Return the turns of the running exchange that end at an offset of a transcript."""
+        """Return the turns of the running exchange if the transcript was read up to exactly this offset; else none."""
         known = self._running.get(path)
         return known.turns if known is not None and known.offset == offset else ()
 
