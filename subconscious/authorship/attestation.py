@@ -35,7 +35,7 @@ EARLY = "early"
 """The event for a prompt that was spooled before any daemon ran that could verify its hook."""
 
 COMMANDED = "a command"
-"""The event's reason for an attested prompt that the transcript will not repeat as a person's words."""
+"""The event's reason, in place of a digest, for an attested prompt that the transcript will not show as typed."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
@@ -70,7 +70,7 @@ async def vouch(app: App, entry: Entry, caller: int) -> str:
 
 
 def _may_decide(prompt: str) -> bool:
-    """Whether a prompt contains a decision, and does not only ask for the list."""
+    """Whether a prompt contains a decision; the bare review command only asks for the list of waiting captures."""
     words = prompt.strip()
     return bool(JUDGES.match(words)) or (words.startswith(REVIEW) and words != REVIEW)
 
@@ -145,7 +145,7 @@ async def was_handed_over(app: App, entry: Entry) -> bool:
 async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bool | None:
     """Whether a person typed a command: True as soon as it is attested, None if its hook was rejected meanwhile.
 
-    The transcript counts only if no daemon was running when the hook asked: any process can write both files.
+    The transcript counts only if no daemon was running when the hook asked: any process can write a transcript.
     """
     deadline = monotonic() + WRITTEN_SECONDS
     while True:

@@ -19,7 +19,7 @@ HOOK_SECONDS = 2.0
 """The seconds that a prompt's hook may take to hand over a line that the client wrote; no hook takes longer."""
 
 UNTYPED = "no hook of the client handed its prompt over"
-"""The reason why words wait that no hook of the client handed over."""
+"""The reason of a capture that waits for review because no hook of the client handed its prompt over."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
@@ -34,10 +34,11 @@ async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bo
     """Return the ids of the typed turns that nothing attests.
 
     In a session without hooks these are all turns. Where hooks attest prompts, these are the turns that no hook handed
-    over. If ``first`` is true, the turns are the first that are read of a session, and those before the first attested
-    prompt are accepted, because no daemon was running yet. If that prompt was a command, no line shows its position;
-    then only turns are accepted that their hooks spooled before there was a daemon. Choices in a dialog are no prompts,
-    and run no hook.
+    over. Choices in a dialog are no prompts, and run no hook.
+
+    If ``first`` is true, the turns are the first that are read of a session, and two kinds of turns are accepted, too:
+    those that hooks spooled before any daemon ran, and those before the first attested prompt, because no daemon was
+    running yet. The second kind is not accepted if a command was attested: no line of the transcript shows its place.
     """
     if not await knows_session(app, session_id):
         return {turn.id for turn in turns}

@@ -56,7 +56,10 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
 
 
 def starts_hooks_like_commands(pid: int) -> bool:
-    """Whether a process runs for Codex: then only a prompt that its transcript shows makes a session known."""
+    """Whether a process runs for Codex, which starts hooks in the same way as the commands of its model.
+
+    So only a hook that hands a prompt over attests a session of Codex: the prompt is compared with the transcript.
+    """
     return _codex(pid) is not None
 
 
@@ -91,7 +94,7 @@ class _Turns:
     """The open turns of a client, and whether the present turn has already had a prompt."""
 
     def __init__(self, turn: str, since: float) -> None:
-        """``turn`` is the id of the prompt's turn; the client's turns from before ``since`` have ended."""
+        """``turn`` is the id of the prompt's turn. Turns that began before ``since`` (epoch seconds) count as ended."""
         self._turn = turn
         self._since = since
         self._open: set[str] = set()

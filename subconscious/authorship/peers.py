@@ -61,9 +61,9 @@ LONGEST_LINE = 64
 class Process:
     """A process as /proc shows it; ``started`` is in clock ticks since boot.
 
-    ``client`` is true for a coding agent. ``server`` is true for a client that serves several front ends, one of which
-    may be a command's. ``marked`` is true if a client started the process for its model. ``readable`` is false if its
-    environment can't be read.
+    ``client`` is true for a coding agent. ``server`` is true for a client that serves several windows, one of which a
+    command may have opened. ``marked`` is true if a client started the process for its model. ``readable`` is false if
+    its environment can't be read.
     """
 
     pid: int
@@ -150,14 +150,14 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
 def _is_nested(above: list[Process]) -> bool:
     """Whether a client, the first of these processes, was started by another client.
 
-    A launcher is the parent of its client and shares its terminal session.
+    A client that is the parent of the first one, in the same terminal session, is its launcher and does not count.
     """
     launchers = next((at for at, process in enumerate(above) if not process.client), len(above))
     return any(process.client for process in above[launchers:]) or len({one.session for one in above[:launchers]}) > 1
 
 
 def doubt_of_decision(pid: int, root: Path | None = None) -> str:
-    """Return why a decision that a hook hands over needs a code; "" if the session's terminal shows a person.
+    """Return why a decision from a hook needs a code; "" if no command can have opened the session's terminal.
 
     The hook itself must have been checked before (``doubt_of_hook``).
     """

@@ -2,9 +2,9 @@
 
 Without a daemon nothing attests a hook, and a command can forge a whole session: its transcript and its entries, in the
 right order and over time. But it can't set back the kernel's change time of a file, and it can't undo that hooks have
-run for its own session. So an entry is doubted if another session, for which hooks ran before, is still running or has
-entries in the spool, too, unless hooks ran for the entry's session as well. Nothing is lost: statements of the doubted
-session wait for a review, and once a hook runs for the session, it is trusted like any other.
+run for its own session. So an entry of a session without hooks is doubted if another session, for which hooks ran, is
+still running or has entries in the spool, too: a command of that session may have written the entry. Nothing is lost:
+statements of the doubted session wait for a review, and once a hook runs for the session, it is trusted like any other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from subconscious.store import events
 class SpoolEntry:
     """An entry in the spool: the session that it claims, and its change time by the kernel's clock in seconds.
 
-    The change time is never before the writing. It is later if the mode was changed, as the daemon does to open files.
+    The change time is never before the writing. It is later if the daemon took other users' access to the file away.
     """
 
     name: str
@@ -68,7 +68,7 @@ async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
 
 
 async def _running(app: App) -> list[ClientSessions]:
-    """Return the running clients for which hooks ran; any other client may be the one that wrote the entry."""
+    """Return the running clients for which hooks ran. Others are left out: an entry may come from their own session."""
     clients = await asyncio.to_thread(running_clients, app.home.root)
     spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
     return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]
