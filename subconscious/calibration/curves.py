@@ -30,7 +30,7 @@ from subconscious.store.connect import Database
 TENTHS = 10
 
 SINGLE = 1.0
-"""The largest weight of one act, which alone never moves a tenth below a threshold."""
+"""The largest weight of one act of a person. One act alone never moves a confidence below a threshold."""
 
 Knot = tuple[float, float]
 """A point of a curve: a stated confidence and its calibrated value."""
@@ -84,8 +84,8 @@ class Curve:
     def at(self, stated: float) -> float:
         """Return the calibrated confidence for a stated confidence.
 
-        A stated confidence at or above a threshold stays there if it would with one negative outcome less: automatic
-        capture must not depend on a single decision.
+        If a stated confidence reaches a threshold, a single negative outcome never lowers it below that threshold:
+        automatic capture must not depend on a single decision.
         """
         lenient = min(stated, self.lenient_at(stated))
         held = [min(limit, lenient) for limit in self.thresholds if stated >= limit]

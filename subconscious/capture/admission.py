@@ -86,7 +86,7 @@ async def keep(
 
 
 def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dict[str, str]:
-    """Return, by content, the file loaded by the client, or the note of Claude's, that already states a candidate.
+    """Return a dict: a candidate's content -> the file that states it: one that the client loads, or a note of Claude.
 
     Flagged candidates are left out, because they are quarantined or reviewed. CPU-bound: run it in a thread.
     """
@@ -114,8 +114,7 @@ async def _note_violation(
 async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Admission:
     """Return the final decision on a candidate after comparing it with the store; called right before it is stored.
 
-    If the assistant repeats a memory that it was given, the memory gains nothing. If a person repeats a memory that
-    the session was given, the assistant had ignored it.
+    A candidate that repeats a memory of the session's context is discarded, unless the user said it.
     """
     candidate, stated = judged
     admission = await _in_context(ctx, candidate, stated, where)
@@ -130,7 +129,7 @@ async def _given(ctx: RecallContext, where: Provenance) -> set[str]:
 
 
 async def _in_context(ctx: RecallContext, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
-    """Return the decision after the poisoning check with related memories and learned cases."""
+    """Return the decision after the poisoning check, which uses related memories and lessons of `reject --teach`."""
     if not ctx.settings.poisoning:
         return admission
     verdict = admission.verdict or screen(candidate)

@@ -38,7 +38,7 @@ MOST_OF_A_PLAN = 3
 _LONGEST_DECISION = 280
 _SHORTEST_DECISION = 40
 _WEIGHTY = 2
-"""Words of a decision: a passage of a plan must contain one of them."""
+"""The fewest signs of a decision that a passage of a plan must have (see ``_weight``)."""
 
 _DECISIONS = re.compile(
     r"decisions?\b|alternatives?\b|rejected\b|trade-?offs?\b|out of scope\b|non-?goals?\b|constraints?\b|not (?:doing|included)\b|"

@@ -1,4 +1,4 @@
-"""Problems that one text describes with cause and fix under headings, each as one statement."""
+"""Finds texts that describe a problem, its cause and its fix under headings, and makes one statement of each."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""The characters of each part by the number of parts, so that all parts fit into one statement."""
+"""The most characters of each part, by the number of parts: all parts together fit into one statement."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the problems in an exchange that are described with a cause or a fix."""
+    """Yield the problems and causes that are described in an exchange, each together with its fix."""
     for turn in spoken(exchange):
         parts = _parts(turn)
         told = [(name, passage) for name, passage in parts.items()]

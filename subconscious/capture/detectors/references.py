@@ -22,7 +22,7 @@ _DEPENDENT = re.compile(
 )
 _FEW_WORDS = 4
 _TERSE = 5
-"""The words of a reply without content of its own."""
+"""The most words of a reply without content of its own."""
 
 _PICK = re.compile(r"\b(?:option|variant|approach|choice|number|no\.?)?\s*#?\(?\b([a-e]|\d)\)?(?=\W|\Z)", re.IGNORECASE)
 _ORDINAL = re.compile(

@@ -27,7 +27,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """One row: ``name`` completes "lowered: ..."."""
+    """One row of the table; ``name`` is the reason that people see after "lowered:"."""
 
     name: str
     applies: Callable[[Statement], bool]

@@ -66,7 +66,7 @@ _AHEAD = 400
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence without its speaker, its position, and the names in it."""
+    """A sentence, its position and the names in it; ``words`` is the sentence without "I found that" and the like."""
 
     turn: Turn
     start: int
@@ -141,7 +141,7 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 def _quote(fault: _Said, fix: _Said) -> str:
     """Return a quote of both sentences if they are close to each other, else a quote of the fix.
 
-    The fix is the later text, and not more trusted than the fault.
+    A quote of the fix is enough: it is the later text, and not trusted more than the text that names the fault.
     """
     near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
     return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote

@@ -1,8 +1,8 @@
 """Narrow statements: a single point, or a sentence with the sentences that it depends on.
 
 ``findings`` packs as many points as fit into one passage. Here each point is a statement of its own, with the names it
-needs and without its speaker, so that the model scores one claim at a time. Both versions of a text are scored, and the
-session's limit keeps the stronger one.
+needs and without its speaker ("I found that"), so that the model scores one claim at a time. Both versions of a text
+are scored; if the session's limit excludes one of them, the version with the higher score is kept.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CLOSE = 320
 """The most characters of a sentence joined with the next one, if that depends on it or gives its reason."""
 
 _SHORTEST = 120
-"""The fewest characters of a statement that names no cause: readers kept one in seven of the shorter ones."""
+"""The fewest characters of a statement that names no cause: raters kept only one in seven of the shorter ones."""
 
 _MOST = 120
 """The most statements of one text: longer texts are documents."""
@@ -75,7 +75,7 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:
-    """Yield each sentence of a passage with its reason and the sentences it depends on; none if that is all of it."""
+    """Yield each sentence with its reason and the sentences it depends on, unless these are the whole passage."""
     places = list(units(text, passage.start, passage.end))
     said = [text[slice(*place)] for place in places]
     for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
@@ -113,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return a passage without its speaker; "" if nothing is left that is clear without the omitted sentences."""
+    """Return a passage without its speaker, idle sentences, and the sentences that depend on these."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -136,7 +136,7 @@ def _says_little(content: str, said: str) -> bool:
 
 
 def _lead(lead: str) -> str:
-    """Return the last sentence of a passage's introduction, without its speaker; "" if it is only about the moment."""
+    """Return the last sentence of a passage's introduction, without its speaker; "" if it is a passing remark."""
     spans = sentence_spans(lead, 0, len(lead))
     last = impersonal(lead[slice(*spans[-1])]) if spans else ""
     return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
@@ -151,7 +151,7 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 
 def _is_idle(raw: str, one: str) -> bool:
-    """Whether a sentence is no part of a statement; remarks and trifles are parts if they name code."""
+    """Whether a statement leaves a sentence out: narration, a fragment, or a remark or trifle that names no code."""
     if not one:
         return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
