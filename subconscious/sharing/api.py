@@ -49,7 +49,7 @@ class InGit(BaseModel):
 
 
 class SharingArgs(Args):
-    """The arguments of these requests. The requests of one sync have the same ``act``, so that one undo reverts all."""
+    """The arguments of requests about sharing. The requests of one sync have the same ``act``: one undo reverts all."""
 
     rule: Name = ""
     author: Words = Field(default="", max_length=200)
@@ -94,7 +94,7 @@ class Sharing(Handler):
     async def cmd_shared(self, args: SharingArgs) -> SharedResult:
         """List what this project shares, its rules, and the authors that the user trusts.
 
-        ``uids`` also has memories that are no longer shared, because a sync still has to remove them from Git.
+        ``uids`` also contains the uids of memories that are no longer shared: a sync still has to remove them from Git.
         """
         project = await self.here(args)
         await publishing.apply_rules(self.app, project)
@@ -143,7 +143,7 @@ class Sharing(Handler):
         return {"versions": seen}
 
     async def cmd_trust(self, args: SharingArgs) -> TrustResult:
-        """Trust an author, or stop trusting them (``back``); without an author, list the trusted authors."""
+        """Trust an author (with ``back``, stop trusting the author), and return the list of trusted authors."""
         author = args.author.strip()
         if author:
             if not _AUTHOR.fullmatch(author):

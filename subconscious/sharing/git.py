@@ -46,7 +46,10 @@ _URL_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A version's author according to Git. Anybody can claim an address; ``key`` is the key of a valid signature."""
+    """A version's author according to Git.
+
+    ``email`` is not verified. ``key`` is the fingerprint of the key of a valid signature, "" if there is none.
+    """
 
     email: str = ""
     key: str = ""
@@ -344,7 +347,7 @@ def _entries(text: bytes) -> Iterator[Entry]:
 
 
 def _files(state: State, ref: str) -> dict[str, bytes]:
-    """Return the files of a ref by name."""
+    """Return the files, by name, that store the entries of ``state`` in a ref."""
     if ref == OWN:
         return {f"{uid}.json": dump(uid, entry) + b"\n" for uid, entry in sorted(state.items()) if not entry.commit}
     files: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""Runs Git on the objects of a repository: without its configuration, as the user, or on the network.
+"""Runs Git on the objects of a repository, without the repository's configuration.
 
 Git works in an empty folder of our own (`subconscious.system.git_command`). Only ``on_network`` reaches the network; it
 uses the user's own configuration, never the repository's.
@@ -32,7 +32,7 @@ KEPT_OF_GIT = frozenset(
     "GIT_ASKPASS GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME GIT_CONFIG_GLOBAL"
     " GIT_CONFIG_NOSYSTEM GIT_SSH GIT_SSH_COMMAND GIT_TERMINAL_PROMPT".split()
 )
-"""Variables that configure Git's connections and the user's identity; other variables select a repository."""
+"""Variables that Git receives: they configure connections and the user's identity. Other GIT_ variables are removed."""
 
 
 class GitError(RequestError):
@@ -65,14 +65,17 @@ class GitProcess:
         return said
 
     def signs_commits(self) -> bool:
-        """Whether the user signs commits, by the repository's configuration (read as data) or their own."""
+        """Whether commits are to be signed, by the repository's configuration or else by the user's.
+
+        Git does not load the repository's configuration: its files are parsed here, because it could run commands.
+        """
         if own := self.repository.config("commit", "gpgsign"):
             return own[-1].lower() in ("true", "yes", "on", "1")
         command = self._command(("config", "--type=bool", "--get", "commit.gpgSign"))
         return output_of(command, self._user_environment(), self.folder, SECONDS) == b"true\n"
 
     def hooks_path(self) -> str:
-        """Return core.hooksPath of the repository's configuration (read as data) or the user's; "" if it is not set."""
+        """Return core.hooksPath from the repository's configuration, or else from the user's; "" if it is not set."""
         if own := self.repository.config("core", "hookspath"):
             return own[-1]
         command = self._command(("config", "--get", "core.hooksPath"))
@@ -83,7 +86,7 @@ class GitProcess:
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
 
     def _identity(self) -> dict[str, str]:
-        """The variables with the user's name and address from the repository's configuration, which is read as data."""
+        """Return the settings user.name and user.email of the repository's configuration, as far as it has them."""
         found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
         return {name: value[0] for name, value in found.items() if value}
 

@@ -40,7 +40,10 @@ class HookChange:
 
 
 def lines_of(home: Home, moment: str, remote: str) -> str:
-    """Return the lines for a hook. They never fail, ask or read the hook's input; they need the state folder."""
+    """Return the lines for a hook, which do nothing if the launcher in the state folder is missing.
+
+    They never fail, ask a question, or read the hook's input.
+    """
     launcher = shlex.quote(str(home.root / "bin" / "subconscious"))
     condition = MOMENTS[moment].format(remote=shlex.quote(remote))
     name = shlex.quote(remote)

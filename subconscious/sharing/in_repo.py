@@ -50,7 +50,7 @@ def _read_one(folder: Folder, name: str, found: ReadEntries) -> int:
 
 
 def added(state: State, files: State) -> dict[str, Entry]:
-    """Return the state of the refs with the versions that only the files contain.
+    """Return the entries of the refs (``state``), together with the versions that only ``files`` contains.
 
     Replacements that the files claim are ignored: a pull request could use them to hide a teammate's memory.
     """

@@ -37,7 +37,7 @@ class Entry:
     commit: str = ""
 
     def ranked(self) -> list[str]:
-        """Return the digests of the versions, the latest decision of a person first."""
+        """Return the digests of the versions, ordered by the time at which a person decided on them, latest first."""
         return sorted(self.versions, key=lambda digest: (_time_of(self.versions[digest]), digest), reverse=True)
 
 

@@ -131,7 +131,7 @@ async def publish(app: App, project: Project, entries: Mapping[str, Entry], *, p
 
 
 def _withdraw(out: Outgoing, share: Share, entry: Entry, key: bytes) -> None:
-    """Remove this store's own versions."""
+    """Add to ``out`` the removal from Git of the versions that this store signed."""
     own = {digest for digest, version in entry.versions.items() if _is_own(version, share.uid, key)}
     if own:
         out.entries[share.uid] = Entry({}, frozenset(own), entry.commit)

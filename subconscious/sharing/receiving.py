@@ -51,10 +51,10 @@ def is_trusted_member(person: str, trusted: Set[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A teammate's version of a memory. For versions in Git, the command line states the author, who is not verified.
+    """A teammate's version of a memory.
 
-    ``member`` is set for versions in a team's store, where the author has logged in; ``confirmed_by`` is the maintainer
-    who confirmed the version there.
+    ``author`` is the author according to Git, who is not verified. ``member`` is set for versions in a team's store,
+    where the author has logged in; ``confirmed_by`` is the maintainer who confirmed the version there.
     """
 
     uid: str
@@ -285,7 +285,7 @@ async def _became(
     *,
     unconfirmed_on: bool,
 ) -> None:
-    """Set the result for a version. A trusted author's version becomes unconfirmed if nothing speaks against it."""
+    """Set the result for a version. A trusted author's version becomes unconfirmed if no check found a problem."""
     if not kept:
         one.became = "known"
         return

@@ -58,14 +58,14 @@ MAX_LENGTH = 10_000
 
 ReadCommand = Callable[[App, Entry, Project, str], Awaitable[Said]]
 ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
-"""Runs a command. The last argument says why a person may not have typed the command; "" if a person did."""
+"""Runs a command. The last argument (``doubt``) is the reason to doubt that a person typed it; "" if there is none."""
 
 
 async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
     """Run the command in a prompt for the waiting hook; return an empty response if the prompt is no command.
 
-    ``doubt`` says why the hook may not belong to a person's session; "" if it does. ``app`` reads without priority: a
-    command may need larger queries, which must not delay other hooks.
+    ``doubt`` is the reason to doubt that a person typed the prompt; "" if there is none. ``app`` reads without
+    priority: a command may need larger queries, which must not delay other hooks.
     """
     match = COMMAND.match(entry.payload.prompt)
     if match is None or match["name"] not in (*READING, *CHANGING, *RATING, CORRECT, REVIEW):
@@ -114,7 +114,7 @@ async def _run_missed(app: App, entry: Entry, project: Project, name: str, text:
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """Store a statement of the person; if it is not sure who typed it, queue it for review."""
+    """Store a statement of the user; with ``doubt`` that a person typed it, queue it for review."""
     if doubt:
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())
@@ -176,7 +176,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
 
 
 async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
-    """Return the reasons of a memory, or of the memories that answer a question."""
+    """Explain why memories were stated: the memory with the typed id, or those that answer the typed question."""
     if not text:
         return _done("Subconscious: no question was given. Usage: /subconscious:why QUESTION, or /subconscious:why ID")
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
