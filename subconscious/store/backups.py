@@ -192,10 +192,11 @@ def copy_database(database: Path, copy: Path) -> None:
 
 
 def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
-    """Delete all copies but the latest of each day and week, per schema version; return the deleted copies' paths.
+    """Delete old copies; return their paths.
 
-    A copy with newer events than the latest copy is kept too: the database must have been replaced by an older or an
-    empty one since.
+    For each of the last ``daily`` days and ``weekly`` weeks that have copies, the latest copy per schema version is
+    kept. A copy with newer events than the latest copy is kept too: the database must have been replaced by an older or
+    an empty one since.
     """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}
@@ -222,7 +223,10 @@ def _head(copy: Path) -> int:
 
 
 def _latest(copies: Sequence[Copy], span: str, number: int) -> list[Copy]:
-    """Return the latest copy per schema of each of the last ``number`` periods; ``span`` is their strftime format."""
+    """Return the latest copy per period and schema version, for the last ``number`` periods that have copies.
+
+    ``span`` is the strftime format that identifies a period, such as a day or a week.
+    """
     spans: dict[str, dict[int, Copy]] = {}
     for copy in copies:
         spans.setdefault(datetime.fromtimestamp(copy.at, UTC).strftime(span), {}).setdefault(copy.schema, copy)

@@ -101,7 +101,7 @@ class AutomaticCounts:
 
 
 def count_automatic(connection: sqlite3.Connection, sessions: int, auto: float, now: float) -> AutomaticCounts:
-    """Count the candidates of the latest sessions; from the confidence ``auto`` a candidate needs no review."""
+    """Count the candidates of the latest sessions; ``auto`` is the least confidence that needs no review."""
     values = {"sessions": sessions, "auto": auto - 1e-9, "now": now}
     return AutomaticCounts(*connection.execute(_LATEST, values).fetchone())
 
@@ -139,10 +139,11 @@ SELECT c.extractor, c.kind, c.raw_confidence, 1, 1, max(s.at), '', '', NULL
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one capture: whether it was right. ``silent``: nobody decided, but nobody objected either.
+    """The outcome of one capture: whether it was right (``right``).
 
-    ``reason`` and ``act`` come from a person's decision. ``age`` is the age in seconds at which the memory was
-    archived, None for decisions in the review.
+    ``silent`` means that nobody decided on the capture: it counts as right because nobody objected. ``reason`` and
+    ``act`` are the reason and the act id of a person's decision; decisions made together have the same act id. ``age``
+    is the age in seconds at which the memory was archived, None for decisions in the review.
     """
 
     extractor: str

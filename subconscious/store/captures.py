@@ -125,7 +125,7 @@ async def listing(
     after: int = 0,
     limit: int = 100,
 ) -> list[Capture]:
-    """Return captures with an id above ``after``, oldest first, by project, session and status.
+    """Return captures with an id above ``after`` that match project, session and status (None: any), oldest first.
 
     The status `review` includes unconfirmed captures, which come first.
     """
@@ -236,7 +236,7 @@ async def suspected(database: Database, project_id: str | None) -> list[Capture]
 
 
 async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[Capture]:
-    """Return the captures of memories that look like an attack and were not released; per memory, the worst last."""
+    """Return the suspicious captures of memories that no person released; the most suspicious capture comes last."""
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE memory_id IN ({qmarks(memory_ids)})"  # noqa: S608
         " AND level <> 'none' AND released_at IS NULL"
@@ -253,7 +253,7 @@ async def all_of_session(tx: aiosqlite.Connection, session_id: str) -> list[Capt
 
 
 class SessionCapture(TypedDict):
-    """A capture as the limits of its session see it."""
+    """The columns of a capture that the limits on the captures of one session use."""
 
     id: int
     status: str

@@ -23,8 +23,8 @@ REASONS = 3
 class Health:
     """Statistics of a database that passed the check.
 
-    ``pending_since`` is the time since when a vector has been missing: the creation of the oldest memory without a
-    vector, or the selection of the present embedding model if that was later.
+    ``pending_since`` is the time at which the oldest memory without a vector was created, or at which the present
+    embedding model was selected, if that was later.
     """
 
     schema: int

@@ -78,7 +78,7 @@ class Database:
 
     @cached_property
     def for_search(self) -> Database:
-        """The view for searches: short queries run on the hooks' connection, long queries on the general one."""
+        """The view for searches: short queries use the hooks' connection, long queries the one that upkeep uses."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:
@@ -133,7 +133,7 @@ class Database:
         self._front.execute(SHRINK)
 
     async def close(self) -> None:
-        """Close all connections, also when cancelled meanwhile; the last one checkpoints the WAL."""
+        """Close all connections, even if the task is cancelled meanwhile; closing the last one checkpoints the WAL."""
         async with AsyncExitStack() as closing:  # in reverse order
             for connection in (self.writer, self.reader, self._searcher):
                 closing.push_async_callback(connection.close)

@@ -59,7 +59,10 @@ async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[i
 
 
 async def project_of(database: Database, ids: Sequence[int]) -> str | None:
-    """Return the project in which the first of these memories was stated; user-wide memories don't record it."""
+    """Return a project in which one of these memories was captured, else the oldest project.
+
+    A summary of user-wide memories belongs to this project. None if there is no project yet.
+    """
     rows = await database.rows(
         f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})"  # noqa: S608
         " UNION ALL SELECT * FROM (SELECT id FROM projects ORDER BY created_at) LIMIT 1",

@@ -102,9 +102,9 @@ async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, 
 
 
 async def page(database: Database, before: int, limit: int, excluded: Sequence[str] = ()) -> list[Event]:
-    """Return events older than ``before``, latest first.
+    """Return events with an id below ``before``, latest first.
 
-    Events that record who typed a text, and events about the subjects in ``excluded``, are left out.
+    Events that record who typed a text, and events with a subject in ``excluded``, are left out.
     """
     left_out = ("typed", "prompt", *excluded)
     rows = await database.rows(

@@ -110,7 +110,7 @@ def _scope(which: Filter) -> Iterator[Part]:
 
 
 def conditions(which: Filter) -> Iterator[Part]:
-    """Yield the SQL conditions beyond those on the project and on active or archived."""
+    """Yield the SQL conditions of a filter, except those on the project and on whether a memory is active."""
     if which.kinds:
         yield f"kind IN ({qmarks(which.kinds)})", which.kinds
     if which.branch:

@@ -48,7 +48,7 @@ async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at
 async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | None:
     """Lease the oldest due job in a lane without a leased job; return None if there is none.
 
-    Expired leases are ignored.
+    If no job is ready, a job with an expired lease is leased again.
 
     Jobs of one lane (one session) run one after the other. The attempt is counted here and not when the job fails, so
     that a job that kills the process runs out of attempts too. Times too far in the future come from a wrong clock.
@@ -122,8 +122,8 @@ async def next_due(database: Database) -> float | None:
 async def busy_lanes(database: Database, lanes: Sequence[str], kinds: Sequence[str]) -> bool:
     """Whether jobs for events of ``kinds`` are ready or leased in any of ``lanes``.
 
-    Jobs that wait for a retry don't count. A session's start calls this repeatedly. Each half of the query uses an
-    index on the state, and so skips the finished jobs of a week.
+    Jobs that wait for a retry don't count. A session's start calls this repeatedly, so the query is a union: each part
+    uses an index on the state, and skips the finished jobs of a week.
     """
     meant = f"AND lane IN ({qmarks(lanes)}) AND event IN ({qmarks(kinds)})"
     rows = await database.rows(

@@ -32,7 +32,7 @@ PORTION = 10
 class LinkFilter:
     """A filter of links; empty fields match everything.
 
-    Links of archived memories are left out, unless ``archived`` is set or the link is one of ``memory_id``.
+    Links of archived memories are left out, unless ``archived`` is set or ``memory_id`` names one end of the link.
     """
 
     memory_id: int | None = None

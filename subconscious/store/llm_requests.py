@@ -131,7 +131,10 @@ async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
 async def requeue(
     tx: aiosqlite.Connection, request_id: int, run_after: float, reason: str, *, alone: bool, counts: bool
 ) -> None:
-    """Put a request back into the queue; with ``counts``, the failed try counts as an attempt."""
+    """Put a request back into the queue.
+
+    With ``alone``, it is never sent together with other requests again; with ``counts``, the try counts as an attempt.
+    """
     await tx.execute(
         "UPDATE llm_requests SET state = 'waiting', batch_id = NULL, run_after = ?, reason = ?,"
         " alone = max(alone, ?), attempts = attempts + ? WHERE id = ? AND state IN ('waiting', 'sent')",

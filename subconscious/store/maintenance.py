@@ -119,7 +119,7 @@ _COLUMNS = "name, since, affected, total, waits, allowed"
 class Postponed:
     """Upkeep that was postponed, because ``affected`` of ``total`` rows would change.
 
-    Sessions after ``since`` show that the clock is right.
+    It was first postponed at the time ``since``; sessions that begin later show that the clock is right.
     """
 
     name: str

@@ -25,7 +25,7 @@ from subconscious.store.shared_ids import free_id
 from subconscious.wire.daemon import MemoryCounts
 
 NEIGHBOURS = 2000
-"""The most memories that are read as neighbours of a query's results."""
+"""The most memories that are read from the sessions that stated a query's results."""
 
 CAPTURE_STATE = f"SELECT {SHOWN_STATUS} AS status, memory_id FROM implicit_captures WHERE id = ?"  # noqa: S608
 
@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the coding agent in which a memory was stated; its session records other agents than Claude Code."""
+    """Return the coding agent in which a memory was stated: the agent of its session, or else Claude Code."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -300,8 +300,8 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
 async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Restore an archived memory, and confirm it if it was unconfirmed; return False if it was active.
 
-    A memory of a failure in one session then counts as a memory of a failure in several: only such memories are given
-    first at a session's start, and with tool calls.
+    If the memory is about a failure that one session observed, it is marked as observed in several sessions: only such
+    memories are listed first at a session's start, and given with tool calls.
     """
     often = {"extractor": OBSERVED_OFTEN} if memory.extractor == OBSERVED_ONCE else {}
     back = {"archived_at": None, "unconfirmed": 0} | often

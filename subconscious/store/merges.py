@@ -57,7 +57,7 @@ _MERGED_LATER = """
 
 
 async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
-    """Return memories with a vector of ``model`` and a text that was not compared with the others yet, by id.
+    """Return memories that have a vector of ``model`` and were not compared with other memories yet, ordered by id.
 
     ``after`` is the last id of the previous batch.
     """
@@ -176,10 +176,11 @@ async def _add_counts(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
 
 
 async def _copy_links(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, *, adds: bool) -> None:
-    """Copy the links of ``duplicate`` to ``kept``; the copies are only proposed links unless ``adds``.
+    """Copy the links of ``duplicate`` to ``kept``; without ``adds``, the copies are only proposed links.
 
-    A copy belongs to the session that created the original, and is withdrawn with that session. An existing link of
-    ``kept``, even a rejected one, is not changed.
+    ``adds`` means that the duplicate's origin is trusted enough to add its counts to ``kept``. Links that a person
+    created are copied with their status. A copy belongs to the session that created the original, and is withdrawn with
+    that session. An existing link of ``kept``, even a rejected one, is not changed.
     """
     all_links = await links.open_links(tx, [duplicate.id])
     found = [link for link in all_links if kept.id not in (link.source_id, link.target_id)]

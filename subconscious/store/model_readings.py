@@ -20,7 +20,7 @@ from subconscious.store.rows import insertion
 from subconscious.wire.daemon import ReadingCounts
 
 FAR = 40 * 86_400.0
-"""The most seconds until a retry, after a monthly cap included.
+"""The most seconds until a retry: longer than a month, because a monthly cap can delay a retry until the next month.
 
 A later time comes from a wrong clock.
 """

@@ -34,7 +34,7 @@ class Project:
 
 
 def fields(project: Project) -> wire.Project:
-    """Return a project in the form of a response."""
+    """Return a project as the value that responses contain."""
     return cast("wire.Project", asdict(project))
 
 
@@ -96,7 +96,7 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Record that ``project`` is now in the folder of ``to``, with all paths to that folder."""
+    """Set the folder of ``project`` to that of ``to``, and assign it the paths, sessions and captures of ``to``."""
     async with database.write() as tx:
         await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
         await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
@@ -105,7 +105,7 @@ async def move(database: Database, project: Project, to: Project) -> None:
 
 
 async def named(database: Database, name: str) -> list[Project]:
-    """Return the projects with this id, folder or name; upper and lower case are equal."""
+    """Return the projects with this id, folder or name; the case of names is ignored."""
     rows = await database.rows(
         "SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?1 OR lower(name) = lower(?1)"
         " OR id IN (SELECT project_id FROM project_paths WHERE path = ?1) ORDER BY created_at",
@@ -151,7 +151,7 @@ async def _save_paths(tx: aiosqlite.Connection, project: Project, paths: set[str
 async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project | None:
     """Return the project of a checkout that was moved or cloned again.
 
-    It has the same first commit, and the same remote or an old root that is gone.
+    It has the same first commit and the same remote; without a remote, its old folder must no longer exist.
     """
     if not identity.first_commit:
         return None

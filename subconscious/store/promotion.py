@@ -29,7 +29,10 @@ class Statements:
 
 
 async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
-    """Return the sessions that stated each memory with an equally trusted origin, except rolled back sessions."""
+    """Return the sessions that stated each memory, except rolled back sessions.
+
+    Statements with an origin less trusted than the memory's don't count.
+    """
     known: defaultdict[int, Statements] = defaultdict(Statements)
     origins = {memory.id: memory.origin for memory in found}
     for row in await _captures(database, list(origins)):

@@ -32,7 +32,10 @@ RELATIONS = (
 
 
 async def purge(tx: aiosqlite.Connection, database: Database, selection: Selection, what: str) -> None:
-    """Delete the selected rows and all copies of their texts, in the caller's transaction; record the purge."""
+    """Delete the selected rows and all copies of their texts, in the caller's transaction; record the purge.
+
+    ``what`` names for people what was purged, such as "memories 4, 7" or "a project".
+    """
     await _restore_merged(tx, selection)
     await _keep_tombstones(tx, selection.captures)
     await _delete(tx, "implicit_captures", selection.captures)

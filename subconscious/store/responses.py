@@ -43,8 +43,8 @@ NONE = Responses()
 class _History:
     """The responses to one memory, by session.
 
-    ``given`` is, by session, when the memory was received, whether it was used, and whether the session has ended.
-    ``repeated`` and ``violated`` are the latest times of such a response.
+    ``given`` maps the id of a session to when it received the memory, whether it used it, and whether it has ended.
+    ``repeated`` and ``violated`` map the id of a session to the time of its latest response of this kind.
     """
 
     given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)

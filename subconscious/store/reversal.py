@@ -63,10 +63,10 @@ def act_id(event: Event) -> str:
 
 
 async def latest(database: Database, number: int, *, daemon: bool = False, project_id: str | None = None) -> list[int]:
-    """Return the id of the newest event of each of the latest acts, latest first; with ``daemon``, of its acts too.
+    """Return the id of the newest event of each of the latest ``number`` acts, latest first.
 
-    At most ``number`` acts are returned. With ``project_id``, acts on other projects are skipped. Raises RequestError
-    if one of the acts is a purge.
+    Acts of the daemon are left out unless ``daemon`` is set. With ``project_id``, acts on other projects are skipped.
+    Raises RequestError if one of the acts is a purge.
     """
     found: dict[str, int] = {}
     before = 2**62
@@ -191,7 +191,10 @@ async def _compare(
 
 
 async def _dependent_change(tx: aiosqlite.Connection, event: Event, names: set[str], otherwise: str) -> RequestError:
-    """Return an error that names the later change because of which an event can't be undone."""
+    """Return the error for an event that can't be undone.
+
+    It names the later change of one of the columns ``names``; if there is none, ``otherwise`` is the reason.
+    """
     what = f"{event['subject']} {event['subject_id']}"
     for later in await events.after(tx, event):
         if is_change(later) and names & {*(later["before"] or {}), *(later["after"] or {}), *_missing(later)}:

@@ -54,7 +54,7 @@ def json_values(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def field_values(value: Any) -> dict[str, Any]:
-    """Return a dataclass's fields without copying their values, which makes `asdict` ten times slower."""
+    """Return a dataclass's fields. Unlike `asdict`, it does not copy their values, and so is ten times faster."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 

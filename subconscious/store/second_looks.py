@@ -19,7 +19,10 @@ from subconscious.wire.captures import Capture
 from subconscious.wire.daemon import SecondLookCounts
 
 WAITS = "a second look is still to come"
-"""The reservation of captures that wait for a second look: no session receives them, and no limit counts them."""
+"""The reservation (the reason not to give a capture to sessions) of captures that wait for a second look.
+
+The limits of a session don't count such captures.
+"""
 
 _WAITING = (
     "SELECT session_id FROM second_looks WHERE looked_at IS NULL UNION SELECT id AS session_id FROM sessions"
@@ -49,7 +52,10 @@ class WaitingCapture:
 async def enqueue(
     tx: aiosqlite.Connection, capture_id: int, decision: Decision, reservation: str | None, before: str
 ) -> None:
-    """Queue a capture for a second look, in the transaction that stored it."""
+    """Queue a capture for a second look, in the transaction that stored it.
+
+    ``decision`` and ``reservation`` are the result of the admission gate, ``before`` is the text around the quote.
+    """
     await tx.execute(
         "INSERT INTO second_looks (capture_id, session_id, decision, reservation, before)"
         " SELECT id, session_id, ?, ?, ? FROM implicit_captures WHERE id = ? AND session_id IS NOT NULL"

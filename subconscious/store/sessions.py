@@ -159,7 +159,7 @@ async def sketch(database: Database, session_id: str) -> str:
 
 
 async def request_story(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Request a story by a model for an ended session that has a story by the rules."""
+    """Request a model's story for an ended session that has a story made by rules."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 
@@ -361,7 +361,7 @@ async def counts(database: Database) -> SessionCounts:
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
-    """Return the position from which to read a transcript on: its start if it is new, or the end of a purged part."""
+    """Return where to continue reading a transcript; for a new transcript, its start or the end of a purged part."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     if rows:
         return Position(**dict(rows[0]))

@@ -43,7 +43,7 @@ class Received:
 
 
 def source_of(uid: str, digest: str) -> str:
-    """Return the turn id of a capture of a shared version, which names the version."""
+    """Return the text that is stored as the turn id of a shared version's capture, and identifies the version."""
     return f"shared {uid} {digest}"
 
 

@@ -70,9 +70,9 @@ async def replace(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""A memory that was given by a clock this many seconds ahead of the real time is given again when it is due.
+"""If a due date was given to a session more than this many seconds in the future, the clock was wrong.
 
-Smaller corrections are common.
+Such a due date is given again when it is really due. Smaller corrections of the clock are common.
 """
 
 

@@ -52,7 +52,7 @@ async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
 
 
 async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool = False) -> int:
-    """Return how many unconfirmed memories a session made from findings, or from the user's statements if ``typed``."""
+    """Return how many unconfirmed memories a session has: of the user's origin if ``typed``, else of other origins."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL"
         " AND (origin = 'user') = ?",

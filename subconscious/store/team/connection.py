@@ -123,7 +123,7 @@ def _words(error: BaseException) -> str:
 
 
 class Breaker:
-    """A circuit breaker: decides whether to contact the server, which has to wait after each failure."""
+    """A circuit breaker: after each failure, no attempt to contact the server is allowed for a while."""
 
     def __init__(self) -> None:
         self._pause = 0.0

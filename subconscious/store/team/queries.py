@@ -186,7 +186,7 @@ async def newest_change(connection: Connection, project: int) -> int:
 
 
 async def key_of(connection: Connection, project: int, change: int) -> str:
-    """Return a key of the version with the change number ``change``; "" if it was changed again or is lost."""
+    """Return "UID DIGEST" of the version with the change number ``change``; "" if no version has it any more."""
     rows = await _rows(
         connection,
         "SELECT v.uid || ' ' || v.digest FROM subconscious.versions AS v WHERE v.project_id = %s AND v.change = %s",

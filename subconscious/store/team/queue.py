@@ -104,7 +104,7 @@ async def leave(tx: aiosqlite.Connection, project_id: str) -> None:
 
 
 async def read_to(tx: aiosqlite.Connection, project_id: str, seen: int, key: str) -> None:
-    """Record the newest change on the server that was read."""
+    """Record the newest change on the server that was read: its number (``seen``) and its version ("UID DIGEST")."""
     await tx.execute("UPDATE team_projects SET seen = ?, seen_key = ? WHERE project_id = ?", (seen, key, project_id))
 
 
@@ -152,7 +152,7 @@ async def refused(tx: aiosqlite.Connection, project_id: str, act: str, uid: str,
 
 
 async def retry(tx: aiosqlite.Connection, project_id: str) -> None:
-    """Mark the rows that the server refused to be sent again."""
+    """Allow another attempt to send the rows that the server refused."""
     await tx.execute("UPDATE team_outbox SET trouble = '' WHERE project_id = ?", (project_id,))
 
 

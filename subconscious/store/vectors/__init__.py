@@ -68,7 +68,7 @@ class VectorIndex(Protocol):
         ...
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Update the index for memories from the table. Call it after the change has committed."""
+        """Read the vectors of these memories from the table into the index. Call it after the change has committed."""
         ...
 
     async def shrink(self) -> None:

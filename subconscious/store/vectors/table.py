@@ -74,7 +74,7 @@ async def vector_of(database: Database, model: str, memory_id: int) -> Vector | 
 
 
 async def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
-    """Return the stored vectors of memories, by id, archived memories included."""
+    """Return a stored vector of each memory, of any model, by the memory's id; archived memories included."""
     rows = await database.rows(
         f"SELECT memory_id, vector FROM embeddings WHERE memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
