@@ -14,10 +14,10 @@ from subconscious.store.connect import Database
 from subconscious.wire.captures import Capture
 
 MISSES = 3
-"""The sessions that may be given an unconfirmed memory without using it before it is retired."""
+"""The number of sessions after which an unconfirmed memory is retired, if they were given it and none used it."""
 
 COMPARED = 200
-"""The unconfirmed memories of a project that are compared with a new statement: the latest."""
+"""The number of a project's latest unconfirmed memories that are compared with a new statement."""
 
 SEEN_AGAIN = "another session found the same independently"
 USED = "a session was given it and used it"

@@ -1,6 +1,6 @@
-"""Finds the statements that an ending (`endings.py`) refers to; none if that is doubtful. No input or output.
+"""Finds the statements that an ending (`endings.py`) refers to; none in case of doubt. No input or output.
 
-An ending is a sentence that ends an earlier statement, such as "we moved off X". Its topic are the words for X.
+An ending is a sentence that ends an earlier statement, such as "we moved off X". Its topic is the words for X.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ MOST = 3
 """The most statements that one ending may end."""
 
 LETTERS = 600
-"""The characters of a statement that are compared."""
+"""The most characters of a statement that are compared."""
 
 FEW = 2
-"""The most words of a short topic: a statement must have all of them. Of a longer topic it must have most."""
+"""The most words of a short topic. A statement must contain all words of a short topic, and most of a longer one."""
 
 MOST_WORDS = 0.66
 NEAR, MARGIN = 0.45, 0.08
@@ -37,7 +37,11 @@ SLIP = 0.84
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A statement, by index, with its shares of words in common with the topic: of the topic's words, and of its own."""
+    """A statement (its index) that shares words with a topic.
+
+    ``topic`` is the share of the topic's words that the statement has, ``own`` the share of its words that the topic
+    has; both from 0 to 1.
+    """
 
     place: int
     topic: float
@@ -86,7 +90,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement affirms something, or demands that a person is asked first."""
+    """Whether a statement demands what an ending calls unnecessary; a prohibition does if the ending is about asking."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -98,7 +102,7 @@ def _is_forbidden(words: frozenset[str], ending: Ending, statement: str) -> bool
 
 
 def _is_chosen(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement chooses what the ending gives up. A fault can also disappear without a choice."""
+    """Whether a statement chooses what the ending gives up; False for faults such as a bug, which nobody chooses."""
     told = claim(statement)
     if told is None or words & _FAULTS or not (len(words) > 1 or _is_specific(words)):
         return False
@@ -178,7 +182,7 @@ def _waits_for(statement: str, topic: frozenset[str]) -> bool:
 
 
 FIRST_WORDS = 4
-"""The words after "until" that are searched for the name of the event."""
+"""The number of words after "until" that are searched for the name of the event."""
 
 
 def _away(statement: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from subconscious.text.due_dates import NUMBERS, triggers_of, utc_seconds
 
 LETTERS = 600
-"""The characters of a statement that are read."""
+"""The most characters of a statement that are read."""
 
 SPRINT_DAYS = 14
 """The longest duration of "this sprint", in days; most teams plan two weeks."""

@@ -27,10 +27,13 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 NEIGHBOURS = 50
-"""The most similar memories whose words are compared: a different number may be nearer than a paraphrase."""
+"""The number of most similar memories that are compared in detail.
+
+The most similar one may not suffice: it can differ in a number, while a less similar one is a paraphrase.
+"""
 
 COMPARED = 200
-"""The waiting captures of a project with which a candidate is compared: the latest."""
+"""The number of a project's latest waiting captures that are compared with a candidate."""
 
 ECHO = "repeats a memory that was given to this session"
 """The reason for discarding a candidate that repeats an injected memory."""
@@ -107,7 +110,7 @@ async def repeated(
 
 
 def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> None:
-    """Add the pair model's results for a candidate."""
+    """Add the results of the pair model (a local model that compares two statements) for a candidate."""
     content = candidate.content
     if related.memory is not None and not found.replaced.get(content):
         found.memories[content] = related.memory

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from subconscious.store.vectors import Vector
 
 PORTION = 20
-"""The memories that one step compares."""
+"""The number of memories that one step compares."""
 
 A_NIGHT = 2000
-"""The memories that one run compares; the next run continues after them."""
+"""The number of memories that one run compares; the next run continues after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair |
 
 
 async def nearest(app: App, memory: Memory) -> dict[int, float]:
-    """Return the cosines of similar memories of the same project, or of the user, by id."""
+    """Return the cosines of similar memories by id: of the same project, or user-wide ones for a user-wide memory."""
     index, vector = app.embedding.index, await _vector(app, memory)
     if index is None or vector is None:
         return {}
