@@ -15,7 +15,7 @@ from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""The characters that a turn's number and line end take."""
+"""The characters of a chunk that the number of a turn and its line break take."""
 
 
 @dataclass(frozen=True, slots=True)

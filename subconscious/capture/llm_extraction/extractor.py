@@ -1,7 +1,8 @@
 """The extractor that uses a language model.
 
 The model only proposes, and what it says about its sources is not trusted: the evidence is looked up in the transcript,
-the origin is that of the turns that the wording comes from, and the gate decides as on candidates of the rules.
+the origin is that of the turns that the wording comes from, and the gate decides as it does on candidates that were
+found by rules.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ VERSION = 5
 """The version of the prompt."""
 
 ANSWER_TOKENS = 4096
-"""The tokens of a reply with the largest number of candidates."""
+"""The most tokens of a reply: enough for the largest number of candidates."""
 
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
@@ -39,12 +40,15 @@ _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|cod
 VERBATIM = "in the person's own words, without what the model added"
 
 SURE_OF_USER = 0.8
-"""The model's score for the user's own words that corresponds to a confidence of .9; calibration corrects it."""
+"""The model's score for the user's own words that becomes a confidence of .9, before calibration."""
 
 _WAITS, _STORED, _BELOW = 0.7, 0.9, 0.01
 
 Clean = Callable[[str], str]
-"""The type of a function that removes secrets and private text. The model could have rejoined what was separated."""
+"""The type of a function that removes secrets and private text.
+
+A model may have joined separate parts of a secret.
+"""
 
 
 def extractor(provider: str, model: str) -> str:
@@ -117,7 +121,7 @@ def _score(proposal: Statement, worded: _Worded, turn: Turn) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Worded:
-    """A wording and its author; ``note`` is the reason if it is not the model's wording."""
+    """A wording and its author. ``note`` says why it is not the model's wording; "" if it is."""
 
     content: str
     summary: str
@@ -129,8 +133,8 @@ class _Worded:
 def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, _Worded]:
     """Return the evidence of a proposal, and its wording.
 
-    If the wording is not the user's, typed words can't be its evidence. Then another quote is the evidence, and it is
-    compared with earlier tool output.
+    If the wording is not the user's, typed words can't be its evidence. Then another quote becomes the evidence, and
+    the origin is determined again from that quote.
     """
     found = grounds(proposal, chunk.turns)
     worded = _worded(proposal, found, chunk, tidy)
@@ -141,9 +145,9 @@ def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, 
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
-    """Return the wording: the model's, without a reason by another author, or else the user's own sentence.
+    """Return the model's wording, if necessary without its reason, or else the user's own sentence.
 
-    The user stays the author of what they said, whatever a model adds to it; additions by others are removed.
+    The user stays the author of what they said: what the model adds from others is removed.
     """
     content = _PLACE.sub("", wording.cut_clause(tidy(proposal.content), LONGEST)).strip()
     summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)

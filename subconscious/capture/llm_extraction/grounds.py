@@ -1,4 +1,4 @@
-"""Looks up the quotes of a proposal in the transcript: its evidence, what the user typed of it, and its context."""
+"""Looks up the quotes of a proposal in the transcript: the evidence, what the user typed, and the context."""
 
 from __future__ import annotations
 

@@ -12,19 +12,19 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""The fewest words, found in a less trusted turn and in no more trusted one, that make that turn a source."""
+"""The fewest words, not in the quoted turn, that a wording must take from another turn to get that turn's origin."""
 
 CLAIM = 2
-"""The fewest words, names excluded, that another turn adds to the user's words and that make a claim of their own."""
+"""The fewest words, besides names, that a wording must add from another turn to get that turn's origin."""
 
 LONGEST_TYPED = 1500
 """The characters above which a turn may contain pasted text that the user did not write."""
 
 _SHARE = 1 / 3
-"""The least share of the wording that such words must be."""
+"""The least share of a wording's words (0 to 1) that must come from another turn to get that turn's origin."""
 
 _OWN = 0.5
-"""The share of words that no trusted turn contains from which the model is the author of a wording."""
+"""If more than this share of the words (0 to 1) is in no trusted turn, the model is the author of the wording."""
 
 
 def origin_of(
@@ -78,12 +78,15 @@ def _resolved(stated: Turn, turns: Sequence[Turn], context: Sequence[Turn]) -> s
 
 
 def _typed(quote: str, stated: Sequence[Turn]) -> set[str]:
-    """Return the words of the turns in which the user says it; of long turns, which may be pasted, only the quote's."""
+    """Return the words of the quote and of the turns in which the user makes the statement.
+
+    Long turns are left out, because their text may be pasted.
+    """
     return words(quote).union(*(_of(turn) for turn in stated if len(turn.text) <= LONGEST_TYPED))
 
 
 def _of(turn: Turn) -> set[str]:
-    """Return all words of a turn as the model was given it, including context."""
+    """Return all words of a turn that the model was shown, including tool output shown as context."""
     return words(f"{turn.quotable_text}\n{turn.shown}")
 
 

@@ -54,7 +54,7 @@ def _first(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return a parsed number; an invalid number for anything else."""
+    """Return a score, which is parsed later; -1, which is no valid score, if it is missing."""
     return -1.0 if value is None else value
 
 

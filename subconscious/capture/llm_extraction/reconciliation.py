@@ -54,10 +54,10 @@ from subconscious.wire.captures import Capture
 log = logging.getLogger("subconscious.capture")
 
 NEIGHBOURS = 4
-"""The memories that the model is shown with a note."""
+"""The most memories that the model is shown with a note."""
 
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
-"""The unconfirmed memories that the model is shown with a note, and in all."""
+"""The most unconfirmed memories that the model is shown with one note, and with all notes of a session."""
 
 UNSAID = "the second look did not confirm it"
 REFUSED = "the second look refused it"
@@ -72,7 +72,7 @@ COUNTED = (OBSERVED, PRACTISED)
 
 
 def held(judged: Judged) -> Judged:
-    """Return a model's candidate as waiting for its second look; rejected and quarantined ones don't need one."""
+    """Return a model's candidate as waiting for its second look, unless it is discarded or quarantined."""
     candidate, admission = judged
     if admission.decision not in (Decision.AUTO, Decision.REVIEW):
         return judged
@@ -80,7 +80,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the decisions on candidates without a second look: what the user did not say waits for a person."""
+    """Return the decisions if there is no second look: candidates that the user did not state wait for a person."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -92,18 +92,22 @@ def _unlooked(admission: Admission) -> Admission:
 
 
 async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
-    """Store the gate's decision on captures that wait for their second look."""
+    """Store the gate's decision on captures that wait for their second look.
+
+    ``before`` is the text before and around their quote, for the model.
+    """
     for capture_id in capture_ids:
         await second_looks.enqueue(tx, capture_id, gate.decision, gate.reservation, before)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The captures of a session: those that wait for the second look, then those found without a model.
+    """The captures of a session for the second look.
 
-    ``sketch`` is the record of the session for the model, as it was stored; "" if no summary is wanted. ``unconfirmed``
-    are memories that a note may repeat and thereby confirm. ``around`` is the text around the quotes of ``others``, by
-    id.
+    ``awaited`` are the captures that wait for it, ``others`` those that were found without a model. ``stored`` are
+    memories that a note may repeat or replace, ``unconfirmed`` memories that a note may repeat and thereby confirm.
+    ``sketch`` is the record of the session for the model, as it was stored; "" if no summary is wanted. ``around`` is
+    the text around the quotes of ``others``, by id.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -148,7 +152,8 @@ def _note(capture: Capture, before: str = "") -> Note:
 def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
     """Whether the second look is shown a capture of the rules.
 
-    Captures derived from tool calls can't be judged by a quote. Of the same words, only the model's wording is shown.
+    Captures derived from tool calls can't be judged by a quote. If rules and model found
+    the same words, only the model's wording is shown.
     """
     if capture["status"] not in ("captured", *MENDABLE) or capture["extractor"].startswith(COUNTED):
         return False
@@ -276,7 +281,10 @@ def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Return the verdict on a note; a duplicate is kept if the other note waits for a person, or both could be lost."""
+    """Return the verdict on a note. A duplicate is kept if the other note is less likely to be stored.
+
+    Otherwise both notes could be lost.
+    """
     standings = session.standings
     worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]
     return look.model_copy(update={"fate": "stands"}) if worse else look
@@ -304,7 +312,10 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
 
 
 async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
-    """Release captures that get no second look: the user's own words to the gate's decision, others to a person."""
+    """Decide on captures that get no second look: the gate's decision applies to the user's own words.
+
+    All others wait for a person.
+    """
     async with ctx.database.write() as tx:
         for one in await second_looks.waiting_captures(tx, session_id):
             own = one.capture["origin"] == Origin.USER and one.decision is Decision.AUTO
@@ -335,7 +346,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Return a note that passed, with the confidence of a reviewed one: the second look replaces a person's review."""
+    """Return a note that passed, with at least the confidence ``least``: the second look replaces a person's review."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
@@ -424,7 +435,7 @@ async def _mend(
     number: int,
     expiry_days: float,
 ) -> None:
-    """Close or reword waiting captures of the rules that the user did not state; stored captures stay."""
+    """Discard or reword a waiting capture that rules found. The user's own statements and stored captures stay."""
     fresh = await captures.require(tx, int(str(capture["id"])))
     if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
         return

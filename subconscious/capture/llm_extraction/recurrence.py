@@ -25,7 +25,7 @@ from subconscious.supersession.merging import ECHO
 from subconscious.text.terms import terms
 
 IN_COMMON = 2
-"""The fewest words that a note must share with the memory that it repeats: a model may name any number."""
+"""The fewest words that a note must share with the memory that it repeats: the model may name a wrong memory."""
 
 
 async def unconfirmed_near(
@@ -41,7 +41,7 @@ async def unconfirmed_near(
 def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -> Memory | None:
     """Return the memory that a note repeats, if the gate would have made the note a memory itself.
 
-    A user's own words are stored instead of confirming a finding.
+    Return None for the user's own words if the memory is unconfirmed: the words become a memory of their own.
     """
     memory = shown.get(look.repeats) if look is not None else None
     if look is None or memory is None or not second_look.vouches(look.model_copy(update={"known": False})):

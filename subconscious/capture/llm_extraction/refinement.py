@@ -46,7 +46,7 @@ STEP = 256 * 1024
 """The bytes of a transcript between two positions from which a reading can start again."""
 
 COMPARED = 40
-"""The captures of a session that a candidate is compared with by meaning: the latest."""
+"""The most captures of a session that a candidate is compared with by meaning; the latest are used."""
 
 NEIGHBOURS = 5
 """The most similar memories that a candidate is compared with."""
@@ -63,7 +63,10 @@ OPEN = ("review", "discarded")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next chunk of a span (an unread part of a transcript), the start of the chunk after it, and the tokens left."""
+    """The next chunk of a span (an unread part of a transcript), and the position of the chunk after it.
+
+    ``left`` is the number of unread tokens after this chunk. ``more`` is true if there is another chunk.
+    """
 
     chunk: Chunk
     place: ReadingPosition
@@ -106,7 +109,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
 
 
 def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: int) -> ReadingPosition:
-    """Return the last position from which a reading still includes the turns to repeat."""
+    """Return the last of the positions ``marks`` from which a reading includes the ``overlap`` turns before ``end``."""
     offset, state, before = next(mark for mark in reversed(marks) if mark[2] <= max(0, end - overlap))
     return ReadingPosition(offset, json.dumps(state.to_json()), end - before)
 

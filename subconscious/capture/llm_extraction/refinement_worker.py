@@ -53,7 +53,7 @@ Wait = Callable[[float, str], Awaitable[None]]
 Failed = Callable[[Exception], Awaitable[None]]
 
 NO_KEY = 5
-"""The number of failures that a missing or rejected key counts as, for the length of the pause; a new key ends it."""
+"""A missing or rejected key causes the same pause as this number of failures. A new key ends the pause."""
 
 LONGEST_PAUSE = 900.0
 """The longest pause in seconds between two attempts, unless the provider requests a longer one."""
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Make the work due that waited for a key, because a key was added."""
+        """Make the work of sessions that have a new key due now."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -240,7 +240,7 @@ class Refining:
             await self._skip(span, piece)
 
     async def _ctx(self, session_id: str) -> RecallContext:
-        """Return the context with the settings of a session, as when the rules read it."""
+        """Return the context with the settings of a session: the same settings that the rules used."""
         session = await sessions.get(self._app.database, session_id)
         ctx = self._app.recall_context(json.loads(session.options) if session else None)
         return await self._app.notes.with_client_texts_of(ctx, session)
@@ -298,7 +298,7 @@ class Refining:
 
 
 async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered: Answered) -> None:
-    """Store a model's findings in a chunk and the next position in one transaction, so that it happens once."""
+    """Store a model's findings in a chunk and the next position in one transaction: no finding is stored twice."""
     assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refinement.judge, ctx, answered.value, piece.chunk, extractor)

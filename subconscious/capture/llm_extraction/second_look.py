@@ -45,7 +45,7 @@ ANSWER_TOKENS = 120
 _CONDITION = re.compile(r"\b(?:after|before|except|if|only|unless|until|when|where|while|without)\b")
 
 TURNED = frozenset(("negation", "opposite", "direction"))
-"""Differences to the original that a shorter wording of a note must not have."""
+"""Differences from the original that a shorter wording of a note must not have."""
 
 FATES = {
     "superseded": "a later statement of its session replaces it",
@@ -196,7 +196,7 @@ def vouches(look: Look) -> bool:
 
 
 def reworded(look: Look, note: Note) -> str:
-    """Return the new wording of a broken note if it adds no word; "" if there is none."""
+    """Return the new wording of an unusable note if it only has words of the note and its context; else ""."""
     known = words(f"{note.content} {note.quote} {note.around}")
     return look.wording if look.wording and words(look.wording) <= known else ""
 
