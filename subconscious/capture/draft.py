@@ -9,15 +9,15 @@ from subconscious.domain.model import Candidate, Evidence, Origin, Strength, Tur
 from subconscious.text import wording
 
 PRACTISED = "practised-1"
-"""The extractor of habits: fixed sentences of this project around commands that ran and worked."""
+"""The name of the extractor of habits: sentences with a fixed wording about commands that ran and worked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A statement that a detector found. ``source`` names the detector, ``signs`` are features for the scoring model.
 
-    ``habit`` names the habit that the draft states, if it is a fixed sentence and only the commands come from the
-    session.
+    ``habit`` is the name of the habit that the draft states. It is set if the draft has a fixed wording, in which only
+    the commands come from the session.
     """
 
     turn: Turn

@@ -43,7 +43,10 @@ UNCHECKED = "the poisoning check is off"
 """The reservation of every capture while the poisoning check is off: nothing unchecked is given to sessions."""
 
 LESS_TRUST, BELOW = 0.15, 0.01
-"""The confidence that an unclear or short-lived finding loses, and its least distance below the review threshold."""
+"""The deduction from the confidence of an unclear or short-lived finding.
+
+After the deduction, the confidence is at least ``BELOW`` under the review threshold.
+"""
 
 WORTH_A_TRY = 0.38
 """The least confidence of a finding that becomes an unconfirmed memory because the session's actions support it."""
@@ -52,7 +55,7 @@ PLANNED = 0.5
 """The least confidence of an unconfirmed memory from an approved plan."""
 
 UNCLAIMED = 0.2
-"""The largest share of a statement's words that one place in files or output may contain, without a person's review."""
+"""If one place in files or output has this share of a finding's words, it does not become an unconfirmed memory."""
 
 PROBABLE, PROBABLE_FACT = 0.8, 0.5
 """The least probability of a typed statement, and of a typed fact, that becomes an unconfirmed memory."""
@@ -67,11 +70,11 @@ PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
 
 EMOJI = "\U0001f300"
-"""The first emoji: people type symbols from here on. Boxes, ticks and dingbats have lower code points."""
+"""The emoji with the lowest code point. Boxes, ticks and dingbats, which programs print, are below it."""
 
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
-"""The same limit as UNCLAIMED for a model's sentence, whose added words make the share smaller."""
+"""The limit ``UNCLAIMED`` for a sentence of a model. It is lower because words that the model adds lower the share."""
 
 
 def judge(
@@ -123,7 +126,7 @@ def _begun(candidate: Candidate) -> Candidate:
 
 
 def _worded_by_us(traced: Traced) -> Traced:
-    """Return a habit with the assistant as origin: its sentence is fixed, although tools gave the evidence."""
+    """Return a habit with the assistant as origin: its wording is fixed, and only its evidence is tool output."""
     if not habits.is_habit(traced.candidate):
         return traced
     return replace(traced, candidate=replace(traced.candidate, origin=Origin.ASSISTANT))
@@ -194,7 +197,7 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
 def _reservation(traced: Traced, verdict: Verdict) -> str:
     """Return why a candidate must not be given before it is confirmed; "" if it may be.
 
-    A model's finding has passed its second look by then.
+    A model's finding counts as reviewed here, because it must pass the second look before it can be given.
     """
     if not traced.candidate.by_model:
         return reservation(traced, verdict)
@@ -224,7 +227,7 @@ def _probable(
 ) -> Admission:
     """Admit a probable statement of the user as unconfirmed.
 
-    A rule needs a higher probability than a fact because it may be a task, unless it is about all cases.
+    A rule may be a task, so it needs a higher probability than a fact, unless the rule is about all cases.
     """
     weak = admission.decision is Decision.DISCARD and admission.weak
     typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)

@@ -36,7 +36,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
 
 
 async def explain_session(app: App, session: Session, *, everything: bool) -> ExplainResult:
-    """Return what happened to each sentence of a session, from all transcripts that it was read from.
+    """Return what happened to each sentence of a session, in all transcripts of the session.
 
     Sentences of the assistant that are no candidates are only counted, unless ``everything`` is set.
     """
@@ -47,7 +47,7 @@ async def explain_session(app: App, session: Session, *, everything: bool) -> Ex
 
 
 async def explain_transcript(app: App, path: Path, *, everything: bool) -> ExplainResult:
-    """Return what happened to each sentence of a transcript, or would happen to those not read yet."""
+    """Return what happened to each sentence of a transcript, or, if it is unread, what would happen to it."""
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:
         raise TranscriptError(first.reason, "name a .jsonl file of Claude Code, below ~/.claude/projects")
@@ -89,7 +89,7 @@ async def _explain_files(
 
 
 def _parts(turns: Sequence[Turn], position: int) -> list[tuple[bool, list[Turn]]]:
-    """Return the turns in parts, each with whether the daemon has read it."""
+    """Return the turns before ``position``, which the daemon has read (True), and the turns after it (False)."""
     done = [turn for turn in turns if turn.start < position]
     left = [turn for turn in turns if turn.start >= position]
     return [(read, part) for read, part in ((True, done), (False, left)) if part]

@@ -26,7 +26,7 @@ from subconscious.text.words import content_words
 from subconscious.wire.captures import Capture
 
 MOST = 10_000
-"""The captures of one session that are examined."""
+"""The most captures of one session that are examined."""
 
 LEAST = 0.005
 """The least difference between two confidences that is reported."""
@@ -106,7 +106,7 @@ def explain_turns(
 
 
 def _captures_of(one: Seen, known: Recorded) -> list[Capture]:
-    """Return the captures made of a sentence, preferably those of its candidate."""
+    """Return the captures made of a sentence; only those equal to its candidate, if there are any."""
     rows = [capture for capture in known.captures.get(one.turn.id, ()) if _rests_on(capture, one)]
     same = [capture for capture in rows if one.candidate is not None and _says(capture) == _says_of(one.candidate)]
     return same or rows
@@ -168,7 +168,10 @@ def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
 
 
 def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
-    """Return what lowered a confidence: the extractor's objections, and later deductions."""
+    """Return what lowered a confidence: the extractor's objections, and later deductions.
+
+    ``by`` is the sum of the later deductions, ``level`` the result of the poisoning check.
+    """
     if by < LEAST:
         return one.reasons
     why = (

@@ -20,7 +20,7 @@ _PREAMBLE = re.compile(
     r"(?: is)?[:.!,—–-]+\s+(?=\S)",
     re.IGNORECASE,
 )
-"""The words that open a sentence, with the following mark and space. "No-op" and "the key-value store" are names."""
+"""The words that open a sentence, with the mark and space after them. Names such as "No-op" do not match."""
 
 _LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
@@ -28,10 +28,10 @@ _TAIL = re.compile(
     r"(?:i'll|i will|i'm going to|let me|i'd|(?-i:let's(?! [A-Z]))|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
-"""A clause about the next step. "Let's Encrypt" is a name."""
+"""A clause about the next step, at the end of a sentence. The name "Let's Encrypt" does not match."""
 
 _TODO = re.compile(r"\A(?:I(?:'ll| will)?|(?i:we)(?:'ll| will)?)(?: also| just| now)? (?:need|have) to\b")
-"""A task of the assistant without a reason, which is soon done. "You need to" addresses a person."""
+"""The beginning of a task of the assistant. "You need to" does not match, because it addresses a person."""
 
 _SHA = re.compile(
     r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
@@ -74,7 +74,7 @@ def impersonal(sentence: str) -> str:
 
 
 def _less(said: str) -> str:
-    """Return a sentence without one opening, closing and speaker, beginning with a capital letter."""
+    """Return a sentence without its opening words, the next step at its end, and the first person; "" for a task."""
     less = said
     while (opened := _opened(less)) != less:
         less = opened

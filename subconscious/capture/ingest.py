@@ -37,15 +37,15 @@ from subconscious.transcripts.records import AGENT_FILE
 log = logging.getLogger("subconscious.capture")
 
 LATE = "it was written after its session had ended"
-"""The reason why statements wait that were written after the session had ended: anybody can append to a file."""
+"""The reason to review a statement from a line added after the end of its session: anybody can append to a file."""
 
 PROMPT_LENGTH = 500
-"""The characters of a prompt that are stored with its session."""
+"""The most characters of a prompt that are stored with its session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The result of one batch; ``known`` is the number of candidates that were stored before, from a repeated line."""
+    """The result of one batch. ``known`` counts candidates that were stored before, from a line that is repeated."""
 
     reading: Reading
     new: tuple[int, ...] = ()
@@ -109,7 +109,7 @@ async def _learn_batch(app: App, ctx: RecallContext, source: Source, final: bool
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The results of examining a batch, before anything is stored: new, ended and repeated statements, failures."""
+    """The results of examining a batch, before they are stored: candidates, retired memories, repetitions, failures."""
 
     judged: list[Judged]
     ended: retirement.Ended
@@ -140,7 +140,10 @@ async def _found(
 
 
 async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...]) -> list[Judged]:
-    """Return the candidates in new turns with the decisions on them. Unattested and late ones wait for a person."""
+    """Return the candidates in new turns with the decisions on them.
+
+    A person reviews candidates that no hook attested, and those from a late transcript.
+    """
     new = batch.reading.turns
     opinions = await opinions_of(app, new)
     found = await asyncio.to_thread(judge, turns if new else (), ctx.settings, ctx.calibration, opinions)
@@ -214,7 +217,7 @@ async def _log_batch(ctx: RecallContext, source: Source, gain: Gain, began: floa
 
 
 async def _ended(ctx: RecallContext, source: Source, batch: Batch, judged: list[Judged]) -> retirement.Ended:
-    """Return the memories that typed sentences end; nothing for a late transcript, which anybody may have written."""
+    """Return the memories that no longer apply, as the user says in typed sentences; none for a late transcript."""
     if source.late:
         return retirement.Ended(judged)
     turns, doubtful = batch.reading.turns, batch.doubtful

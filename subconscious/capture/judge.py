@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 HOPELESS = -6.0
 """The linear model's score, from words alone, below which no other model is used.
 
-14 of 100 written sentences are below it, and half of the sentences in real sessions. With the embedder, none of them
-reaches a probability of .001.
+14 of 100 sentences of the training data are below it, and half of the sentences in real sessions. Even with the
+embedder, the probability of such a sentence is below .001.
 """
 
 UNLIKELY = -4.0
@@ -117,7 +117,10 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Return hashed names and counts, dampened and scaled to unit length, so that long sentences don't weigh more."""
+    """Return hashes of the names, from ``offset`` on, each with a weight: its dampened count.
+
+    The weights are scaled to unit length, so that long sentences don't weigh more.
+    """
     counts = Counter(zlib.crc32(name.encode("utf-8", "replace")) % size for name in names)
     dampened = {place: 1 + math.log(count) for place, count in counts.items()}
     length = math.sqrt(sum(value * value for value in dampened.values())) or 1.0

@@ -42,7 +42,7 @@ _MOMENT = re.compile(
     r"(?:in|into) (?:that|one) commit|(?:try|start) (?:starting|running|a new)|as part of this)\b",
     re.IGNORECASE,
 )
-"""Remarks to the reader of that moment or about the question, which no later reader needs."""
+"""Remarks to the user of the session, or about the request. No later reader needs them."""
 
 _LEANING = re.compile(
     r"\W*(?:it|this|that|they|these|those|he|she|both|same|here|there|the (?:same|latter|former|above|following|other)|so|this way|"

@@ -60,7 +60,7 @@ _UNNAMED = re.compile(
     r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
     re.IGNORECASE,
 )
-"""Words of a finding that refers to code shown beside it, or that follows an introduction of something else."""
+"""Words that refer to something outside of the finding: to code shown beside it, or to what comes before a colon."""
 
 _UNSURE = re.compile(
     r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
@@ -80,7 +80,7 @@ MOST_POINTS = 3
 """The most semicolons in a finding: a finding with more is a list of notes."""
 
 MOST_LEADS = 2
-"""The most colons in a finding that lead from one part to the next."""
+"""The most colons in a finding: a finding with more is a list of notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Session:
 
 
 def passing(candidate: Candidate, session: Session) -> str:
-    """Return why a typed statement is only valid in its session, as an end of "it ..."; "" if it may last."""
+    """Return why a typed statement only applies to its session, such as "is worded as a guess"; "" if it may last."""
     if candidate.origin is not Origin.USER:
         return ""
     if _is_presented(candidate, session):
@@ -131,7 +131,7 @@ def _is_carried_out(candidate: Candidate, session: Session) -> bool:
 
 
 def of_the_moment(candidate: Candidate, session: Session) -> str:
-    """Return why a finding is short-lived, as an end of "it ..."; "" if it may last."""
+    """Return why a finding is short-lived, such as "contains line numbers"; "" if it may last."""
     said = candidate.content
     if _PLACE_IN_CODE.search(said):
         return "contains line numbers"

@@ -20,7 +20,7 @@ MOST_EDITS = 2
 """The most semicolons in a report of edits."""
 
 FEWEST_OF_LOOKS = 2
-"""The number of different words for parts of a page from which a finding describes the page's look."""
+"""A finding with at least this many different words for parts of a page describes the look of the page."""
 
 _STYLES = re.compile(
     r"\b(?:text-(?:xs|sm|base|lg|xl|white|[a-z]+-\d+)|(?:bg|max-w|min-w|px|py|mt|mb|gap|btn|font|border|rounded|hover|flex|grid)-[\w/]+"
@@ -68,17 +68,17 @@ _UNNAMED = re.compile(
 """Beginnings that name the subject only by a general noun: "The value is set before ..."."""
 
 _CUT_LEAD = re.compile(r"\b(?:that|which|who|it|they|to|this|these)\s*: +(?=[`A-Z])")
-"""An introduction that ends within its clause, so that the first of the kept points does not complete it."""
+"""An introduction that breaks off before its colon, as in "it fails because it: The file ..."."""
 
 FEWEST_NAMES = 2
-"""The fewest names in backticks with which a statement that begins with a general noun is understood."""
+"""The fewest names in backticks that make a statement clear although it begins with a general noun."""
 
 _QUOTED = re.compile(r"`[^`]+`")
 _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 
 FEWEST_POINTS, FEWEST_OF_A_POINT = 3, 5
-"""The fewest points of a list of names, and the fewest words beside the names that make a point a statement."""
+"""The fewest points of a list of names. A point with ``FEWEST_OF_A_POINT`` words besides names states something."""
 
 _COURSE = re.compile(r"\b(?:when(?:ever)?|while|during|after|before|because|since|until|unless)\b", re.IGNORECASE)
 """Words for when or why something happens."""
@@ -100,13 +100,13 @@ _LEAD = re.compile(r"(?P<name>[^:.;`\n]{1,60}): +(?=\S)")
 _VAGUE = re.compile(
     r"\b(?:finding|thoughts?|interpretation|answer|insights?|cleaned|cleanup|features?|causes|normal)\b", re.IGNORECASE
 )
-"""Words in headings that name nothing; generally vague words are listed elsewhere."""
+"""Words in headings that name nothing, besides the vague words in ``kernel.py``."""
 
 _FILES = re.compile(r" \((?P<names>[\w./-]+\.\w{1,8}(?:, [\w./-]+\.\w{1,8})*)\)\Z")
 
 
 def of_no_later_use(candidate: Candidate, *, reports_edits: bool = False) -> str:
-    """Return why a finding is of no later use, as an end of "it ..."; "" if it may be useful.
+    """Return why a finding is of no later use, such as "is cut short"; "" if it may be useful.
 
     A report of edits may list several, because they are one change.
     """
@@ -139,7 +139,7 @@ def _is_list(said: str, *, reports_edits: bool) -> bool:
 
 
 def _lists_names(said: str) -> bool:
-    """Whether most points of a list have names and hardly another word."""
+    """Whether most points of a list consist of names and hardly any other words."""
     points = [point for point in re.split(r";|\n", said) if point.strip()]
     short = sum(len(_PROSE.findall(_CODE.sub(" ", point))) < FEWEST_OF_A_POINT for point in points)
     return len(points) >= FEWEST_POINTS and 2 * short > len(points)
@@ -164,7 +164,7 @@ def _without_opening(text: str) -> str:
 
 
 def _with_few_files(text: str) -> str:
-    """Return a finding with only the first of the files listed after it, each once."""
+    """Return a finding with at most ``MOST_FILES`` of the files that are listed at its end, each once."""
     found = _FILES.search(text)
     if found is None:
         return text

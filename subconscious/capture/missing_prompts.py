@@ -1,4 +1,4 @@
-"""Learns from prompts that the client was killed before writing into its transcript."""
+"""Learns from prompts that are in no transcript, because the client was killed before it wrote them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from subconscious.system.projects import head
 from subconscious.transcripts.speech import PLAN
 
 UNWRITTEN = "its prompt is in no transcript"
-"""The reason why words wait that somebody else may have written."""
+"""The reason to review a statement if no transcript has its prompt, which somebody else may have written."""
 
 
 async def expect(app: App, entry: Entry) -> None:

@@ -33,7 +33,7 @@ _GREEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
-"""The mark and space after an opening word. "No-op", "Next.js" and "First request" have no opening word."""
+"""The mark and space after an opening word. The marks in "No-op" and "Next.js" do not match: no space follows them."""
 
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
 """Opening words that need no mark, because they are never part of a name; "so that" and "so far" are excluded."""

@@ -1,4 +1,7 @@
-"""Makes memories of failed tool calls, without a review if several sessions met them and the way out is harmless."""
+"""Makes memories of failed tool calls, each with its way out: the command that worked afterwards.
+
+A memory is stored without a review if several sessions met the failure and the way out is harmless.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from subconscious.text import wording as words
 
 FEWEST_SESSIONS = 2
 FEWEST_TIMES = 3
-"""The sessions that must meet a failure to have it stored, and how often a single session must meet it."""
+"""A failure is stored if ``FEWEST_SESSIONS`` sessions met it, or if it was met at least this many times."""
 
 CONFIDENCE = 0.9
 
@@ -44,7 +47,7 @@ KEPT = ("captured", "approved")
 REFUSED = ("rejected", "quarantined")
 
 RETIRED_AFTER = 2
-"""The number of times that a way out fails with the error it should avoid, from which its memory is retired."""
+"""A memory is retired when its way out has failed this many times with the error that it should avoid."""
 
 RECOVERS = ("instead", "skill", "agent")
 """Types of failures that are over once the same command or name works."""
@@ -217,7 +220,7 @@ async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[
 
 
 def _once(candidate: Candidate) -> Candidate:
-    """Return the candidate with evidence of one session, so that another session's capture is a new one."""
+    """Return the candidate marked as met once, so that the capture of a later session is no duplicate of it."""
     evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
     return replace(candidate, extractor=wording.ONCE, evidence=evidence)
 

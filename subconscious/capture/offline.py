@@ -68,7 +68,7 @@ def distinct(found: Iterable[Draft]) -> list[Draft]:
 
 
 def _told(exchange: Exchange) -> list[Draft]:
-    """Return the statements of the assistant in an exchange, each in several lengths."""
+    """Return the statements of the assistant in an exchange; some of them in a longer and a shorter version."""
     kept: list[Draft] = []
     said: dict[str, list[frozenset[str]]] = {}
     for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):

@@ -69,9 +69,9 @@ def admit(
 
 
 def _is_of_edits(traced: Traced, admission: Admission, session: Session, settings: Settings) -> bool:
-    """Whether a statement reports or planned edits of its exchange, and no file or output has the same words.
+    """Whether a statement reports or plans edits of its exchange, and no file or output has the same words.
 
-    A plan may come before any reading of code; the later edits of its files are the evidence.
+    A plan may be written before any code is read, so the later edits of its files are the evidence.
     """
     if traced.candidate.origin is Origin.USER or traced.prosaic >= CHANCE:
         return False
@@ -82,7 +82,7 @@ def _is_of_edits(traced: Traced, admission: Admission, session: Session, setting
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
-    """Whether the only reservation about a statement is that it reports work; a plan may have no reservation."""
+    """Whether the only reservation about a statement is that it reports work. A plan may also have none."""
     if reservation(traced, verdict, news=True):
         return False
     return traced.approved or bool(reservation(traced, verdict))

@@ -48,7 +48,7 @@ class Done:
 
 
 async def following(app: App, session_id: str) -> Done | None:
-    """Handle the next session that needs a summary, of a limited number; None at the end."""
+    """Read or summarise the first of the next ``LOOKED_AT`` sessions that needs it; None if no session is left."""
     found = await ended_sessions.after(app.database, session_id, LOOKED_AT)
     for over in found:
         done = await _look_at(app, over)
@@ -90,7 +90,7 @@ async def _summarize(app: App, over: EndedSession) -> bool:
 
 
 async def _read_on(app: App, ctx: RecallContext, over: EndedSession, path: str) -> bool:
-    """Learn from new lines of a file; False if there are none, or only the half line of a killed client."""
+    """Learn from new lines of a file; False if there are none, or only an incomplete line of a killed client."""
     session = over.session
     source = Source(session.id, session.project_id, path, session.cwd, late=True, settled=over.begun)
     before = await sessions.position(app.database, path, session.id)

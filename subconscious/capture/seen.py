@@ -32,7 +32,7 @@ SORTS = {
     "resolved": "a fault and its fix, told apart",
     "reply": "an answer to a question",
 }
-"""Names for statements with a source but no other reason."""
+"""Readable names of the sources with which the reasons of candidates begin."""
 
 PASSING = "reads like a task, a question or something for the moment"
 PASTED = "its message was too long to have been typed"
@@ -96,7 +96,7 @@ def placed(text: str) -> Iterator[tuple[str, range]]:
 
 
 def is_about(content: str, quote: str, text: str, place: range) -> bool:
-    """Whether a quote overlaps the sentence at an offset of a text, or is equivalent to it."""
+    """Whether ``quote`` overlaps the sentence at ``place`` in ``text``, or ``content`` contains the sentence."""
     start = text.find(quote) if quote else -1
     if start >= 0 and max(start, place.start) < min(start + len(quote), place.stop):
         return True

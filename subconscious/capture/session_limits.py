@@ -50,7 +50,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
 def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[int, str]:
     """Return, by id, why captures of a session are discarded: they exceed its limits or repeat others.
 
-    Captures that may become unconfirmed are chosen first, because most others wait in vain.
+    Captures that may become unconfirmed are chosen first, because most of the others are never reviewed.
     """
     rows = _once_a_memory(rows)
     doubted = _says_what_is_doubted(rows)
@@ -66,7 +66,7 @@ def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[in
 
 
 def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
-    """Return the captures without those that only repeated a memory of the same session, such as a daily habit."""
+    """Return the captures, with only one of those that belong to the same memory."""
     known: set[int] = set()
     kept = []
     for row in rows:
@@ -78,7 +78,9 @@ def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
 
 
 def _says_what_is_doubted(rows: Sequence[SessionCapture]) -> set[int]:
-    """Return the ids of captures that repeat a doubtful one: one that the poisoning check or a model's origin flags.
+    """Return the ids of captures that repeat a doubtful one.
+
+    A capture is doubtful if the poisoning check flagged it, or if a model found it and there is a reservation.
 
     A deceived assistant words one claim in many ways; the harmless wording must not be chosen.
     """
@@ -128,13 +130,13 @@ def _finder(row: SessionCapture) -> str:
 DISPLACED = "displaced by stronger captures of its session"
 REPEATED = "repeats another capture of its session"
 _SAME = 0.7
-"""The share of the shorter statement's words from which two captures repeat each other."""
+"""Captures can only repeat each other if more than this share of the shorter one's words (0 to 1) is in both."""
 
 _ALIKE = 0.8
-"""The share of the longer statement's words from which any difference makes them two statements."""
+"""If more than this share of the longer one's words (0 to 1) is in both, any difference makes them two statements."""
 
 _OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
-"""Differences that also occur between a longer and a shorter cut of one text; they count only if most words agree."""
+"""Differences that a longer and a shorter quote of one text may have. They only count if most words agree."""
 
 TOLD = 0.2
 """The confidence that a capture loses if a stronger capture of its session has all its words."""
@@ -151,7 +153,7 @@ class Entry:
 
 
 OVERLAP = 0.5
-"""The share of common words from which two statements are not distinct."""
+"""Two statements are not distinct if at least this share of the words of one (0 to 1) is in the other."""
 
 
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
@@ -202,7 +204,7 @@ def _words(text: str) -> frozenset[str]:
 def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
     """Whether one capture of a session repeats another.
 
-    Common words of the same exchange are enough, even if it is no paraphrase: only one of two wordings is shown.
+    Many common words are enough, even if neither is a paraphrase of the other: only one of them is shown.
     """
     if not said or not told:
         return said == told

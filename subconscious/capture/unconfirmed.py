@@ -63,7 +63,7 @@ NEAR_WORK = 0.4
 """The least cosine between the prompt of the session and a memory that is bound to a file."""
 
 OVERTAKEN = 2
-"""The number of later sessions that changed a file, from which a memory about the file is likely to be outdated."""
+"""If at least this many later sessions changed a file, a memory about the file is probably outdated."""
 
 WORK_LETTERS = 400
 
@@ -164,7 +164,7 @@ async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: st
 
 
 async def examine(ctx: RecallContext, session_id: str) -> dict[str, int]:
-    """Judge captures that waited since a version without unconfirmed memories; return the number of each outcome."""
+    """Judge captures that an earlier version, without unconfirmed memories, left waiting; return counts by outcome."""
     async with ctx.database.write() as tx:
         old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
     if not old:

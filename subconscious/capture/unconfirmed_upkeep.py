@@ -45,7 +45,7 @@ async def conclude(app: App, ctx: RecallContext, session_id: str) -> None:
 
 
 async def settle_all(app: App) -> None:
-    """Settle the sessions that ended without it, and judge captures of a version without unconfirmed memories."""
+    """Settle ended sessions that were not settled yet, and judge captures that an earlier version left waiting."""
     ctx = app.recall_context()
     if not ctx.settings.unconfirmed:
         return
@@ -58,7 +58,7 @@ async def settle_all(app: App) -> None:
 
 
 _UNSURE = re.compile(r"confidence [\d.]+ is below [\d.]+(?::|\Z)")
-"""The reason of a capture that waits only because of its confidence. Doubts about who typed it have other reasons."""
+"""The reason of a capture that waits only because of its confidence, not because of doubts about who typed it."""
 
 NEIGHBOURS = 10
 

@@ -29,7 +29,10 @@ SIZE = 1 << 13
 """The number of weights of the hashed features."""
 
 WORDS, SIGNS = 1 << 14, 1 << 12
-"""The number of weights of words and of signs, in a model with separate weights for both. A sign is another feature."""
+"""The number of weights of words and of signs, in a model with separate weights for both.
+
+A sign is a feature that is not a word.
+"""
 
 SIGNS_COUNT = 2.0
 """The initial weight of a sign relative to a word."""
@@ -38,7 +41,7 @@ _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!:;`\"]")
 _MOST_TOKENS = 200
 
 _SETTLED = {"answer", "approved"}
-"""Sources that a person decided by an act, so that no model is needed."""
+"""Sources of statements that a person chose or approved, so that no model has to weigh them."""
 
 QUEUE = 0.38
 """The least probability of a draft that waits for a person."""
@@ -47,7 +50,7 @@ _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0
 """Points that map the model's probability to a confidence, which stays just below the threshold for storing."""
 
 _STRUGGLE = 0.9
-"""The least value of a failure with its repair; readers called 50 of 61 right."""
+"""The least value of a failure with its repair: raters found 50 of 61 such statements right."""
 
 
 def signs(draft: Draft) -> Iterator[str]:
@@ -211,7 +214,7 @@ _SHORT = 200
 
 
 def looks(draft: Draft) -> list[float]:
-    """Return the features of a draft, scaled to about one; the first is the logarithm of the length above the limit."""
+    """Return the features of a draft, scaled to about one; the first is the logarithm of its length."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said

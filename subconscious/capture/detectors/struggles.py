@@ -68,7 +68,7 @@ class _After:
 
     @property
     def fault(self) -> bool:
-        """Whether the explanation is about a fault in the code, not about its formatting."""
+        """Whether the assistant explains the failure by a fault in the code, not by its formatting."""
         return bool(
             re.search(
                 r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty",
@@ -114,7 +114,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    """Return a sentence about the repair that a check requires, without this session's files; "" if it failed."""
+    """Return a sentence about the repair that a check needs, without this session's files; "" if the repair failed."""
     if after.fault:
         return (
             f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
@@ -187,7 +187,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
 
 
 def _of_check(turn: Turn, text: str, command: str, reason: str, after: _After) -> Draft:
-    """Return a draft with the explanation as evidence if it states the failure, else with the command."""
+    """Return a draft. The evidence is the explanation if it names a fault in the code, else the failed command."""
     if after.turn is not None and after.fault:
         return _draft(after.turn, text, after.quote, reason, after)
     return _draft(turn, text, command, reason, after)

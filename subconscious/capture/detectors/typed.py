@@ -21,17 +21,17 @@ from subconscious.text import wording
 from subconscious.text.sentences import sentences
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
-"""The judge's results, made with the embedder, by typed sentence; missing sentences are judged by their words."""
+"""The judge's results by typed sentence, made with the embedder; other sentences are judged by their words alone."""
 
 NO_OPINIONS: Opinions = {}
 
 EXTRACTOR = "typed-1"
 
 LONGEST_TURN = 20_000
-"""The most characters of a message that is read; longer messages were pasted."""
+"""The most characters of a message: a longer one is not read, because it was probably pasted."""
 
 MOST_SENTENCES = 60
-"""The most sentences of a message that is judged; a message with more is a document."""
+"""The most sentences of a message: a message with more is not read, because it is probably a document."""
 
 MOST_OF_A_MESSAGE = 5
 """The most statements that are kept of one message: a pasted specification must not fill the store."""
@@ -53,14 +53,14 @@ LEAST = 0.5
 CORRECTS = 0.65
 """The least probability with which a message after an interruption counts as a correction.
 
-One in eleven first prompts, which correct nothing, reaches this probability.
+A first prompt has nothing to correct, but one in eleven reaches this probability.
 """
 
 OBJECTION = 0.02
 """The probability below which the judge overrules even an explicit cue."""
 
 AHEAD, AHEAD_LEAST = 0.8, 0.05
-"""The confidence of a wish for later that the judge does not reject, and the least probability of such a wish.
+"""The confidence of a wish for the time after this session, and the least probability that the judge must give it.
 
 The confidence is too low to store the wish without a review.
 """
