@@ -1,8 +1,8 @@
 """Keeps searchable copies of the notes that Claude Code and Gemini CLI write for themselves, without writing to them.
 
-The copy of a note is a memory of the assistant that is only found and shown. It is not given proactively, because the
-client loads its notes itself, and it does not fade, is not merged and counts for nothing. It is removed with its file.
-A note that looks like an attack has no copy; `doctor` names it.
+The copy of a note is a memory that can be searched and shown. It is not given to sessions proactively, because the
+client loads its notes itself. It does not fade, and is never merged, summarized, shared or promoted. It is removed with
+its file. A note that looks like an attack has no copy; `doctor` names it.
 
 A project's folder is scanned after every event of its sessions, before every search, and now and then in between. A
 scan lists names and times, and costs less than a watcher for folders that come and go.
@@ -66,7 +66,7 @@ PAUSE = 60.0
 """The seconds between two scans of the folders in use while nothing happens in them."""
 
 NOTES_PER_SCAN = 50
-"""The notes that one scan reads, because a search waits for it."""
+"""The most notes that one scan reads: a search waits for the scan."""
 
 NOTED = 600.0
 """The seconds for which a scan without changes is not recorded again."""

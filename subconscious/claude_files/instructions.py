@@ -1,4 +1,4 @@
-"""Statements that Claude Code loads into a session: CLAUDE.md, rules files, its notes' index and those notes.
+"""Statements that Claude Code loads into a session: CLAUDE.md, rules files, its own notes and their index.
 
 The client loads CLAUDE.md, .claude/CLAUDE.md, CLAUDE.local.md and .claude/rules of the folder and of all its parents,
 and the user's own; files that these import with ``@path``; and the beginning of the notes' index. AGENTS.md is loaded

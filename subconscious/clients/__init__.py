@@ -17,7 +17,7 @@ CLAUDE_CODE = "claude-code"
 """The name of the agent of a memory for which no other agent is recorded."""
 
 VARIABLE = "SUBCONSCIOUS_CLIENT"
-"""The variable in which the hooks of these agents name their client; an entry has it among its options."""
+"""The environment variable in which the hooks of these agents name their client; a spool entry has it as an option."""
 
 __all__ = ["CLAUDE_CODE", "CLIENTS", "VARIABLE", "Client", "instructions_of", "notes_of"]
 

@@ -30,7 +30,7 @@ _EXIT = re.compile(r"^(?:Exit Code|Command exited with code):? (-?\d+)", re.MULT
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL)
 _CANCELLED = "Request cancelled"
 ROUNDS = 4
-"""The most texts of hooks that are removed before a prompt: each hook of an event adds one."""
+"""The most texts of hooks that are removed from the beginning of a prompt: each hook of an event adds one."""
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:

@@ -19,7 +19,7 @@ STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
 """The states of active memories, each with the lowest value that belongs to it."""
 
 LONGEST = 20 * 365
-"""The most days for which is predicted when a memory becomes due."""
+"""The time when a memory becomes due is predicted up to this many days ahead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def provider(context: CheckContext) -> Iterator[Finding]:
 
 
 def _session() -> dict[str, str]:
-    """Return the request's argument with the session that runs this command: its environment may contain a key."""
+    """Return the argument that names the session running this command, which may have brought a key; {} if none."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     return {"session_id": session} if session else {}
 

@@ -46,7 +46,7 @@ MAX_BACKUP_AGE_DAYS = 14
 """Days after which the latest copy of the database is too old."""
 
 SESSIONS_WITHOUT_CAPTURE = 10
-"""Number of sessions with captures after which at least one should have been stored without a review."""
+"""A fault is reported if no capture of this many sessions was stored without a review."""
 
 MAX_STATED_CONFIDENCE = 0.94
 """The highest confidence of a statement by the user: an explicit one, with names and a reason."""

@@ -41,7 +41,7 @@ REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMAT
 SURE = 0.7
 """The confidence below which a memory is doubted: the admission gate would have discarded it."""
 OFTEN = 3
-"""The number of statements of a memory from which repetition counts."""
+"""Repetition counts if a memory was stated at least this many times."""
 
 
 def trust_of(memory: Memory, *, level: Level = Level.NONE, disputed: bool = False, stale: bool = False) -> Trust:

@@ -60,7 +60,7 @@ class Outage:
     def is_over(self) -> bool:
         """Whether the embedder may be tried again.
 
-        If the clock was set back it may, unless a person has to act first.
+        An outage is also over if the clock was set back, unless a person has to act first.
         """
         left = self.until - time()
         return left <= 0 or LONGEST_OUTAGE < left < math.inf
@@ -89,7 +89,7 @@ class EmbedderChain:
 
     @property
     def next_try(self) -> float | None:
-        """The time when the next unavailable embedder may be tried again; None if none is."""
+        """The earliest time when an unavailable embedder may be tried again; None if there is no such time."""
         return min((outage.until for outage in self._outages.values() if math.isfinite(outage.until)), default=None)
 
     def usable(self) -> Iterator[str]:
@@ -123,7 +123,7 @@ class EmbedderChain:
         )
 
     async def first(self, present: OpenedEmbedder | None) -> OpenedEmbedder | None:
-        """Return the first usable embedder: ``present`` if it is that one, or else one that is opened now."""
+        """Return the first usable embedder, which is opened now unless it is ``present``."""
         for name in self.usable():
             if present is not None and present.name == name:
                 return present
