@@ -46,7 +46,7 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
 
 
 def is_readable(text: str) -> bool:
-    """Whether the models can read a text; of Chinese and Japanese, the encoder knows little but single characters."""
+    """Whether the models can read a text. The encoder knows only single characters of Chinese and Japanese."""
     return not any(ord(letter) >= FIRST_SIGN for letter in text)
 
 

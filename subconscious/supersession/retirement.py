@@ -37,7 +37,7 @@ MOST_COMPARED = 8
 """The most memories that are compared with an ending by their vectors, if its words match no memory."""
 
 MOST_PASSING, MOST_RELATED = 12, 3
-"""The latest temporary statements that are embedded, and the most similar ones that the pair model compares."""
+"""The number of latest temporary statements that are embedded, and of the most similar that the pair model compares."""
 
 MOST_SENTENCES = 8
 """The most sentences of a message that is compared with temporary statements."""

@@ -27,7 +27,7 @@ from subconscious.text.same_statement import differences, same_statement
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 50
-"""The most similar memories, by words, with which a statement is compared."""
+"""The number of memories that a statement is compared with: those with the most similar words."""
 
 MOST_TERMS = 48
 

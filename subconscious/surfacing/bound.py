@@ -93,7 +93,7 @@ class Binding:
     """Whether each session needs the memory again, because nothing in the project shows it."""
 
     def fits_prompt(self, prompt: str) -> bool:
-        """Whether a prompt asks for the step, or names a file of a type that is relevant even if it is only read."""
+        """Whether a prompt has words that make the memory relevant, or names a file of one of the types in ``read``."""
         return bool(self.asked.search(prompt)) or not self.read.isdisjoint(_TYPE.findall(prompt))
 
     def fits_file(self, touched: Touched) -> bool:

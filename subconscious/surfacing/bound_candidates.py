@@ -17,7 +17,7 @@ from subconscious.surfacing.bound import binding_of, family_of, is_lint_check, i
 from subconscious.surfacing.eligibility import is_heard
 
 LOOKED_AT = 50
-"""The memories of a project that are examined: those that were observed in the most sessions."""
+"""The number of memories of a project that are examined: those that were observed in the most sessions."""
 
 CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
 """The most lint checks that are given with one file, and in one session: they help less than other failures."""
@@ -26,7 +26,7 @@ MANY_CHECKS, LISTED_CHECKS = 3, 8
 """Lint checks of a language that failed repeatedly: the number from which they are listed, and the length of the list.
 
 In a project with such a linter, one session in three that changes code meets one of these checks again, but rarely the
-one that its new code makes likely.
+check that was predicted from its new code.
 """
 
 LEAST, MOST = 0.8, 0.99
@@ -141,7 +141,7 @@ def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
 
 
 def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
-    """Return one of several memories that differ only in the file type, unless the context states the same already."""
+    """Return one of several memories that differ only in the file type; none if its text is in ``stated``."""
     first: dict[str, Memory] = {}
     for memory in found:
         first.setdefault(_regardless_of_type(memory), memory)

@@ -45,7 +45,7 @@ PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
 """The events with which memories are given proactively: a prompt, a file, a failed tool call."""
 
 CANDIDATES = 100
-"""The memories that are compared with a file or an error."""
+"""The most memories that are compared with a file or an error."""
 
 STORY, LEAST_STORY = 600, 300
 """The most and the fewest characters of an earlier session's record; they count towards the session's limits."""
@@ -60,7 +60,7 @@ OVERTAKEN = 2
 """The number of later sessions that changed a file, from which a finding on the file counts as outdated."""
 
 WORK_LETTERS = 400
-"""The characters of a prompt that findings are compared with: prompts begin with what they ask for."""
+"""The characters at the beginning of a prompt, which states the task, with which findings are compared."""
 
 BOUND = "occasion"
 """The engine that is reported for memories that were found by their binding to prompts or file types."""
@@ -407,7 +407,10 @@ async def _seen(ctx: RecallContext, session_id: str, bindable: Sequence[Memory] 
 
 
 async def _unspent(ctx: RecallContext, session_id: str, *, handed: bool) -> Limits:
-    """Return how much the start left of its allowance. A hand-over counts with its full length."""
+    """Return as limits what the start was allowed and did not use.
+
+    ``handed``: the session was given a hand-over, which counts with its greatest length.
+    """
     chosen = ctx.settings
     count, used = await surfaces.start_usage(ctx.database, session_id)
     tokens = chosen.start_tokens - chosen.handover_tokens * handed

@@ -31,7 +31,7 @@ HOW = "start/rendered"
 """The event under which the ledger records a start from the rendered copy."""
 MOST = 50
 MOST_LOOKED_AT = 1000
-"""The spool entries that are searched while a prompt waits: the latest."""
+"""The number of latest spool entries that are searched while a prompt waits."""
 WHY = "printed from the rendered copy, because the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
