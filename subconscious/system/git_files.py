@@ -193,7 +193,7 @@ def _is_worktree_of(found: Repository, git_link: Path) -> bool:
 def _is_work_tree_of(found: Repository, git_link: Path) -> bool:
     """Whether a submodule's Git folder names this folder as its checkout.
 
-    `git init --separate-git-dir` does not record it; but such a Git folder is never named `.git` and never bare.
+    A Git folder of `git init --separate-git-dir` names no checkout: it is accepted unless it is bare or named `.git`.
     """
     named = found.config("core", "worktree")
     if named:
@@ -256,7 +256,7 @@ def _index_paths(raw: bytes, id_size: int, most: int) -> Iterator[str]:
 
 
 def _offset(raw: bytes, at: int) -> tuple[int, int]:
-    """Decode the number of bytes to drop from the previous path (encoded like offsets in packs), and where it ends."""
+    """Return how many bytes of the previous path to drop, encoded at ``at`` as in packs, and the index after it."""
     value = raw[at] & 0x7F
     while raw[at] & 0x80:
         at += 1

@@ -23,7 +23,7 @@ LARGE_CACHE = 1000
 """Entries from which a function cache is cleared; smaller caches contain patterns, which are slow to compile."""
 
 MADV_DONTNEED = 4
-"""Linux's number for the advice."""
+"""Linux's number for the ``madvise`` advice that pages are not needed."""
 
 
 def return_large_blocks() -> None:

@@ -56,7 +56,7 @@ WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
 
 
 def root_of(folder: str) -> str:
-    """Return the root of the project of ``folder``, even if the folder is gone, as often with old sessions.
+    """Return the root of the project of ``folder``, which may no longer exist, as is common for old sessions.
 
     A missing folder within an existing repository belongs to it, unless that repository is the home folder.
     """
@@ -123,7 +123,7 @@ TRUNKS = ("main", "master", "trunk", "develop")
 def is_finished(folder: str, branch: str, seconds: float) -> bool:
     """Return whether a branch is merged or deleted; each Git command takes at most ``seconds``.
 
-    False for a trunk, for a branch without own commits, and if nothing is known about it.
+    False for a trunk, for a branch without commits of its own, and if nothing is known about it.
     """
     repository = _repository_at(folder) if folder and branch not in ("", "HEAD", *TRUNKS) else None
     if repository is None:
@@ -236,14 +236,17 @@ class Checkout:
 
 @lru_cache(maxsize=4)
 def _history(repository: Repository, commit: str) -> frozenset[str]:
-    """The ancestors of a commit, up to a limit: one process for all questions."""
+    """The ancestors of a commit, up to a limit. The result is cached: `git` runs once for all questions about it."""
     most = f"--max-count={MOST_PATHS}"
     return frozenset(ask_git(repository, LOOK_SECONDS, "rev-list", most, commit, "--").split())
 
 
 @lru_cache(maxsize=4)
 def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
-    """When each file was last changed by a commit since a day: one process for all files."""
+    """When each file was last changed by a commit since ``day``, in days since the epoch.
+
+    The result is cached: `git` runs once for all files.
+    """
     since = f"--since=@{max(day * DAY, EARLIEST)}"
     # Finding renames would need the files' contents, which a partial clone may not have.
     plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-show-signature", "--no-color")

@@ -35,7 +35,11 @@ SHOWN_REFUSALS = 20
 
 
 class TeamArgs(Args):
-    """``name`` is a project on the server; ``person`` and ``role`` are a member's; the last two are for the setup."""
+    """``name`` is a project on the server, ``person`` and ``role`` are those of a member.
+
+    ``create`` makes a new project. ``store`` is the address of the store. ``password`` is the password of its
+    administrator.
+    """
 
     name: Name = ""
     person: str = Field(default="", max_length=63)

@@ -38,7 +38,10 @@ CACHED = 1000
 """The most versions of other members in the local store, by project. A search asks the server for the rest."""
 
 MOST_NEWS = 2000
-"""Changes that are received one by one; if there are more, the memories that the team uses most are read again."""
+"""The most changes of the server that are read in order.
+
+If there are more, the memories that the team uses most are read instead, as in the first exchange.
+"""
 
 COMPARE_SECONDS = 3600.0
 """Seconds after which all shared memories are compared with the server: it may have been restored from a backup."""
@@ -274,7 +277,7 @@ async def _take(
 
 
 async def _wanted(app: App, project: Project, uids: Sequence[str]) -> list[str]:
-    """Return the memories to store: if the local store has many of other members, only those that it has already."""
+    """Return all memories, or only those in the local store if it has ``CACHED`` of other members already."""
     if await queue.number_received(app.database, project.id) < CACHED:
         return list(uids)
     known = await queue.known_uids(app.database, project.id, uids)
