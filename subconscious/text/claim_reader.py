@@ -192,7 +192,10 @@ class _Reader:
         return True
 
     def _zone_after(self, low: str) -> set[str]:
-        """Return the part that the words after a preposition belong to: days and places are values, with any verb."""
+        """Return the part to which the words after a preposition belong.
+
+        A preposition may also determine the kind of the verb: "at" or "on" after "is" states a place.
+        """
         if self.frame == "is" and not self.value and low in _PLACING:
             self.frame = "place"
         if not self.frame and low in _BEFORE_VALUE:
@@ -213,7 +216,7 @@ class _Reader:
         (self.value if chosen and self.zone is self.about else self.zone).add(key)
 
     def claim(self, *, changes: bool) -> Claim:
-        """Return the claim that was read."""
+        """Return the claim that was read; ``changes`` is whether the statement reports a change."""
         value, about = frozenset(self.value), frozenset(self.about)
         if self.frame == "lead":
             value, about = self.subject, about - self.subject | value  # "Ann leads the team"

@@ -170,7 +170,11 @@ def _relative(text: str, said_on: date) -> Iterator[tuple[str, date]]:
 
 
 def _period(said_on: date, unit: str, following: bool, end: bool) -> date:
-    """Return the first day of the next period; with ``end``, the last day of this or of the next period."""
+    """Return the day that is meant by words such as "next week"; ``unit`` is "week", "month", "quarter" or "year".
+
+    ``following``: the words name the next period, not this one. ``end``: they name the end of the period. The next
+    period without ``end`` means its first day, anything else the last day of the period.
+    """
     begins = _begin_after(said_on, unit)
     if following and end:
         begins = _begin_after(begins, unit)

@@ -3,7 +3,7 @@
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
 tabs" have a cosine of 1, and one different word in ten still gives 0.95. So a cosine above 0.85 only selects
 candidates. The words decide: each word that carries meaning must occur in both statements, in any form or as a synonym,
-and in the same order after "is kept" is read as "keep".
+and in the same order. Before the orders are compared, passive sentences are made active: "X is kept" becomes "keep X".
 """
 
 from __future__ import annotations

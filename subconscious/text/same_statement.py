@@ -28,7 +28,7 @@ FEWEST = 3
 """The number of words that must agree if no cosine supports the match."""
 
 FEWEST_ALIKE = 2
-"""The number of words that must agree if the cosine is at least ``NEAR_LIGHT`` and there are no other words."""
+"""The number of words that must agree if the cosine is at least ``NEAR_LIGHT`` and no words differ."""
 
 OF_ONE_QUOTE = 0.5
 """The share of the shorter statement's words that the other must contain if both come from the same quote."""
@@ -37,7 +37,7 @@ CONTRARY = frozenset(("number", "negation", "opposite", "direction"))
 """Kinds of differences by which two statements contradict each other and don't just apply to different things."""
 
 DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
-"""Kinds of differences that separate two statements in texts too long to compare modality, scope and tense."""
+"""Kinds of differences that count in long texts, in which modality, scope and tense can't be compared."""
 
 
 def same_statement(
@@ -136,7 +136,10 @@ _USE = stem("use")
 def _without_weak_words(
     left: list[Word], right: list[Word], one: Statement, other: Statement
 ) -> tuple[list[Word], list[Word]]:
-    """Return the words without weak words, if only one of two statements has further words that are not weak."""
+    """Return the words that only one of two statements has, without weak words and omitted agents.
+
+    If each statement has such a word that a paraphrase must contain, all words are returned.
+    """
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right
     return (
@@ -322,5 +325,5 @@ _BOUNDS = {parse(word).words[0].key for word in ("minimum", "maximum", "smaller"
 
 
 def _instructs(side: Statement, other: Statement) -> bool:
-    """Whether a statement is an instruction, also if it begins with a participle that the other has as a duty."""
+    """Whether a statement is an instruction, or begins with a verb that is a participle in the other statement."""
     return side.imperative or any(word.participle for one in side.words[:1] for word in other.by_key.get(one.key, ()))
