@@ -36,7 +36,10 @@ class Head:
 
 
 def read_head(file: BinaryIO, inode: int, length: int = _HEAD_BYTES) -> Head:
-    """Fingerprint at most ``length`` first bytes; a growing file is compared by the bytes known before."""
+    """Return the fingerprint of the first ``length`` bytes, or fewer.
+
+    To recognise a file that has grown since, pass the length of its earlier fingerprint.
+    """
     file.seek(0)
     first = file.read(min(length, _HEAD_BYTES))
     return Head(inode, len(first), hashlib.sha256(first).hexdigest())

@@ -28,8 +28,9 @@ class Reading:
     """The result of ``read_turns``.
 
     ``offset`` is the end of the last complete line that was read, ``more`` whether another call would find lines now.
-    ``restarted``: the file was replaced by another one. ``foreign``: it is not a transcript of the client, for
-    ``reason``; nothing is consumed then. ``skipped`` counts lines without a turn, of the ``lines`` that were consumed.
+    ``restarted``: the file was replaced by another one. ``foreign``: it is not a transcript of the client, and nothing
+    was read; ``reason`` says why. ``lines`` is the number of lines that were read, ``skipped`` the number of those
+    without a turn, by reason.
     """
 
     turns: tuple[Turn, ...] = ()

@@ -156,7 +156,10 @@ class SpokenWords:
         ]
 
     def spoke(self, span: Span) -> list[tuple[int, bool | None]]:
-        """Return the offsets of user messages (None) and tool outputs (whether the text has a sentence), in order."""
+        """Return the offsets of user messages and tool outputs, in order.
+
+        With each tool output comes whether it has a sentence; with a user message, None.
+        """
         first, last = bisect_left(self._starts, span.begin), bisect_left(self._starts, span.end)
         return [
             (self._starts[number], None if self._sources[number] is Source.PERSON else self._has_sentences[number])
@@ -165,7 +168,10 @@ class SpokenWords:
         ]
 
     def _source(self, number: int, span: Span) -> Source:
-        """Return an utterance's source; for a summary the assistant, if the span contains all that it summarizes."""
+        """Return an utterance's source.
+
+        A summary counts as the assistant's words if the span contains all lines that it summarizes.
+        """
         return Source.AFTER_TOOL if self._of_summary[number] and span.begin == 0 else self._sources[number]
 
     def _within(self, positions: array[int], span: Span) -> Iterable[int]:

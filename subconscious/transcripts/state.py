@@ -13,7 +13,10 @@ from subconscious.transcripts.lines import Head
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A prompt typed while the model worked, until the client records its use; "" if it was used already."""
+    """A prompt that was typed while the model worked, until the client removes it from its queue.
+
+    ``text`` is "" if no turn is to be made of it. ``start`` and ``end`` are the offsets of its line.
+    """
 
     text: str
     time: float
