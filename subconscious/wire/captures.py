@@ -64,7 +64,7 @@ class Capture(TypedDict):
 
 
 class ConfidenceParts(TypedDict):
-    """The parts of a confidence: the strength of the wording, the stated confidence, and the one calibrated today."""
+    """The parts of a confidence: the strength of the wording, the raw confidence, and its value as calibrated today."""
 
     strength: str
     raw: float
@@ -108,7 +108,7 @@ class CapturesResult(TypedDict):
 
 
 class WaitingDecision(TypedDict):
-    """A decision that waits for its code, with the code."""
+    """A decision on captures that a session requested, and the code that the user types to confirm it."""
 
     session_id: str
     deed: str

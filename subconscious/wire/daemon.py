@@ -16,7 +16,7 @@ class Project(TypedDict):
 
 
 class MemoryCounts(TypedDict):
-    """Numbers of memories: in one project, active, archived and unconfirmed in all."""
+    """Numbers of memories: ``project`` is that of one project, the others are those of all projects, by status."""
 
     project: int
     active: int

@@ -39,7 +39,7 @@ class DueMemory(Verdict):
 
 
 Curve = list[tuple[int, float]]
-"""The value by day. JSON has no tuples: a caller receives lists of two numbers."""
+"""Numbers of days, each with the decay value after them. JSON has no tuples: a caller gets lists of two numbers."""
 
 
 class ComingMemory(TypedDict):

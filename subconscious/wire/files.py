@@ -42,7 +42,7 @@ class FilesPlanResult(TypedDict):
 
 
 class NoteOutcome(TypedDict):
-    """The outcome of an import for a note; "" if nothing was changed."""
+    """The outcome of an import for a note. ``became`` is "" if nothing was changed."""
 
     became: str
     memory_id: int | None

@@ -32,7 +32,7 @@ class SourceFile(TypedDict):
 
 
 class ImportOffer(TypedDict):
-    """The cost of an import with a provider, in dollars; None if unknown. ``batch`` is the cost in its own batches."""
+    """The cost of an import with a provider, in dollars; None if unknown. ``batch`` is the cost with batch requests."""
 
     provider: str
     model: str

@@ -75,7 +75,7 @@ class DistantMemory(Memory):
 
 
 class Branch(TypedDict):
-    """One line of the tree. ``again``: the branches below this memory are in another line."""
+    """One line of the tree. ``again``: the memory has another line too, and its branches are below that line."""
 
     depth: int
     memory_id: int
@@ -129,7 +129,7 @@ class Reasons(TypedDict):
 
 
 class WhyResult(LinkedMemories):
-    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` the framed text for the assistant."""
+    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` the answer for the assistant."""
 
     answers: list[Reasons]
     worded: str

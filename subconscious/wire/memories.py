@@ -83,7 +83,7 @@ class EngineHit(TypedDict):
 
 
 class ShortenedText(TypedDict):
-    """The text of a memory, shortened to a tier's length. ``cut``: the text was shortened."""
+    """The text of a memory in the length that the request asked for. ``cut``: the text was shortened."""
 
     text: str
     cut: bool

@@ -34,7 +34,7 @@ class ProjectsResult(TypedDict):
 
 
 class LatestResult(TypedDict):
-    """Answer to ``latest``: the ids of the newest event and of the newest surface."""
+    """Answer to ``latest``: the ids of the newest event, and of the newest record of a memory that a session got."""
 
     event: int
     surface: int
@@ -51,9 +51,9 @@ class Linked(TypedDict):
 
 
 class ActItem(TypedDict):
-    """An act: changes made together, named after their main event. ``number`` counts the things that it changed.
+    """An act: changes made together, named after their main event. ``number`` counts the items that it changed alike.
 
-    ``effect`` says whether the act archived or restored a memory; ``holds``: this memory has not changed since.
+    ``effect`` says whether the act archived or restored a memory; ``holds``: the memory is still in that state.
     """
 
     sort: Literal["change"]

@@ -73,7 +73,7 @@ class PurgePlanResult(TypedDict):
 
 
 class PurgeResult(PurgePlanResult):
-    """Answer to ``purge``. ``entries`` are events that had not been processed."""
+    """Answer to ``purge``. ``entries`` counts the deleted spool entries, which had not been processed."""
 
     entries: int
     files: int

@@ -116,7 +116,10 @@ class Handover(TypedDict):
 
 
 class Responses(TypedDict):
-    """How often sessions used, repeated and violated a memory, and how many ignored it since."""
+    """How often a memory was used, repeated and violated; ``given`` counts the sessions that were given it.
+
+    ``unheeded`` counts the sessions that were given it after its latest response, and did not respond.
+    """
 
     used: int
     repeated: int

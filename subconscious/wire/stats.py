@@ -58,7 +58,7 @@ class NamedCalls(Calls):
 
 
 class TotalCalls(Calls):
-    """All calls. ``name`` is empty, and missing if there were none."""
+    """The sums of all calls. ``name`` is ""; it is missing if there were no calls."""
 
     name: NotRequired[str]
 

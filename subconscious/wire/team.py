@@ -27,7 +27,7 @@ class TeamResult(TypedDict):
 
     ``store`` is the address without a password, "" if none is configured. ``name``, ``person`` and ``role`` are "" if
     this project is not connected. ``waiting`` counts changes to send, ``received`` versions of others that are stored
-    here. ``trouble`` says why the server was not reached last, ``remedy`` what to do.
+    here. ``trouble`` says why the last attempt to reach the server failed, ``remedy`` what to do.
     """
 
     store: str
