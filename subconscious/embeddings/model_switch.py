@@ -67,7 +67,7 @@ class ModelSwitch:
                 model.found.clear()
 
     async def rebuild(self) -> None:
-        """Rewrite the files of the indexes, so that no page keeps a vector of a deleted memory."""
+        """Rewrite the files of the indexes, so that no unused part of a file keeps a vector of a deleted memory."""
         vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
         opened = [model for model in (self.current, self.upcoming) if model is not None]
         for model in opened:

@@ -30,7 +30,7 @@ _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
 
 TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
 _TEXT_MARK = "__a_text__"
-"""The replacement of a here-document while a line is split: brackets of a placeholder would be read as redirections."""
+"""The word that replaces a here-document while a line is split; ``<text>`` would be read as redirections."""
 
 
 @dataclass(frozen=True, slots=True)

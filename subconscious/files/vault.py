@@ -45,7 +45,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The changes of an export; ``edited`` files were not touched."""
+    """The changes that an export made in its folder; ``edited`` files were edited by a person and left alone."""
 
     written: tuple[str, ...] = ()
     unchanged: int = 0

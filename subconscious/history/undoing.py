@@ -66,7 +66,10 @@ async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
 
 
 def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspected: Titles) -> Undone:
-    """Return a group of changes as a row of the response, identified by its newest event."""
+    """Return a group of changes as a row of the response, identified by its newest event.
+
+    ``done`` are the steps of the undo, ``known`` the titles of subjects, ``suspected`` reasons to suspect poisoning.
+    """
     ids = {event["id"] for event in act}
     newest = act[0]
     return {
@@ -100,7 +103,8 @@ def _subject(step: Step) -> tuple[str, str]:
 def actor_of(act: Sequence[Event]) -> str:
     """Return who made a group of changes.
 
-    It is the user also if the daemon archived a memory that the user replaced.
+    A group with any change by the user counts as the user's, such as when the daemon archives a memory that the user
+    replaced.
     """
     return "user" if any(event["actor"] == "user" for event in act) else act[0]["actor"]
 

@@ -306,7 +306,10 @@ def _path_in_project(file: str, project: Project | None) -> str:
 
 
 def _time(said: str, now: datetime, *, end: bool) -> float | None:
-    """Return the time of a date that a person typed. Raises RequestError if the date is not understood."""
+    """Return the start (with ``end``, the end) of a period that a person typed, such as a day or a month.
+
+    Raises RequestError if the date is not understood.
+    """
     found = moment(said, now, end=end) if said else None
     if said and found is None:
         raise RequestError(f"{said!r} is not a date", "give one such as 2026-01-31, yesterday, last week, March or 14d")

@@ -1,6 +1,7 @@
 """Shared code of the providers: text encoding, outgoing headers, and the meaning of failures.
 
-An error's message never repeats a server's words, which may contain the prompt or the key.
+``seller`` is the name of the provider in error messages. A message never repeats a server's words, which may contain
+the prompt or the key.
 """
 
 from __future__ import annotations
