@@ -72,11 +72,11 @@ NOTED = 600.0
 """The seconds for which a scan without changes is not recorded again."""
 
 CONTENT_LENGTH = 4000
-"""The characters of a note that are searched and shown."""
+"""The most characters of a note that are searched and shown."""
 SUMMARY_LENGTH = 100
 
 MOST_FOLDERS = 50
-"""The folders that are scanned between events: those with the latest events."""
+"""The most folders that are scanned between events: those with the latest events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from subconscious.supersession import confirmation
 from subconscious.transcripts import State, read_turns
 
 LATEST_BYTES = 512 * 1024
-"""The bytes at the end of a transcript that are read. They contain the latest answers; earlier ones were examined."""
+"""The most bytes that are read, at the end of a transcript: earlier answers were examined already."""
 
 CLOCK = 2.0
 """The seconds by which the client's clock may be slow."""

@@ -45,10 +45,10 @@ FEW_WORDS = 2
 MOST_WORDS_OF_AN_ANSWER = 8
 
 LONGEST_BEFORE = 160
-"""The characters of the text before a sentence that are read with it."""
+"""The most characters of the text before a sentence that are read with it."""
 
 LONGEST = 400
-"""The characters of a sentence that are read."""
+"""The most characters of a sentence that are read."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
 """The sizes of the tables of hashed n-grams and words."""

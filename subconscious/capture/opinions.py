@@ -12,7 +12,7 @@ from subconscious.domain.model import Turn
 from subconscious.embeddings.local import LocalEmbedder
 
 MOST_SENTENCES = 400
-"""The typed sentences of one batch that are embedded; further ones are judged by their words alone."""
+"""The most typed sentences of one batch that are embedded; further sentences are judged by their words alone."""
 
 
 async def opinions_of(app: App, turns: Sequence[Turn]) -> Opinions:

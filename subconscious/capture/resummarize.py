@@ -35,7 +35,7 @@ KEPT = ("captured", "review", UNCONFIRMED, "approved")
 """The statuses of captures that a session's summary may use."""
 
 LOOKED_AT = 100
-"""The sessions that one step examines."""
+"""The most sessions that one step examines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -
 async def count(
     ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, memory: Memory, where: Provenance
 ) -> list[int]:
-    """Count the recurrence of a memory and discard the note; return the memory's id if that confirmed it.
+    """Count the recurrence of a memory and discard the note; return the memory's id if this confirms the memory.
 
     It does not count if the session was given the memory.
     """

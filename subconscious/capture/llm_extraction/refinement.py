@@ -52,10 +52,10 @@ NEIGHBOURS = 5
 """The most similar memories that a candidate is compared with."""
 
 LONGEST_KNOWN = 240
-"""The characters of a known memory that the model is shown."""
+"""The most characters of a known memory that the model is shown."""
 
 LEADING_WORDS = 600
-"""The characters of the user's last text in a chunk that are used to search for known memories."""
+"""The most characters of the user's last text in a chunk that are used to search for known memories."""
 
 OPEN = ("review", "discarded")
 """Statuses of captures that neither a person nor the gate has decided for good."""

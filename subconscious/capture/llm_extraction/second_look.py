@@ -35,7 +35,7 @@ MOST_LINKS = 3
 """The most links of one note that are used."""
 
 AROUND = 900
-"""The characters of the text before and around a quote."""
+"""The most characters of the text before and around a quote."""
 
 TURNS_BEFORE = 3
 STORY_TOKENS = 350
