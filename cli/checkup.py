@@ -13,7 +13,7 @@ from . import screen
 from .ask import ask
 
 TIMEOUT_SECONDS = 600.0
-"""Seconds for rebuilding the indexes."""
+"""Seconds to wait while the daemon rebuilds the indexes."""
 
 
 def checkup(options: Namespace) -> int:

@@ -85,7 +85,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
         self.groups: dict[str, Group] = {}
 
     def add_parser(self, name: str, **kwargs: Any) -> Any:
-        """Return the parser of a new command, or something that ignores its arguments."""
+        """Return the parser of a new command, or a placeholder if only another command is needed."""
         return super().add_parser(name, **kwargs) if self.only in ("", name) else _Ignored()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def decay(options: Namespace) -> None:
-    """Show which memories are archived next, how the named ones fade, or what faded; or reset the decay, or run it."""
+    """Show which memories are archived next, how the named memories fade, or what faded; or reset or run the decay."""
     if options.reset:
         _reset(options)
     elif options.run:

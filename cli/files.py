@@ -190,7 +190,7 @@ def _folder(options: Namespace) -> str:
 
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
-    """Import an export, or the named notes of one; the next export may overwrite edits that were imported."""
+    """Import an export, or only its notes called ``names``; the next export may overwrite edits that were imported."""
     found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
     items = [item for item in found if item is not None]
     return import_items(items, options, on_done=lambda results: _mark_taken(path, items, results))

@@ -22,7 +22,7 @@ STORE_POLL_MILLISECONDS = 3000
 """Time between two checks for changes in the store; changes in the folder are noticed at once."""
 
 AFTER_ALL_IDS = 2**53
-"""An id above all others: an export page after it has no memories, only the number of the latest event."""
+"""An id above all others: an export page after it has no memories, only the id of the latest event."""
 
 
 def watch_folder(out: Path, options: Namespace, selection: Selection) -> int:

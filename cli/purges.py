@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from subconscious.wire.privacy import PurgePlanResult, PurgeResult, RedactStoredResult, StoredFinding
 
 TIMEOUT_SECONDS = 600.0
-"""Seconds for requests that read or rewrite all stored data."""
+"""Seconds to wait for requests that read or rewrite all stored data."""
 
 MAX_FINDINGS = 1000
-"""Findings per scan."""
+"""The most findings of one scan."""
 
 PERMANENT = (
     "This can't be undone: history, indexes and backups lose it, too. Claude Code's transcripts are not changed."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subconscious.wire.team import TeamResult
 
 PATIENCE = 600.0
-"""Seconds for a request that may install PostgreSQL's client first."""
+"""Seconds to wait for a request that may install PostgreSQL's client first."""
 
 PASSWORD_FILE = "store.password"  # noqa: S105 - the name of a file
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subconscious.wire.upkeep import Run
 
 TIMEOUT_SECONDS = 600.0
-"""Seconds for requests that work on all stored data."""
+"""Seconds to wait for requests that work on all stored data."""
 
 STOP_SECONDS = 60.0
 """Seconds that a daemon may take to finish its current work before it exits."""

@@ -54,7 +54,7 @@ DONE: Mapping[tuple[str, str], str] = {
 """The participle that says what an action did to its subject."""
 
 INTERNAL = frozenset({("capture", "bind"), ("project", "told"), ("project", "offered-import")})
-"""Bookkeeping, which the list of the latest changes leaves out."""
+"""Actions of internal bookkeeping, which the list of the latest changes leaves out."""
 
 
 ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}

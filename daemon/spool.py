@@ -1,7 +1,7 @@
 """The spool: every entry becomes one job, and is removed when the job has committed.
 
 An entry is deleted only after the transaction that finished its job. A crash in between leaves an entry whose job is
-done: the next sweep deletes it. A crash before leaves a leased job, which the next daemon runs again.
+done: the next sweep deletes it. An earlier crash leaves a leased job, which the next daemon runs again.
 """
 
 from __future__ import annotations

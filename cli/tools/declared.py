@@ -48,7 +48,7 @@ def _required_fields(result: type[Result]) -> list[str]:
 
 
 def _untitled(value: Any) -> Any:
-    """Return a JSON schema without titles, descriptions and defaults; fields that have such a name are kept."""
+    """Return a JSON schema without titles, descriptions and defaults; a field that is named ``title`` is kept."""
     if isinstance(value, list):
         return [_untitled(one) for one in value]
     if not isinstance(value, dict):
