@@ -64,7 +64,7 @@ class ActiveSettings:
         return self.in_force(self._load(options) if options else self.loaded, options)
 
     def for_providers(self) -> Settings:
-        """Return the settings in force under the adopted options."""
+        """Return the settings in force with the adopted options."""
         return self.in_force(self._load(self.adopted), self.adopted)
 
     def for_trial(self, provider: str) -> Settings:

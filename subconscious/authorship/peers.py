@@ -51,7 +51,7 @@ ENDED = (b"Z", b"X")
 """States of a process that has ended, but was not yet reaped by its parent."""
 
 STARTED = 19
-"""The index of the start time in /proc/PID/stat, counted after the name."""
+"""The index of the start time among the fields of /proc/PID/stat that follow the process's name."""
 
 LONGEST_LINE = 64
 """The most ancestors that are read; a longer chain means a process that forks to hide."""
@@ -238,8 +238,8 @@ def _clients(root: Path | None) -> Iterator[Process]:
 def _looks_like_client(folder: Path) -> bool:
     """Whether a process has the name or arguments of a client.
 
-    Every prompt examines all processes this way, and the two files take the kernel half the time of those that
-    ``_read`` reads.
+    Every prompt examines all processes this way. Reading the two files takes half as long as ``_read``, which reads
+    other files, too.
     """
     try:
         words = _contents(folder / "cmdline").split(b"\0")

@@ -22,7 +22,7 @@ REMEMBERED = 256
 """The connections with a remembered result: a browser opens a few and uses them for many requests."""
 
 TRIES = 3
-"""The readings of the table, and the searches for a process, before a connection counts as unknown."""
+"""How often the table is read, and a process is searched for, before a connection counts as unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Tenth:
 class Curve:
     """A monotone mapping of confidences, 0 to 1.
 
-    ``lenient`` is the curve with one negative outcome less in each tenth.
+    ``lenient`` is the curve with one fewer negative outcome in each tenth.
     """
 
     tenths: tuple[Tenth, ...]
@@ -96,7 +96,7 @@ class Curve:
         return _interpolated([(tenth.stated, tenth.worth) for tenth in self.tenths], stated)
 
     def lenient_at(self, stated: float) -> float:
-        """Return the calibrated confidence with one negative outcome less in each tenth."""
+        """Return the calibrated confidence with one fewer negative outcome in each tenth."""
         return _interpolated(self.lenient, stated)
 
 
@@ -170,7 +170,7 @@ def _worths(tenths: Sequence[Tenth], prior: float, expected: Prior) -> list[floa
 
 
 def _spared(tenth: Tenth) -> Tenth:
-    """Return a tenth with one negative outcome less."""
+    """Return a tenth with one fewer negative outcome."""
     return replace(tenth, samples=tenth.samples - min(SINGLE, tenth.samples - tenth.right))
 
 

@@ -1,7 +1,7 @@
 """Failed commands and their repairs: the command, the assistant's explanation, and the command that then worked.
 
-Wrong calls and failed edits are handled by ``failures``, from structure alone. The text of an error comes from a tool
-and is never used, only the command and the assistant's words about it.
+Wrong tool calls and failed edits are handled by ``failures``, from structure alone. The text of an error comes from a
+tool and is never used, only the command and the assistant's words about it.
 """
 
 from __future__ import annotations
