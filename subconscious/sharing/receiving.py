@@ -71,19 +71,19 @@ class Offer:
         return clean("".join(sign for sign in self.author if sign.isprintable()))[:200] or "an unknown author"
 
     def is_of(self, trusted: Set[str]) -> bool:
-        """Whether the user trusts its author."""
+        """Whether the user trusts the version's author."""
         if self.member:
             return is_trusted_member(self.member, trusted)
         return bool({self.author.casefold(), self.key} & {one for one in trusted if not one.startswith(MEMBER)})
 
     def is_confirmed(self, trusted: Set[str]) -> bool:
-        """Whether a maintainer whom the user trusts has confirmed it."""
+        """Whether a maintainer whom the user trusts has confirmed the version."""
         return bool(self.confirmed_by) and is_trusted_member(self.confirmed_by, trusted)
 
 
 @dataclass(slots=True)
 class Seen:
-    """The result for one version."""
+    """A received version, and the result of receiving it."""
 
     offer: Offer
     became: str
@@ -93,9 +93,9 @@ class Seen:
     candidate: Candidate | None = field(default=None, repr=False)
     trusted: bool = False
     confirmed: bool = False
-    """Whether a maintainer of the team has confirmed it."""
+    """Whether a maintainer of the team has confirmed the version."""
     suspicion: str = ""
-    """Why its text may be poisoned."""
+    """Why the version's text may be poisoned."""
 
     def as_answer(self) -> ReceivedVersion:
         """Return the fields of the response."""

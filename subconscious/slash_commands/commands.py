@@ -51,10 +51,10 @@ TYPED = "typed in the client"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 MAX_ID_DIGITS = 15
-"""Digits of a memory's number, at most."""
+"""The most digits of a memory's id."""
 
 MAX_LENGTH = 10_000
-"""Characters after a command, at most; requests of the terminal have the same limit."""
+"""The most characters after a command; requests of the command line have the same limit."""
 
 ReadCommand = Callable[[App, Entry, Project, str], Awaitable[Said]]
 ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
@@ -243,7 +243,7 @@ async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
 
 
 def _waiting(number: int, note: str) -> str:
-    """Return how many captures wait, why the most suspicious ones may be poisoned, and the command that shows them."""
+    """Return a message: how many captures wait, why the most suspicious ones may be poisoned, and how to see them."""
     if not number:
         return "Nothing waits for review."
     waits = f"{_counted(number, 'capture', 'captures')} {'waits' if number == 1 else 'wait'} for your review"
