@@ -50,7 +50,7 @@ def capture_key(candidate: Candidate) -> str:
     """Return a key that identifies a statement and its place in the transcript.
 
     A turn that is read twice, from a resumed file or by a retried job, yields the same key. Each wording that a model
-    makes of a quote has a key of its own, also if rules captured the same quote.
+    makes of a quote has a key of its own, even if rules captured the same quote.
     """
     quote = content_hash(candidate.evidence.quote)
     said = f"\0{content_hash(candidate.content)}" if candidate.by_model else ""

@@ -175,7 +175,10 @@ async def recovered_at(database: Database, project_id: str, command_key: str) ->
 
 
 async def outdated_memories(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
-    """Return the ids of memories about failed commands that have worked unchanged since."""
+    """Return the ids of memories about failed commands that have worked unchanged since.
+
+    ``sorts`` are the sorts of failures (column ``sort``) to consider.
+    """
     rows = await tx.execute_fetchall(
         # For a command with placeholders, another command of the same shape may have worked.
         "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608

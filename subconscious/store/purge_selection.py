@@ -114,7 +114,10 @@ async def of_project(database: Database, project_id: str | None) -> Selection:
 async def _completed(
     database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...], whole: tuple[str, ...]
 ) -> Selection:
-    """Return a selection with the summaries of these rows, all present and former texts, and the sessions of origin."""
+    """Return a selection with the summaries of these rows, all present and former texts, and the sessions of origin.
+
+    ``whole`` are the ids of sessions that are purged completely.
+    """
     ids, capture_ids = await _with_summaries(database, ids, capture_ids)
     wordings: set[str] = set()
     sessions: set[str] = set(whole)

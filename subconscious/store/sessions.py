@@ -329,7 +329,7 @@ async def listing(database: Database, project_id: str | None, limit: int) -> lis
 
 
 async def inactive_since(database: Database, at: float) -> list[Session]:
-    """Return open sessions without an event since ``at``, or with an event in the future, by a wrong clock."""
+    """Return open sessions without an event since ``at``, or with a last event in the future (a wrong clock)."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE status = 'open' AND (last_event_at < ? OR last_event_at > ?)",
         (at, time() + CLOCK_TOLERANCE),

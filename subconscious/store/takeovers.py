@@ -1,4 +1,4 @@
-"""Questions to the user whether a new statement replaces an older one (supersession/succession.py).
+"""Questions to the user about whether a new statement replaces an older one (supersession/succession.py).
 
 Each question belongs to a proposed SUPERSEDES link between two statements that the user typed. A question is open while
 the link is proposed, both statements are active, and fewer than two session starts have shown the question.

@@ -52,7 +52,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A project's numbers of rows that wait to be sent, of rows that the server refused, of memories from others."""
+    """Counts for one project: rows that wait to be sent, rows that the server refused, and memories from others."""
 
     waiting: int
     refused: int

@@ -4,10 +4,10 @@ The table ``embeddings`` is authoritative; an index is derived from it. After a 
 committed, ``refresh`` makes the index read those rows again. So the index needs no part in the transaction, and a crash
 in between can't leave it wrong for long.
 
-Both indexes are exact. sqlite-vec needs no memory: on two quiet cores 8 ms for 10,000 vectors of one project, 17 for
-20,000, 4 for one project's 5,000 among 100,000. numpy caches the vectors it searched (15 MB for 10,000) and takes 1 ms
-for 10,000, after 25 for the first search. So there is no approximate index: it would be more to maintain, for store
-sizes that don't occur.
+Both indexes are exact. sqlite-vec keeps no vectors in memory: on two quiet cores, a search of one project takes 8 ms
+for 10,000 vectors, 17 ms for 20,000, and 4 ms for 5,000 if the index has 100,000 in all. numpy caches the vectors that
+it has searched (15 MB for 10,000): the first search of 10,000 takes 25 ms, later ones 1 ms. So there is no approximate
+index: it would be more to maintain, for store sizes that don't occur.
 """
 
 from __future__ import annotations

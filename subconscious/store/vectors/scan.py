@@ -54,7 +54,7 @@ class NumpyIndex:
         return await self._table.by_id(ids)
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Update these memories from the table (see VectorIndex)."""
+        """Read the vectors of these memories from the table again (see VectorIndex)."""
         for missed in self._missed.values():
             missed.update(ids)
         rows = [row for row, _ in await self._table.rows(ids)]

@@ -113,7 +113,7 @@ class SqliteVecIndex:
             return [row[0] for row in await self._connection.execute_fetchall(sql, values)]
 
     async def refresh(self, ids: Sequence[int]) -> None:
-        """Update these memories from the table (see VectorIndex)."""
+        """Read the vectors of these memories from the table again (see VectorIndex)."""
         for start in range(0, len(ids), PORTION):
             async with self._turn:
                 portion = ids[start : start + PORTION]
