@@ -1,1 +1,1 @@
-"""What a new statement does to an older one: it replaces it, ends it, repeats it, or does nothing."""
+"""Decides whether a new statement replaces, ends or repeats an older one."""

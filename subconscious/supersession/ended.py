@@ -256,7 +256,7 @@ _FOR_A_TIME = re.compile(
 
 
 def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
-    """Return the index of the one statement that an ending refers to by its vector; none if this is unclear."""
+    """Return the index of the statement clearly nearest to an ending by cosine, if it has a word of the topic; else []."""
     words = keys(ending.topic)
     if not words or ending.end not in _CAN_END:
         return []

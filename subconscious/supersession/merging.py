@@ -55,7 +55,7 @@ class Repeats:
     cosine, ``captures`` the waiting capture that it repeats, ``replaced`` the memories that it contradicts, ``displaced``
     the waiting capture that it replaces, and ``in_doubt`` a memory that it may replace: the user is asked. ``changed`` are
     memories that were merged or confirmed: the index must be updated after the commit. ``made`` are memories stored in
-    this batch. ``paraphrased`` are contents whose repetition only the model found.
+    this batch. ``paraphrased`` are contents that only the pair model recognised as repetitions.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -144,7 +144,10 @@ def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> 
 
 
 async def _memory(ctx: RecallContext, candidate: Candidate, project_id: str) -> tuple[int, float] | None:
-    """Return the memory that says the same. Words are compared first: embedding each candidate costs ten times as much."""
+    """Return the id of the memory that a candidate repeats, and their cosine; None if there is no such memory.
+
+    Words are compared first, because embedding each candidate would take ten times as long.
+    """
     place = project_id if candidate.scope is Scope.PROJECT else full_text.USER_WIDE
     near = await full_text.search(ctx.database, terms(candidate.content), (place,), NEIGHBOURS)
     known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
@@ -155,7 +158,7 @@ async def _memory(ctx: RecallContext, candidate: Candidate, project_id: str) -> 
 
 
 async def twins_of(said: Candidate | Memory, known: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that say the same."""
+    """Return the memories in ``known`` that say the same as ``said``."""
     return await asyncio.to_thread(_of_those, is_twin, said, known)
 
 

@@ -46,7 +46,7 @@ class Done:
 
 
 async def portion(app: App, after: int = 0) -> Done:
-    """Compare some memories that were not compared yet, those with ids above ``after``."""
+    """Compare the next memories with an id above ``after`` that were not compared yet."""
     if not await _may(app):
         return Done()
     model = app.embedding.current.model
