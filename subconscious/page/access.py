@@ -78,8 +78,9 @@ def _same(given: str, wanted: str) -> bool:
 def refusal(method: str, headers: Mapping[str, str], origin: str, *, link: bool) -> str:
     """Return why the headers of a request are refused; "" if they are not.
 
-    ``origin`` is the page's own. A request by DNS rebinding has another Host header. A request of a foreign page has
-    another Origin header, which browsers send with every change.
+    ``origin`` is the page's own; ``link`` is true for a request of the link that opens the page. A request by DNS
+    rebinding has another Host header. A request of a foreign page has another Origin header, which browsers send with
+    every change.
     """
     if headers.get("host", "") != origin.removeprefix("http://"):
         return "the request names another host"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXTRA = "page"
 
 Run = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a request as a person's."""
+"""Runs a request on behalf of the person who opened the page."""
 
 
 class Pages(Handler):

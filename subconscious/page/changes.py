@@ -26,13 +26,13 @@ UNDONE: Mapping[str, str] = {
     "correct": "Put back the earlier words of",
     "relabel": "Put back the kind and tags of",
 }
-"""What the undo of an action on a memory did."""
+"""The words for what an undo did to a memory, by the action that it undid."""
 
 EFFECTS: Mapping[str, tuple[str, str]] = {
     "archived": ("Archived", "Bring back"),
     "restored": ("Brought back", "Archive again"),
 }
-"""By the effect of an undo on a memory: what the undo did, and the label of the button that reverts it."""
+"""The words for a change that archived or restored a memory, and the label of the button that undoes it, by effect."""
 
 BUTTONS: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "Forget",
@@ -57,7 +57,7 @@ EXPLAINED: Mapping[str, str] = {
 """Explanations of buttons, where the label does not say everything."""
 
 SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
-"""What happened to a memory after a change, by the change's effect."""
+"""What was done to a memory after a change had archived it, restored it, or done neither ("")."""
 
 
 def action(event: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ def effect(event: Mapping[str, Any]) -> str:
 
 
 def replaced(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the links of a change by which memories were replaced; each starts from the newer memory."""
+    """Return the links of a change that say that a memory replaced another; the source of each is the newer memory."""
     return [link for link in event.get("linked", ()) if link["type"] == "SUPERSEDES"]
 
 
@@ -108,12 +108,12 @@ def explained(label: str) -> str:
 
 
 def since(event: Mapping[str, Any]) -> str:
-    """Return what has happened to a change's memory since, if the change can't be undone because of it; else ""."""
+    """Return what was done to the memory after a change, if the change can't be undone because of that; else ""."""
     return "" if event.get("holds", True) else SINCE[effect(event)]
 
 
 def undone(steps: Sequence[Mapping[str, Any]]) -> str:
-    """Return what an undo did, for the line above the page; the memories are named after it."""
+    """Return the words that say what an undo did; on the page, the names of the memories follow them."""
     words = {_undone(step) for step in steps}
     if len(steps) == 1 and words:
         return f"{words.pop()}:"

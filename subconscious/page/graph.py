@@ -37,8 +37,8 @@ async def _graph(request: Request) -> Response:
 def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
     """Return each memory that replaced others and was not replaced itself, with the memories before it, latest first.
 
-    A memory that was replaced by two appears in the chains of both. Links that run in a circle begin no chain, and
-    a circle that a chain leads to is followed once.
+    A memory that two others replaced appears in the chains of both. Memories that only replace each other in a circle
+    are left out; a chain that leads into a circle follows it once.
     """
     older: dict[int, list[Mapping[str, Any]]] = {}
     known: dict[int, Mapping[str, Any]] = {}

@@ -26,7 +26,10 @@ ENTRY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sub
 <link rel="icon" href="{base}static/icon.svg">
 <meta http-equiv="refresh" content="0; url={base}"></head><body><p><a href="{base}">Open the page</a></p></body></html>
 """
-"""The response to the link. No redirect: if the link was clicked on another site, browsers don't send a new cookie."""
+"""The response to the link: it sets the cookie and opens the page.
+
+A redirect would fail if the link was clicked on another site: browsers don't send a strict cookie with it.
+"""
 
 AGAIN = "Run `subconscious ui` in a terminal of your own and open the link that it prints."
 

@@ -21,7 +21,7 @@ from subconscious.store.filters import Filter
 PAGE = 50
 SURFACES_SHOWN = 20
 LIKELY = 0.2
-"""Share of the best hit's relevance from which a hit without any of the words still counts as a match."""
+"""The share of the best hit's relevance that a hit without any of the query's words needs to count as a match."""
 STATES = {"active": "In use", "archived": "Archived", "unconfirmed": "Not confirmed"}
 SPANS = {"": "Any time", "yesterday": "Since yesterday", "7d": "Last 7 days", "30d": "Last 30 days"}
 
@@ -102,7 +102,7 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _count(site: Site, chosen: Mapping[str, Any]) -> int:
-    """Return how many memories match in the state (active or archived) that is not shown."""
+    """Return how many memories match the filters."""
     which = _which(chosen)
     if chosen["since"]:  # what the word means, the request knows
         total = int((await site.ask_here("list", limit=1, **which))["total"])
@@ -120,7 +120,7 @@ async def _hits(site: Site, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -> dict[str, Any]:
-    """Return details for a list: what its memories replaced, when and why they were archived, and these texts."""
+    """Return details of listed memories: what they replaced, when and why they were archived, texts of related ones."""
     ids = [int(memory["id"]) for memory in found]
     database = site.app.database.interactive
     replaces = await links.replaced(database, ids)
@@ -133,7 +133,7 @@ async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -
 
 
 def likely(hits: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of first hits that match; later hits have none of the words and little in common."""
+    """Return how many hits match, from the first; the hits after them have none of the words and little relevance."""
     least = LIKELY * max((hit["relevance"] for hit in hits), default=0.0)
     matching = [_has_words(hit) or hit["relevance"] >= least for hit in hits]
     return next((place for place in range(len(hits), 0, -1) if matching[place - 1]), 0)
@@ -149,7 +149,7 @@ def _named(memory: Mapping[str, Any]) -> list[int]:
 
 
 def _of_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memory of a hit, with its suspicion in the form that a list has."""
+    """Return the memory of a hit, with the hit's suspicion and marks, as a list of memories has them."""
     return {**hit["memory"], "suspicion": hit.get("suspicion"), "marks": hit.get("marks", [])}
 
 

@@ -79,7 +79,7 @@ class PageServer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the page is open and stays open."""
+        """Whether the page is open and is not closing."""
         return bool(self._tasks) and not self._tasks[0].done() and not self.site.closing.is_set()
 
     def open(self) -> None:

@@ -97,7 +97,7 @@ def undone_changes(items: Sequence[Item]) -> set[int]:
 
 
 def _sorts(item: Item) -> set[str]:
-    """Return the filters that show an item: a new memory that replaced another one is a change, too."""
+    """Return the filters that show an item. A new memory that replaced another is shown as new and as a change."""
     if item["sort"] == "given":
         return {"given"}
     is_new = (item["subject"], item["action"]) == ("memory", "create")

@@ -83,7 +83,7 @@ def tone(event: Mapping[str, Any]) -> str:
 
 
 def actor(event: Mapping[str, Any]) -> str:
-    """Return who made a change; for words of a session that the daemon stored, who said them."""
+    """Return who made a change; if the daemon stored words from a session, return who said them."""
     if event["actor"] == "daemon" and event.get("speaker") in SPEAKERS:
         return f"from what {SPEAKERS[event['speaker']]} said"
     return f"by {ACTORS.get(event['actor'], event['actor'])}"
