@@ -54,7 +54,7 @@ def named_alike(text: str) -> str:
 
 
 def features(text: str) -> Iterator[str]:
-    """Yield the features of a text: words, pairs, first words, classes. Numbers count as one word, as do addresses."""
+    """Yield the features of a text: words, pairs, first words, classes. All numbers are one word, all addresses too."""
     text = named_alike(text)
     found = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(text)][:_MOST_TOKENS]
     yield from found

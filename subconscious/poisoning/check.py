@@ -1,8 +1,8 @@
 """Tier 1 of the check: patterns and a small model, on every text that might be stored.
 
-A finding in a person's own words counts one level less. Words that only tell the model how to behave count nothing in
-them: people talk like that. Words that would switch off instructions or safety count in full for everybody. The model
-only flags: it was trained on few sources, and errs on kinds of text that it has not seen.
+A finding in a person's own words counts one level less. If such words only tell the model how to behave, they are no
+finding, because people talk like that. Words that would switch off instructions or safety count in full for everybody.
+The model only flags: it was trained on few sources, and errs on kinds of text that it has not seen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, NARROWED, RULES, SER
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
-"""The threat, and its lowest level, that count in full in a person's own words."""
+"""A threat and a level: findings of this threat, from this level up, count in full in a person's own words."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")

@@ -20,13 +20,13 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""The share of common words from which two statements are about the same subject."""
+"""The share of their words that two statements must have in common to be about the same subject."""
 
 RECALLED = 0.6
-"""The share of a rejected text's hashes that another text needs to count as its repetition."""
+"""The share of a rejected text's hashes that another text must contain to count as a repetition of it."""
 
 TOGETHER = 3
-"""The words per hash."""
+"""The number of words per hash."""
 
 MOST_PRINTS = 400
 

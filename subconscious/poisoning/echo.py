@@ -23,12 +23,12 @@ LOOKBACK = 2 << 20
 """The bytes of a transcript before a statement that are searched for an earlier source."""
 
 SHARE = 0.5
-"""The share of a statement's runs of words that a tool must have printed earlier."""
+"""A tool is the origin of a statement if it printed at least this share of the statement's runs of words before."""
 
 RUN = 4
 LONGEST_NAME = 8
 LONGEST = 4_000
-"""The characters of a quote that are searched for."""
+"""The most characters of a text that are compared with the output of tools."""
 
 FEWEST = 4
 """The fewest words of prose of a sentence that can be recognised."""
@@ -42,7 +42,7 @@ SHORTEST_THING = 4
 LONGEST_COMMAND = 12
 
 HARMLESS = {("git", verb) for verb in ("add", "commit", "diff", "fetch", "log", "show", "stash", "status")}
-"""Commands that do no harm without arguments; Git's own hints name them before a session runs them."""
+"""Commands that are ignored: without further arguments they do no harm, and Git's own output suggests them."""
 
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
@@ -88,9 +88,9 @@ class Traced:
 
     ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one place of
     prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if
-    the content begins with it. ``quiet`` is true if the content names nothing, and since the person's last message
-    tools printed only code, names and values, so no sentence that could be its source. ``approved`` is true if a person
-    approved the text, as a plan or an answer.
+    the content begins with it. ``quiet`` is true if the content names no file or symbol, and tools printed only code,
+    names and values, but no sentences, after the person's last message. ``approved`` is true if a person approved the
+    text, as a plan or an answer.
     """
 
     candidate: Candidate
@@ -115,10 +115,10 @@ def trace(
 ) -> list[Traced]:
     """Return the candidates with the evidence about their words; each transcript is read once.
 
-    ``spoken`` are the ids of the assistant's own turns. Their words count as a tool's if a tool had answered before,
-    although the assistant may have worded them. ``confirmed`` are the ids of turns that a person approved: a plan, an
-    answered question. In these turns it does not matter if the assistant had written the same after a tool's output.
-    Words that a tool printed remain the tool's.
+    ``spoken`` are the ids of the assistant's own turns: their candidates are traced even if their origin is a tool,
+    which is the case for all text after a tool's output. ``confirmed`` are the ids of turns that a person approved: a
+    plan, an answered question. In these turns, only words that a tool printed itself count as a tool's, not words that
+    the assistant had written after a tool's output.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -194,13 +194,13 @@ def _copied(text: str, said: _Sources, place: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Where each run of words was written first and by whom, and the share of each sentence that was in one place."""
+    """Where and by whom each run of words was first written, and how much of a sentence tools printed in one place."""
 
     places: Mapping[tuple[Source, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     claims: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
     spoke: Sequence[tuple[int, bool | None]]
-    """Positions where a person (None) or a tool wrote, and whether the tool wrote a sentence; in order."""
+    """The positions of user messages (None) and tool outputs (whether the output has a sentence), in order."""
 
     def quiet(self, place: int) -> bool:
         """Whether tools wrote between the person's last message and a position, but no sentences."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LETTERS = 500
-"""The characters of each text that are searched: findings are shorter."""
+"""The number of characters at the beginning of each text that are searched: findings are shorter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ REVIEWED_KINDS = KINDS | {"dead_end", "research"}
 """Kinds of a model's findings that state facts; the same checks of their words apply."""
 
 COPIED = 5
-"""The number of consecutive words of prose in a tool's output from which the tool counts as the author."""
+"""A tool counts as the author of a statement with this many consecutive words of prose from the tool's output."""
 
 RETOLD = 0.6
-"""The share of a sentence's words in one place of a tool's output from which the sentence counts as a repetition."""
+"""A sentence repeats a tool's output if one place of the output has at least this share of the sentence's words."""
 
 ENGLISH = 8
 """Text counts as English if it has at least one function word in this many words of prose."""
@@ -39,10 +39,10 @@ EDITED = 4
 """A statement counts as a list of edits if at least one in this many sentences reports an edit."""
 
 CLAIMED = 0.2
-"""The share of a sentence in one place of prose from which the sentence counts as a claim of that prose."""
+"""Prose makes the same claim as a sentence if one place of it has at least this share of the sentence's words."""
 
 CLAIMED_IN_QUIET = 0.2
-"""The same share for a statement that names nothing, if tools printed no sentence since the person's last message."""
+"""The same as ``CLAIMED``, for a statement without names after tools that printed no sentences (`Traced.quiet`)."""
 
 FEWEST_ATTESTED = 2
 """The fewest words of prose in an attested statement: its names carry the rest of the meaning."""
@@ -137,7 +137,7 @@ class Screen:
     guess: re.Pattern[str]
     fewest: int
     capitals: bool = False
-    """Whether a capitalised word counts as prose: at the start of a sentence every word is capitalised."""
+    """Whether a capitalised word counts as prose, not as a name: the first word of a sentence is always capitalised."""
     paths: bool = False
     """Whether paths of source files are removed before topics are searched."""
 
@@ -212,7 +212,10 @@ def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str
 
 
 def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> str:
-    """Return the reason if a candidate or its evidence, which may be worse, has a rejected topic; else ""."""
+    """Return the reason if a candidate or its evidence has a rejected topic; else "".
+
+    The evidence is left out if ``read`` is true, because a person has read and approved it.
+    """
     quote = "" if read else _TRAILER.sub("", candidate.evidence.quote)
     texts = (candidate.content, quote, candidate.rationale, candidate.summary)
     searched = (_PATH.sub("it", text[:LETTERS]) if screen.paths else text for text in texts)

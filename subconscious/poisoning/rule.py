@@ -23,7 +23,7 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """A function that says whether a match is only about some rules, not about all: it counts one level less."""
+    """Returns whether a match is only about some rules, not about all rules; such a match counts one level less."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -59,5 +59,5 @@ _EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPI
 
 
 def _either(pattern: str) -> str:
-    """Return a pattern that also matches words of those alphabets with a folded capital."""
+    """Return a pattern that also matches a word with a capital of `_CAPITALS`, which folding makes a Latin letter."""
     return pattern if pattern.isascii() else pattern.translate(_EITHER)

@@ -27,7 +27,7 @@ PURPOSE = "poisoning"
 VERSION = 1
 RULE = "second-look"
 LONGEST = 6_000
-"""The characters of each part of a note that are sent. A note is a candidate or memory as the model is shown it."""
+"""The most characters of each field of a note that are sent. A note shows the model one candidate or memory."""
 
 LONGEST_NOTE = 12_000
 """The most characters of a whole note in the request, escapes included; they limit its tokens."""

@@ -29,7 +29,7 @@ def suspicion(capture: Mapping[str, Any]) -> str:
 
 
 def noted(why: str | None) -> Suspicion:
-    """Return the field of a response row for a suspicion; no field if ``why`` is empty."""
+    """Return a suspicion as a field to add to a row of a response; no field if ``why`` is empty."""
     return {"suspicion": why} if why else {}
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from urllib.parse import unquote
 
 LONGEST = 20_000
-"""The characters of a text that are read. Of a longer text both ends are read, where planted text is likely."""
+"""The most characters of a text that are read. Of a longer text, both ends are read: planted text is likely there."""
 
 MOST_DECODED = 8_000
 DEEPEST = 2

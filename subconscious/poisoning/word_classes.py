@@ -1,4 +1,4 @@
-"""Yields what a text does, as classes of words in their order: "control", "off", "secret", "sink" and so on.
+"""Describes what a text does by the classes of its words, in order: "control", "off", "secret", "sink" and so on.
 
 The model was trained on texts by other writers. New texts rarely use the same words, but often words of the same
 classes.
