@@ -20,10 +20,10 @@ BATCH = 25
 """Rows that are scanned at once."""
 
 ROUND_SECONDS = 1.0
-"""Seconds of processor time for the scan of stored data in one round of upkeep."""
+"""Seconds of work after which the scan of stored data pauses until the next round of upkeep."""
 
 LONGEST_ROUND = 10.0
-"""Seconds after which other upkeep continues, including waiting time."""
+"""Seconds after which the scan pauses even if it mostly waited for hooks, so that other upkeep continues."""
 
 PASSES = 3
 """How often stored data is scanned: a secret that is recognized late may also occur in rows scanned before."""

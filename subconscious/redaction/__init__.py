@@ -1,6 +1,6 @@
 """Removes what must not be stored from a text: private spans, the plugin's own memories, secrets, personal data.
 
-All of this is applied to every text first; personal data is removed if a setting says so. Secrets are recognised by
+Every text is cleaned before it is used. Personal data is only removed if a setting says so. Secrets are recognised by
 their format, by their context, and by the rules of gitleaks. Each pattern is bounded, so that hostile input costs at
 most linear time. Patterns are compiled when first used.
 """

@@ -15,7 +15,7 @@ SHORTEST, LONGEST = 8, 200
 """The shortest and the longest value, in characters, that is recognised by its hash."""
 
 MOST_VALUES = 100
-"""The different values of one text that are searched for again."""
+"""The maximum number of different values of one text that are searched for again."""
 
 MOST_BOUNDS = 16
 """The most positions at which a value may begin in one run of characters without whitespace."""
@@ -42,7 +42,7 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 
 def _joins(text: str, behind: int, edge: str) -> bool:
-    """Whether the character before ``behind`` belongs to the same word as the edge of a value."""
+    """Whether the character at ``behind - 1`` is of the same word as ``edge``, a value's first or last character."""
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 

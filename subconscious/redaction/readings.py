@@ -26,7 +26,7 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text with some spans removed; ``cuts`` are their positions, ``shifts`` their cumulated lengths."""
+    """A text with some spans removed; ``cuts`` are their positions, ``shifts`` their cumulative lengths."""
 
     text: str
     cuts: Sequence[int] = ()
@@ -61,7 +61,7 @@ def unwrapped(text: str) -> Reading:
 
 
 def unspaced(text: str) -> Reading:
-    """Return a text with short groups of characters joined that are separated by single spaces."""
+    """Return a text without the single spaces between short groups of characters."""
     return _without(text, _GAP, _divides_groups)
 
 
@@ -109,5 +109,5 @@ def _divides_groups(match: re.Match[str]) -> bool:
 
 
 def _is_group(text: str) -> bool:
-    """Whether whitespace or the end of the text follows within a few characters."""
+    """Whether a text begins with a group of at most _SHORT characters: up to whitespace or the end of the text."""
     return len(text) <= _SHORT or any(sign.isspace() for sign in text)

@@ -20,7 +20,7 @@ ROUNDS = 8
 """The most searches of one text. A replacement can join the parts of another secret, so that the search is repeated."""
 
 SHOWN = 4
-"""The last characters of a masked value that are shown, if the value is at least three times as long."""
+"""The number of last characters of a masked value that are shown, if the value is at least three times as long."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
 _BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}

@@ -36,7 +36,7 @@ PART_BYTES = 1 << 20
 
 
 def renew_copies(home: Home, schema: int) -> int:
-    """Replace old copies of the database, with data deleted since, by one new copy; return the number of old ones."""
+    """Replace old copies of the database, which may contain deleted data, by one new copy; return how many were old."""
     name = home.database.stem
     # Made beside the database by older versions, incomplete or replaced by a restore, or in the folder of copies.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]

@@ -14,7 +14,7 @@ FULL_NAME = (
     r"|\u015fifre|kata sandi|m\u1eadt kh\u1ea9u|\u03ba\u03c9\u03b4\u03b9\u03ba\u03cc\u03c2"
     r"|\u0643\u0644\u0645\u0629 (?:\u0627\u0644\u0645\u0631\u0648\u0631|\u0627\u0644\u0633\u0631)|\u092a\u093e\u0938\u0935\u0930\u094d\u0921|\u05e1\u05d9\u05e1\u05de\u05d4"
 )
-"""The word for a password in large languages, with common misspellings."""
+"""The word for a password in widely spoken languages, with common misspellings."""
 
 HINTS = (
     "pas psw pw pssw kennwort contrase senha wachtwoord has\u0142o \u043f\u0430\u0440\u043e\u043b \u5bc6\u7801 \u5bc6\u78bc"
