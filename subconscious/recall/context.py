@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from subconscious.recall.fusion import Fused
 
 REACH = 2
-"""The neighbours of a memory that count, to each side."""
+"""The number of neighbours on each side of a memory that count."""
 
 BEST = 2
-"""The hits of a session that make up the session's score: the best."""
+"""The number of a session's best hits that make up the session's score."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Vector = NDArray[numpy.float32]
 
 FEEDBACK_HITS = 5
-"""The best hits towards which the query vector is moved."""
+"""The number of best hits towards which the query vector is moved."""
 
 COMMON_SHARE = 0.8
 """The share of all hits' mean vector that is subtracted from each hit."""

@@ -22,7 +22,10 @@ COMMON = 0.35
 """The relevance of a bare file name that most projects have: shared words must confirm it."""
 A_WORD, MOST_WORDS = 0.1, 3
 IN_PASSING, MANY_FILES = 0.8, 3
-"""A factor for memories that list more than MANY_FILES files: the files were only changed around that time."""
+"""The factor for a memory that lists more than MANY_FILES files and does not name the file in its text.
+
+Long lists contain every file that the session changed around the time of the statement.
+"""
 
 COMMON_NAMES = frozenset(
     "__init__ __main__ agents app base cargo changelog ci claude client common config conftest constants"

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     Vector = NDArray[numpy.float32]
 
 SEEDS = 5
-"""The hits at which a walk starts. They are few, because a starting hit outranks the memories that are linked to it."""
+"""The number of hits at which a walk starts; few, because a starting hit outranks the memories linked to it."""
 
 NEIGHBOURS = 5
-"""The most similar hits, by meaning, to which a hit gets an edge."""
+"""The number of hits, the most similar in meaning, to which each hit gets an edge."""
 
 PARENTS = 4
-"""The strongest parents that count for a belief; more would hardly change it."""
+"""The number of linked memories (parents), the strongest, that count for a belief; more would hardly change it."""
 
 TOLERANCE = 1e-9
 STEPS = 3000

@@ -1,10 +1,9 @@
 """Search budgets, and search modes by purpose.
 
-A budget is how many hits each engine returns, how far links are followed, and how long a result may be. As for modes,
-execution needs a few certain memories, planning and brainstorming need many.
+A budget is how many hits each engine returns, how far links are followed, and how long a result may be.
 
-A mode limits the number of hits, their least relevance and the tokens of the result. It is chosen by name, or detected
-from the words of the query.
+A mode limits the number of hits, their least relevance and the tokens of the result: execution needs a few certain
+memories, planning and brainstorming need many. It is chosen by name, or detected from the words of the query.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from subconscious.recall.graph import Reach
 
 CORE = 5
-"""The hits that every mode shows; EXTENDED adds to them."""
+"""The number of hits that every mode shows; EXTENDED is the number of further hits by mode."""
 
 
 @dataclass(frozen=True, slots=True)

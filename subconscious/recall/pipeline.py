@@ -29,7 +29,7 @@ from subconscious.store import consolidations, events, links, memories
 from subconscious.text.same_statement import same_statement
 
 LOADED = 50
-"""The hits of one search that are read from the store, unless more are needed."""
+"""The number of hits of one search that are read from the store, unless the request needs more."""
 
 
 async def recall(

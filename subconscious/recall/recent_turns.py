@@ -106,13 +106,13 @@ def _keep(values: OrderedDict[str, Value], session_id: str, value: Value) -> Non
 
 
 MESSAGES = 5
-"""The earlier messages that are searched for words."""
+"""The number of earlier messages that are searched for words."""
 ENOUGH = 4
-"""The terms from which a prompt is complete."""
+"""A prompt with at least this many terms is complete: no words are added."""
 ADDED = 4
 """The most words that are added."""
 LETTERS = 2000
-"""The characters of a message that are read: its last ones, because a prompt responds to them."""
+"""The number of characters at the end of a message that are read, because a prompt responds to the end."""
 NAMED = 3.0
 FADE = 0.6
 """The weight of a message relative to the next later message."""
@@ -140,7 +140,7 @@ def completed(prompt: str, before: Sequence[str]) -> str:
 
 
 def _weighed(messages: Sequence[str]) -> list[str]:
-    """Return the case-folded words of messages, most important first; a code name replaces its parts."""
+    """Return the case-folded words of messages, most important first; an identifier replaces its parts."""
     weights: defaultdict[str, float] = defaultdict(float)
     parts: set[str] = set()
     for age, message in enumerate(reversed(messages)):

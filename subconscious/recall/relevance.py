@@ -25,7 +25,7 @@ SHARE = 3.3
 WEIGHT, MOST_WEIGHT = 0.09, 20.0
 NAMES = 1.5
 SIZE, LARGE = 1.3, 6
-"""The factor and the number of terms from which a query counts in full: one or two words are shared by accident."""
+"""The weight of a query's length, and the terms at which it counts in full: a word or two are shared by accident."""
 
 
 @dataclass(frozen=True, slots=True)

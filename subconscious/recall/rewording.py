@@ -36,7 +36,7 @@ TOKENS = 200
 SECONDS = 180.0
 """The seconds for which the words for a search, or the failure to get some, are cached."""
 CACHED = 100
-"""The searches that are cached."""
+"""The most searches that are cached."""
 
 
 class Words(BaseModel):

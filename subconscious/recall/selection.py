@@ -95,7 +95,11 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
 
 
 def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
-    """Return, by the hit's id, the summary that replaces a hit: it is relevant, or about as relevant as the hit."""
+    """Return the id of the summary that replaces a hit, by the hit's id; pinned hits are not replaced.
+
+    A summary replaces a hit if its relevance is at least ``first``, or at least AS_RELEVANT of the hit's. ``sums`` has
+    the ids of the memories that each summary summarises.
+    """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     pinned = {hit.memory.id for hit in hits if hit.memory.pinned}
     return {

@@ -16,7 +16,7 @@ SHORTEST = 5
 """The fewest letters of a word that is corrected: one changed letter often makes a short word another word."""
 
 LONG = 9
-"""The letters from which a word may have two mistakes."""
+"""The fewest letters of a word that may have two mistakes; a shorter word may have one."""
 
 MOST = 3
 """The most words of one query that are corrected."""
@@ -51,7 +51,7 @@ def words_used(texts: Iterable[str]) -> Counter[str]:
 
 
 def nearest(word: str, used: Mapping[str, int]) -> str:
-    """Return the most similar of the used words, of several the most frequent; "" if all differ by too many letters."""
+    """Return the most similar word in ``used``, among equals the most frequent; "" if all differ by too much."""
     most = 2 if len(word) >= LONG else 1
     near = (
         (mistakes, -count, other)
@@ -62,7 +62,7 @@ def nearest(word: str, used: Mapping[str, int]) -> str:
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are missing, added, wrong or swapped; above ``most``, any number above ``most``."""
+    """Return how many letters are missing, added, wrong or swapped: exact up to ``most``, else any number above it."""
     if len((Counter(one) - Counter(other)).keys()) > most:
         return most + 1
     before: list[int] = []

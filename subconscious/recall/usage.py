@@ -14,9 +14,12 @@ USE, REPETITION, VIOLATION = 0.1, 0.1, 0.2
 BOUND = 1.0
 
 ENOUGH_NAMES = 2
-"""The names and numbers of a memory, not in the request, that alone show that an answer used the memory."""
+"""How many of a memory's names and numbers, not in the request, alone show that an answer used the memory."""
 SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
-"""Shares of a memory's own words in an answer that show use: with a name, without one, and the fewest such words."""
+"""The least share of a memory's own words in an answer that shows use: with one of its names, and without a name.
+
+Without a name, the answer must also have at least FEWEST_WORDS of the memory's own words.
+"""
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+){0,20}%?(?![\w])")
 
