@@ -40,7 +40,7 @@ ACCEPTANCE_AIM = 0.7
 
 DAY = 86_400.0
 COMPARED_MEMORIES = 5
-"""The similar memories that a capture is compared with."""
+"""The number of similar memories with which a capture is compared."""
 
 
 async def apply_decision(app: App, decision: Wish) -> list[Capture]:

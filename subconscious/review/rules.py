@@ -81,7 +81,7 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Return the proposed decision: on a repetition, an attempt to steer, a momentary state, or any other capture."""
+    """Return the proposed decision: reject repetitions and instructions, edit temporary statements, look at others."""
     content = capture["content"]
     for other in similar:
         if capture.get("kind") == PATTERN != other["kind"]:

@@ -32,10 +32,10 @@ from subconscious.text import wording
 from subconscious.text.terms import stem, terms
 
 MOST_ANSWERS = 30
-"""The answers that are kept of one session: the latest."""
+"""The number of answers of one session that are kept, the latest."""
 
 MOST_TOLD = 12
-"""The sentences that are kept of one answer."""
+"""The most sentences that are kept of one answer."""
 
 
 def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:

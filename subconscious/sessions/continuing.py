@@ -27,14 +27,16 @@ LIKELY = 0.3
 """The least probability at which a prompt counts as being about the last session's work."""
 
 COMPARED = 100
-"""The latest sessions in which words are counted, to find the rare words."""
+"""The number of latest sessions in which words are counted, to find the rare words."""
 
 LATELY, FEW = 20, 2
-"""The latest sessions in which changed files are counted, and how many of them may share a file that identifies each.
+"""The number of latest sessions in which changed files are counted (LATELY).
+
+A file name identifies the last session's work if at most FEW of them, or a quarter of them, changed the file.
 """
 
 LONGEST = 400
-"""The characters of a prompt that are compared by meaning."""
+"""The most characters of a prompt that are compared by meaning."""
 
 SHORT = 12
 """The most words of a prompt that may say nothing but "continue"."""

@@ -39,16 +39,16 @@ from subconscious.text import wording
 
 REQUEST_LENGTH = 160
 MOST_ASKED = 4
-"""The requests that a hand-over quotes: the first, the last, and the longest of those between them."""
+"""The most requests that a hand-over quotes: the first, the last, and the longest of those between them."""
 MOST_STATED = 5
-"""The user's statements that a hand-over contains: the latest. Memories beside it may repeat some of them."""
+"""The most statements of the user in a hand-over, the latest; those that given memories repeat are not shown."""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 SHORT_REPORT = 450
-"""The characters below which a report is short, so that sentences of earlier answers are added to it."""
+"""A report with fewer characters is short: sentences of earlier answers are added to it."""
 
 REPORT = "report"
-"""The turn id of reports: they are compared with the output of tools, not with later text of the assistant."""
+"""The turn id of reports. They are only compared with what tools printed, not with text that the assistant wrote."""
 
 STATUS_LENGTH = 80
 """The most characters of a sentence about checks that contains nothing else."""
@@ -57,7 +57,7 @@ LEAST_CELL = 3
 """The fewest words of a table's cell that is informative."""
 
 MOST_SENTENCES = 40
-"""The sentences of a report that are examined."""
+"""The most sentences of a report that are examined."""
 MOST_FILES, MOST_TOUCHED = 4, 20
 """The most names of changed files that a hand-over shows, and that it stores to find memories about these files."""
 

@@ -21,7 +21,7 @@ MANY_NAMES = 3
 LONGEST_GIST = 500
 
 LENGTH = 0.5
-"""How much longer texts count less, from 0 (not at all) to 1, as the parameter b of BM25."""
+"""How strongly the length of a text lowers its score, from 0 (not at all) to 1: the parameter b of BM25."""
 
 CONSTANT = -5.05
 COSINE, STRENGTH, NAMES, MARGIN, REQUESTS = 3.93, 2.92, 2.04, 0.47, 0.5

@@ -28,13 +28,13 @@ from subconscious.store import captures, handovers
 from subconscious.text.quoting import quote
 
 LOOKED_AT = 100
-"""The sessions of a project that are compared with a prompt: the latest."""
+"""The number of latest sessions of a project that are compared with a prompt."""
 
 COMPARED = 2
-"""The sessions that are compared by meaning, at the cost of embedding: those that share the most words."""
+"""The number of sessions, those that share the most words, that are compared by meaning, which costs an embedding."""
 
 A_SESSION = 4
-"""The most earlier sessions of which one session is given something, including the hand-over."""
+"""The most earlier sessions from which one session gets text, including the session that was handed over to it."""
 
 TOLD_SHORTLY = "prompt/answer"
 """The event that is recorded when sentences of an answer are given; a whole hand-over has another one."""
@@ -65,7 +65,7 @@ SENTENCES = 5
 """The most sentences of one answer that are given."""
 
 FEWEST_NEW_WORDS = 3
-"""The fewest words of a sentence that its request does not contain."""
+"""The fewest words that a sentence must add to the words of its request."""
 
 USEFUL = 0.3
 """The least probability at which a whole hand-over is given: six of ten labelled pairs above it were helpful."""
@@ -76,7 +76,7 @@ WORTH_EMBEDDING = 0.05
 
 ORDINARY = 0.4
 LONGEST = 400
-"""The characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
+"""The most characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
 
 
 Known = tuple[Session, Handover]
@@ -85,7 +85,7 @@ Known = tuple[Session, Handover]
 async def worked_on(
     ctx: RecallContext, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
 ) -> Left | None:
-    """Return the text of an earlier session that a prompt is given; None if nothing is likely to help.
+    """Return an earlier session with the text to give with a prompt; None if nothing is likely to help.
 
     ``handed`` are the ids of sessions that are handed over with the same prompt. A prompt that is an approved plan is
     given nothing: of 33 plans in replayed sessions that were given sentences of earlier answers, one needed them.
@@ -238,7 +238,7 @@ async def _best(ctx: RecallContext, words: str, found: Sequence[Known], near: Se
 
 
 async def changed_since(ctx: RecallContext, project_id: str, file: str, memories: Sequence[Memory]) -> dict[int, int]:
-    """Return, by memory id, how many sessions after the memory's own changed a file of this name."""
+    """Return, by memory id, how many other sessions changed a file of this name after the memory was stated."""
     known = await handovers.finished_sessions(ctx.database, project_id, "", LOOKED_AT)
     changed = [session for session in known if file in Handover.from_json(session.handover).files]
     return {

@@ -23,10 +23,10 @@ from subconscious.system.projects import is_finished
 from subconscious.text.quoting import quote, within_quotes, word
 
 LOOKED_AT = 20
-"""The latest sessions that are examined."""
+"""The number of latest sessions that are examined."""
 
 RECENT = 48 * 3600.0
-"""The seconds within which the last session of a project is handed over to any branch."""
+"""Seconds since its last event within which the last session of a project is handed over to any branch."""
 
 MERGE_SECONDS = 0.15
 """The seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
@@ -35,17 +35,19 @@ LEAST = 40
 """The characters below which the beginning of a part is too short to give."""
 
 NAMED_AMONG = 5
-"""The latest sessions that a branch may be named after. Their hand-overs are read while a start or prompt waits."""
+"""The number of latest sessions that a branch may be named after; a start or prompt waits while they are read."""
 
 FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
-"""The fewest words of a branch's name, and the least share of them, in the hand-over of the session it is named after.
+"""A branch is named after a session if its hand-over has at least FEWEST_NAMED words of the branch's name.
+
+They must also be at least MOST_OF_NAME (a share) of the words of the name.
 """
 
 BRIEF_REPORT = 300
-"""The characters of the report that a start is given if the work is finished and on a trunk."""
+"""The most characters of the report that a start is given if the work is finished and on a trunk."""
 
 ASKED_LENGTH = 80
-"""The characters of the request that are shown before sentences of an answer."""
+"""The most characters of the request that are shown before sentences of an answer."""
 
 LABELS = {
     "asked": "asked",
@@ -106,10 +108,9 @@ async def left_behind(ctx: RecallContext, place: StartingPoint) -> Left | None:
 
 
 def _gone_on_with(known: Sequence[Session], place: StartingPoint) -> Session | None:
-    """Return the latest session on this branch, else one of the last two days; None if there is none.
+    """Return the latest session on this branch, else the latest of the last two days; None if there is none.
 
-    If the branch has no session yet, a session with work that the branch is named after comes before the latest
-    session.
+    For a branch without sessions, a recent session with work that the branch is named after is preferred to the latest.
     """
     here = (session for session in known if place.branch and session.branch == place.branch)
     recent = [session for session in known if time() - session.last_event_at <= RECENT]

@@ -43,7 +43,7 @@ SESSION_WORDS = 0.6
 """
 
 LEAST_WORDS = 2
-"""The words, without stop words, from which a sentence can repeat the output of a tool."""
+"""A sentence with fewer words, stop words excluded, is not compared with the output of tools."""
 
 USERS_PARTS = ("asked", "decided")
 WORK_PARTS = ("done", "open", "failed")
