@@ -72,5 +72,5 @@ def offered_providers() -> str:
 
 
 def provider_row(name: str) -> ProviderRow:
-    """Return the row of a provider; for an unknown name an empty row, which raises an error when it is opened."""
+    """Return the row of a provider; for an unknown name an empty row, because `open_provider` raises the error."""
     return provider_rows().get(name) or ProviderRow(name, "")

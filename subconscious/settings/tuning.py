@@ -138,16 +138,16 @@ class Tuning:
     """Weight of `useful`, `wrong` and corrections in the ranking."""
 
     decay_recency: ClassVar[float] = 0.4
-    """Weight of recency in `weighted`."""
+    """Weight of recency in the decay formula `weighted`."""
 
     decay_frequency: ClassVar[float] = 0.3
-    """Weight of the frequency of use in `weighted`."""
+    """Weight of the frequency of use in the decay formula `weighted`."""
 
     decay_relevance: ClassVar[float] = 0.2
-    """Weight of recent work on its files in `weighted`."""
+    """Weight of recent work on a memory's files in the decay formula `weighted`."""
 
     decay_supersession: ClassVar[float] = 0.1
-    """Weight of not being superseded in `weighted`."""
+    """Weight of not being superseded in the decay formula `weighted`."""
 
     consolidation_likeness: ClassVar[float] = 0.7
     """Cosine that all memories of a group have at least."""
@@ -156,10 +156,10 @@ class Tuning:
     """Cosine from which a group is summed up without asking a person."""
 
     promote_from: ClassVar[float] = 7
-    """Score from which a memory is project knowledge."""
+    """Promotion score (1 to 10) from which a memory is project knowledge."""
 
     observe_from: ClassVar[float] = 4
-    """Score from which a memory is in the rendered files."""
+    """Promotion score (1 to 10) from which a memory is in the rendered files."""
 
     rendered_memories: ClassVar[int] = 200
     """Memories in one rendered file, at most."""
@@ -168,7 +168,7 @@ class Tuning:
     """Sessions from which recurring trouble counts as a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
-    """The longest pause between attempts in seconds; longer retry-after delays become jobs."""
+    """The longest pause before a call is repeated, in seconds; after a longer retry-after delay, a job repeats it."""
 
     breaker_failures: ClassVar[int] = 5
     """Consecutive failures after which a provider is paused."""
@@ -273,7 +273,7 @@ class Tuning:
     """Captures that one session may add, the strongest first."""
 
     model_scores: ClassVar[Literal["keep", "five"]] = "keep"
-    """How a model scores its findings: one score, or a weighted sum of five."""
+    """How a model scores its findings: `keep` is one score, `five` a weighted sum of five scores."""
 
     chunk_tokens: ClassVar[int] = 50_000
     """Tokens of a transcript in one call to a model."""
@@ -315,7 +315,7 @@ class Tuning:
     """How far a search looks and how much text it returns by default."""
 
     recall_mode: ClassVar[Literal["preset", "any", "auto", "execution", "planning", "brainstorming"]] = "preset"
-    """Relevance threshold of results; `auto` derives it from the query."""
+    """Default search mode: `preset` is the mode of the fusion preset; `auto` detects the mode from the query."""
 
     archive_below: ClassVar[float] = 0.3
     """Decay value (0 to 1) below which an unused memory is archived."""
@@ -327,10 +327,10 @@ class Tuning:
     """Attempts of a call to a provider before its job waits."""
 
     requests_per_minute: ClassVar[int] = 60
-    """Calls to one provider in any minute."""
+    """Calls to one provider in any minute, at most."""
 
     tokens_per_minute: ClassVar[int] = 100_000
-    """Tokens sent to one provider in any minute."""
+    """Tokens sent to one provider in any minute, at most."""
 
     breaker_seconds: ClassVar[float] = 60
     """Seconds for which a provider is paused after repeated failures."""
