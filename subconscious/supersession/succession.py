@@ -129,19 +129,16 @@ def _sought(content: str) -> list[str]:
 _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 
 
-async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> list[int]:
-    """Link a memory to the earlier ones that it supersedes; return the ids of the earlier ones.
+async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> None:
+    """Link a memory to the earlier ones that it supersedes.
 
     It does not supersede memories of a more trusted origin. If an earlier memory is pinned, its link is only proposed.
     """
-    taken = []
     for one in earlier:
         old = await memories.find(tx, one if isinstance(one, int) else one.id)
         if old is None or old.id == memory.id or old.archived_at is not None or not _may_replace(memory, old):
             continue
         await _supersede(tx, memory, old)
-        taken.append(old.id)
-    return taken
 
 
 async def propose(tx: aiosqlite.Connection, memory: Memory, earlier: int) -> None:
