@@ -182,12 +182,14 @@ def _add_review(commands: Commands) -> None:
     command.add_argument("--session", help="only captures of this session")
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--list", action="store_true", help="print the captures instead of asking about each")
-    command.add_argument("--limit", type=positive, help="show at most this many (3 that wait for review, else 100)")
+    command.add_argument(
+        "--limit", type=positive, help="show at most this many (default: 3; with --status or --session: 100)"
+    )
     choices = command.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
     reject = add_subcommand(choices, "reject", "review:reject", "reject captures, so that they are not stored")
     add_ids(reject)
-    reject.add_argument("--teach", action="store_true", help="also flag later statements that say the same")
+    reject.add_argument("--teach", action="store_true", help="also flag later statements like these as suspicious")
     add_ids(add_subcommand(choices, "release", "review:release", "release captures from quarantine"))
     add_subcommand(
         choices, "code", "review:codes", "show the codes that confirm decisions typed in a session", as_json=False
@@ -200,7 +202,7 @@ def _add_review(commands: Commands) -> None:
     edit.add_argument("id", metavar="ID", type=positive)
     edit.add_argument("text", metavar="TEXT", nargs="+")
     edit.add_argument("--kind", help="change its kind: decision, preference, lesson, ...")
-    edit.add_argument("--reason", help="kept in the history")
+    edit.add_argument("--reason", help="why; kept in the history")
     undo = add_subcommand(choices, "undo", "review:undo", "undo your latest decision on a capture")
     undo.add_argument("ids", metavar="ID", nargs="+", type=positive)
     add_ids(
@@ -216,7 +218,7 @@ def _add_approve(choices: Subparsers) -> None:
     which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument("--all", action="store_true", help="all that wait in this project, except suspicious ones")
     command.add_argument("--everywhere", action="store_true", help="with --all: in all projects")
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")
 
 
 def _add_running(commands: Commands) -> None:

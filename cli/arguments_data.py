@@ -91,7 +91,7 @@ def _add_purge(commands: Commands) -> None:
     choices = command.add_subparsers(title="decide", metavar="DECISION")
     action = add_subcommand(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
-    action.add_argument("--reason", help="kept in the history")
+    action.add_argument("--reason", help="why; kept in the history")
     action = add_subcommand(
         choices, "disallow", "purges:disallow", "redact a value again that `redactions allow` excluded"
     )
@@ -136,7 +136,7 @@ def _add_history(commands: Commands) -> None:
     )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")
 
 
 def _add_rollback(commands: Commands) -> None:
@@ -146,7 +146,7 @@ def _add_rollback(commands: Commands) -> None:
     command.add_argument("session", metavar="SESSION", help="the session's id; its start is enough")
     command.add_argument("--undo", action="store_true", help="restore what was withdrawn")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")
 
 
 def _add_upkeep(commands: Commands) -> None:

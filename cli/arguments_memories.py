@@ -41,7 +41,7 @@ def _add_moving(commands: Commands, name: str, function: str, help_text: str) ->
     command.add_argument("--query", metavar="WORD", nargs="+", help="memories that contain all these words")
     command.add_argument("--everywhere", action="store_true", help="with --query: in all projects, not only this one")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")
 
 
 def _add_decay(commands: Commands) -> None:
@@ -57,7 +57,7 @@ def _add_decay(commands: Commands) -> None:
     which.add_argument("--preview", action="store_true", help="show what the next run archives (the default)")
     which.add_argument("--log", action="store_true", help="list what has faded and was archived, and why")
     which.add_argument(
-        "--reset", action="store_true", help="make these memories, or all of the project, as fresh as new ones"
+        "--reset", action="store_true", help="restart the fading of these memories, or of all in the project"
     )
     which.add_argument("--run", action="store_true", help="archive faded memories now, in all projects")
     command.add_argument("--since", metavar="DATE", type=day, help="with --log: from this day on")
@@ -91,14 +91,12 @@ def _add_correcting(commands: Commands) -> None:
         "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
     )
     change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
-    change.add_argument(
-        "--merged-into", metavar="ID", type=positive, help="the memory with the same statement, which is kept"
-    )
-    command.add_argument("--reason", help="kept in the history")
+    change.add_argument("--merged-into", metavar="ID", type=positive, help="keep this memory, which says the same")
+    command.add_argument("--reason", help="why; kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)
         command.add_argument("ids", metavar="ID", nargs="+", type=positive)
-        command.add_argument("--reason", help="kept in the history")
+        command.add_argument("--reason", help="why; kept in the history")
 
 
 def day(text: str) -> float:
@@ -145,7 +143,7 @@ def _add_knowledge(commands: Commands) -> None:
         "mode",
         nargs="?",
         choices=DIGESTS,
-        help="show the last session, the tags, recurring points, or project knowledge",
+        help="show the last session, the tags, statements that recur, or project knowledge",
     )
 
 
@@ -188,7 +186,7 @@ def _add_link_changes(commands: Commands) -> None:
     command.add_argument("id", metavar="LINK", type=positive)
     command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
     command.add_argument("--reverse", action="store_true", help="swap source and target")
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")
 
 
 def _add_link_walks(commands: Commands) -> None:

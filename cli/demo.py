@@ -215,7 +215,9 @@ def _print_secrets(stage: Stage) -> None:
     stored = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
     found = [secret for secret in SECRETS if secret.encode() in stored]
     screen.heading("Secrets")
-    result = f"FOUND in the state folder: {found}" if found else "the key and the <private> words were not stored"
+    result = (
+        f"error: these secrets were stored: {found}" if found else "the key and the <private> words were not stored"
+    )
     print(f"  {result}")
 
 

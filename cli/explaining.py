@@ -82,7 +82,7 @@ def _print_rest(answer: ExplainResult) -> None:
     hidden = sum(answer["unseen"].values())
     if hidden:
         what = screen.counted(hidden, "sentence")
-        print(f"\n{what} of Claude's were no candidates for a memory. To show: --all")
+        print(f"\n{what} of Claude's were no candidates for a memory; --all shows them")
     if not answer["sentences"]:
         print(
             "No sentence was a candidate for a memory." if answer["turns"] else "Nothing was typed in this session yet."

@@ -138,18 +138,19 @@ def _run(options: Namespace) -> None:
     if options.json:
         screen.as_json(answer)
     else:
-        print(f"{screen.counted(len(answer['archived']), 'memory', 'memories')} archived, {answer['left']} faded left.")
+        archived = screen.counted(len(answer["archived"]), "memory", "memories")
+        print(f"{archived} archived; {answer['left']} more have faded and wait for the next run.")
 
 
 def _reset(options: Namespace) -> None:
     require_person("reset decay")
-    if not options.ids and not agreed(options, "Make all memories of this project fresh again?"):
+    if not options.ids and not agreed(options, "Restart the fading of all memories of this project?"):
         return
     answer = ask("reset_decay", cwd=here(), ids=options.ids, all=not options.ids or None, origin="user")
     if options.json:
         screen.as_json(answer)
     else:
-        print(f"{screen.counted(answer['reset'], 'memory is', 'memories are')} fresh again.")
+        print(f"Restarted the fading of {screen.counted(answer['reset'], 'memory', 'memories')}.")
 
 
 def importance(options: Namespace) -> None:

@@ -176,7 +176,7 @@ def import_files(options: Namespace) -> int:
 def _tool_path(options: Namespace) -> Path:
     """Return the file or folder of another tool: the named one, or the tool's usual one."""
     if len(options.paths) > 1:
-        raise RequestError("one path at a time", f"give {TOOLS[options.tool].gives}")
+        raise RequestError("`import --from` takes one path", f"give {TOOLS[options.tool].gives}")
     if options.paths:
         return Path(options.paths[0]).expanduser().absolute()
     if usual := usual_place(options.tool, root_of(_folder(options)), os.environ.get("CLAUDE_CONFIG_DIR", "")):
@@ -279,7 +279,7 @@ def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[P
         if not uid or row["state"] == "refused":
             continue
         if uid in first:
-            row |= {"state": "refused", "reason": f"{first[uid]} is the same memory"}
+            row |= {"state": "refused", "reason": f"it is the same memory as {first[uid]}"}
         first.setdefault(uid, item.name)
     return rows
 
@@ -352,7 +352,7 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
         hidden = screen.counted(number["new"] - MAX_NAMED, "new note")
         print(f"\n{hidden} not shown above; `subconscious import PATH --json` lists all.")
     print(f"\n{notes} may contain other people's words, so the statements wait for your review.")
-    print("If you vouch for them, new notes count as your own words, and edited notes correct their memories.")
+    print("If you vouch for them, new notes are stored as your words, and edited notes change the exported memories.")
     return agreed_to_import("Do you vouch for them?")
 
 

@@ -33,7 +33,7 @@ def promote(options: Namespace) -> None:
     note = f"{screen.listed(details)}. Impact and specificity are estimated from the wording."
     print(f"\n{screen.wrapped(note)}")
     if written:
-        print(screen.wrapped(f"Rendered: {screen.line(written['folder'])}"))
+        print(screen.wrapped(f"Files written to {screen.line(written['folder'])}"))
 
 
 def pull(options: Namespace) -> None:

@@ -141,7 +141,9 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
         "--mode", choices=modes, help="how many results, and how relevant; `auto` decides by the question"
     )
     command.add_argument(
-        "--budget", choices=("lean", "balanced", "deep"), help="how far to search, and how much to return"
+        "--budget",
+        choices=("lean", "balanced", "deep"),
+        help="how many memories to examine, and how much text to return",
     )
     command.add_argument("--nearest", action="store_true", help="also list the nearest memories that do not match")
 
@@ -149,4 +151,4 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
 def add_ids(command: argparse.ArgumentParser) -> None:
     """Add the argument for the ids that a command works on, and the option --reason, which the history shows."""
     command.add_argument("ids", metavar="ID", nargs="+", type=positive)
-    command.add_argument("--reason", help="kept in the history")
+    command.add_argument("--reason", help="why; kept in the history")

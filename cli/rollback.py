@@ -53,11 +53,11 @@ def _preview(found: RollbackResult) -> None:
         print(screen.wrapped(f"memory {memory['id']}: {screen.line(memory['summary'])}", 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found["repeated"]:
-        text = f"memory {memory['id']} repeated (the memory stays): {screen.line(memory['summary'])}"
+        text = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
         print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     for memory in found.get("revived", ()):  # an older daemon does not send it
-        text = f"a replacement of memory {memory['id']} (which comes back): {screen.line(memory['summary'])}"
+        text = f"a replacement of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
         print(screen.wrapped(text, 4, "  -"))
         suspicion.note(memory, 8)
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
@@ -65,7 +65,7 @@ def _preview(found: RollbackResult) -> None:
     if found.get("links"):
         print(f"  - {screen.counted(len(found['links']), 'link')} of these memories, or made in the session")
     if found["unread"]:
-        print(f"  - {screen.counted(found['unread'], 'part')} that a model has still to read")
+        print(f"  - {screen.counted(found['unread'], 'part')} of its transcript that a model still has to read")
     if not sys.stdin.isatty():
         print("Nothing was changed. To withdraw it: add --yes")
 

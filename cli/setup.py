@@ -66,7 +66,9 @@ def _show(plan: SetupPlanResult) -> None:
     print(screen.wrapped(" ".join(SENT.split())))
     tokens = f"{plan['median']:,} tokens (median), {plan['most']:,} for a long one (95th percentile)"
     measured = (
-        f"the last {plan['sessions']} sessions here" if plan["measured"] else "other projects; there are too few here"
+        f"the last {plan['sessions']} sessions here"
+        if plan["measured"]
+        else "other projects, as this one has too few sessions"
     )
     screen.fields(
         (
@@ -83,7 +85,7 @@ def _terms(offer: ModelOffer) -> str:
     if not offer["found"]:
         return f"{what}: its program was not found"
     if offer["provider"] == "claude_code":
-        return f"{what}: counts against its usage limits"
+        return f"{what}: counts against the usage limits of your account"
     cost = offer["cost"]
     price = "price unknown" if cost is None else "costs nothing" if cost == 0 else f"${cost:.4f} a session"
     return f"{what}: {screen.line(offer['model'])}, {price}"
@@ -181,7 +183,7 @@ def _switch_to(provider: str, options: Namespace) -> int:
             screen.wrapped(f"Subconscious uses {provider} from now on. `subconscious status` shows its state; {off}.")
         )
     else:
-        print(f"Subconscious used {provider} already.")
+        print(f"Subconscious already uses {provider}.")
     return 0
 
 

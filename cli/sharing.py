@@ -154,7 +154,9 @@ def _summary(done: Done) -> str:
     parts = [f"{screen.counted(len(done.sent), 'change', 'changes')} sent"] if done.sent and not done.offline else []
     parts += [f"{counted[became]} {meaning}" for became, meaning in BRIEFLY.items() if counted[became]]
     parts += (
-        [f"{screen.counted(len(done.held), 'memory', 'memories')} kept back (subconscious sync)"] if done.held else []
+        [f"{screen.counted(len(done.held), 'memory', 'memories')} kept back (to see why: subconscious sync)"]
+        if done.held
+        else []
     )
     parts += [f"the remote was not reached: {done.offline}"] if done.offline else []
     return "; ".join(parts)

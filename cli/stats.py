@@ -31,8 +31,8 @@ NAMES = {
 """The name of each status, in the order in which a capture can have them."""
 
 LEGEND = (
-    "worth: the confidence that is used instead of the stated one. Old decisions count less, and so do captures"
-    " that were given to sessions without objection."
+    "worth: the confidence that is used instead of the stated one. Recent decisions count more than old ones. A capture"
+    " that sessions were given, and that you did not reject, counts as a weak approval."
 )
 
 
@@ -114,7 +114,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 def _reviews(reviews: ReviewCounts) -> str:
     if reviews["accepted"] is None:
         return f"you have decided on none yet (aim: {reviews['aim']:.0%} accepted)"
-    edited = f", {reviews['edited']} of the approved in your words" if reviews["edited"] else ""
+    edited = f", {reviews['edited']} of them approved in your own words" if reviews["edited"] else ""
     counts = {name: reviews[name] for name in ("approved", "rejected", "expired")}
     return f"{reviews['accepted']:.0%} accepted (aim: {reviews['aim']:.0%}): {_counted(counts)}{edited}"
 

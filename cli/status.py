@@ -73,7 +73,7 @@ NEXT = (
 """The five most useful commands."""
 
 FIRST = (
-    ("subconscious demo", "see what a session leaves; your data is not touched"),
+    ("subconscious demo", "see what is learned from a sample session"),
     ("subconscious import", "learn from your past sessions in this project"),
     ("subconscious review", "decide on captures that wait"),
     ('subconscious remember "TEXT"', "store a statement yourself"),
@@ -84,7 +84,7 @@ FIRST = (
 
 def accept(_: Namespace) -> None:
     """Apply changes of guarded settings in config.toml, which need a person's approval."""
-    require_person("change what is kept without asking")
+    require_person("approve changed settings")
     changed = ask("accept_settings", origin="user")["changed"]
     for name, (before, after) in changed.items():
         print(f"{name}: {json.dumps(before)} -> {json.dumps(after)}")
@@ -191,7 +191,8 @@ def _unread(left: Refining | None) -> str:
     reason = left["reason"] or left.get("looks_wait", "")
     waits = f"; {screen.line(reason)}" if reason else ""
     seconds = f"; {screen.counted(looks, 'session')} to check again after they end" if looks else ""
-    return f"{left['due']} due, {left['gathering']} when they pause, {left['tokens']} tokens{seconds}{waits}"
+    parts = f"{left['due']} to read now, {left['gathering']} when their sessions pause"
+    return f"{parts}, {left['tokens']} tokens{seconds}{waits}"
 
 
 def _quarantined(number: int) -> str:
@@ -229,7 +230,7 @@ def _provider(provider: ProviderResult | None) -> str:
 def _provider_state(each: Provider) -> str:
     error, own = each["error"], each.get("sessions_with_own_key", 0)
     if each["refused"] and error and not own:
-        return f"{each['name']}, not asked ({error['message']})"
+        return f"{each['name']}, receives no requests ({error['message']})"
     rest = "" if each["breaker"] == "closed" else f", {each['breaker']}"
     last = f", last error {screen.ago(error['at'])}: {error['message']}" if error else ""
     return f"{each['name']} {each['model']}{_key(each)}{rest}{last}".rstrip()
@@ -240,7 +241,7 @@ def _key(each: Provider) -> str:
     source, own = each.get("key", ""), each.get("sessions_with_own_key", 0)
     parts = [f"key from {source}"] if source else []
     if own and source != "this session's environment":
-        parts.append(f"{screen.counted(own, 'session')} with a key of their own environment")
+        parts.append(f"{screen.counted(own, 'session')} with a key from their own environment")
     return "".join(f", {part}" for part in parts)
 
 

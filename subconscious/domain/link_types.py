@@ -38,8 +38,8 @@ LINK_TYPES: dict[str, LinkType] = {
         LinkType("CAUSED", "CAUSED_BY", "brought about", "causal", why="in"),
         LinkType("ENABLED", "ENABLED_BY", "made possible", "causal", why="in"),
         LinkType("DERIVED_FROM", "LED_TO", "was concluded from", "causal", why="out"),
-        LinkType("REFERS_TO", "REFERRED_TO_BY", "names, as one note of Claude's does another", "system"),
-        LinkType("CONSOLIDATES", "CONSOLIDATED_IN", "sums up, with others", "system", weight=0.5),
+        LinkType("REFERS_TO", "REFERRED_TO_BY", "names (one of Claude's notes names another)", "system"),
+        LinkType("CONSOLIDATES", "CONSOLIDATED_IN", "summarizes, together with other memories", "system", weight=0.5),
     )
 }
 

@@ -140,7 +140,7 @@ def _refuse_duplicates(planned: Sequence[PlannedNote]) -> list[PlannedNote]:
         uid = one.note.record.uid if one.note.record and one.state is not State.REFUSED else ""
         is_duplicate = uid in first
         found.append(
-            replace(one, state=State.REFUSED, reason=f"{first[uid]} is the same memory") if is_duplicate else one
+            replace(one, state=State.REFUSED, reason=f"it is the same memory as {first[uid]}") if is_duplicate else one
         )
         first |= {uid: one.note.name} if uid and not is_duplicate else {}
     return found

@@ -266,7 +266,7 @@ def test_explain_tells_what_was_seen_and_what_became_of_it(
         "You: We decided to keep all amounts in integer cents",
         'decision, says "we decided" (confidence 0.94) stored as memory 12',
         'preference, says "always"; lowered: it is a question, it is hedged (confidence 0.50) discarded: confidence',
-        "40 sentences of Claude's were no candidates for a memory. To show: --all",
+        "40 sentences of Claude's were no candidates for a memory; --all shows them",
     ):
         assert words in told
 
@@ -716,7 +716,7 @@ def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.Capt
     error = {"at": time(), "code": "E050", "message": "the key is refused", "remedy": "check it"}
     provider = STATUS["provider"] | {"providers": [refused | {"error": error}]}
     daemon.answers["status"] = STATUS | {"provider": provider}
-    assert "openai, not asked (the key is refused)" in " ".join(run(capsys, "status")[1].split())
+    assert "openai, receives no requests (the key is refused)" in " ".join(run(capsys, "status")[1].split())
     daemon.answers["status"] = STATUS | {"provider": STATUS["provider"] | {"providers": []}}
     assert "none; everything works without one" in run(capsys, "status")[1]
 
@@ -726,8 +726,8 @@ def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.Capt
     [
         ("config.toml", 0, "openai m, key from config.toml"),
         ("this session's environment", 1, "openai m, key from this session's environment"),
-        ("the plugin's options", 2, "key from the plugin's options, 2 sessions with a key of their own environment"),
-        ("", 1, "openai m, 1 session with a key of their own environment"),
+        ("the plugin's options", 2, "key from the plugin's options, 2 sessions with a key from their own environment"),
+        ("", 1, "openai m, 1 session with a key from their own environment"),
     ],
 )
 def test_status_tells_where_a_key_comes_from(
@@ -785,8 +785,8 @@ def test_the_open_question_is_shown_with_its_answers(
 def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "rollback", "9445")
     assert "memory 12" in out
-    assert "memory 13 repeated (the memory stays)" in " ".join(out.split())
-    assert "a replacement of memory 14 (which comes back)" in " ".join(out.split())
+    assert "a repetition of memory 13, which stays" in " ".join(out.split())
+    assert "a replacement of memory 14, which comes back" in " ".join(out.split())
     assert "Nothing was changed" in out
     assert daemon.requests[-1].args["preview"] is True
     _, out, _ = run(capsys, "rollback", "9445", "--yes")

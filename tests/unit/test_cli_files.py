@@ -43,7 +43,7 @@ def test_a_second_note_of_one_memory_is_refused_also_in_another_request(monkeypa
     rows = [NOTE | {"name": name, "state": "restore"} for name in ("a", "b", "c")]
     items = [Item("a", {"uid": "1"}), Item("b", {"uid": "2"}), Item("c", {"uid": "1"})]
     assert [row["state"] for row in files._refuse_duplicates(rows, items)] == ["restore", "restore", "refused"]
-    assert rows[2]["reason"] == "a is the same memory"
+    assert rows[2]["reason"] == "it is the same memory as a"
 
 
 def test_escapes_of_a_hostile_note_reach_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
