@@ -14,7 +14,7 @@ MAX_IDS = 10
 
 Id = Annotated[int, Field(ge=1, le=2**53)]
 Words = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
-Types = Annotated[list[str], Field(max_length=8, description="of links, as SUPERSEDES, CAUSED; all if left out")]
+Types = Annotated[list[str], Field(max_length=8, description="of links, such as SUPERSEDES; default: all")]
 Depth = Annotated[int, Field(ge=1, le=3)]
 
 
@@ -46,14 +46,14 @@ class Paged(Arguments):
     """A page of a longer answer; ``offset`` is the ``next`` of the previous page."""
 
     limit: int = Field(default=10, ge=1, le=50)
-    offset: int = Field(default=0, ge=0, le=1000, description="`next` of the page before")
+    offset: int = Field(default=0, ge=0, le=1000, description="`next` of the previous page")
 
 
 class SearchOptions(Arguments):
     """The mode and the budget of a search. For an argument that is missing, the setting applies."""
 
     mode: Literal["any", "auto", "execution", "planning", "brainstorming"] = Field(
-        default="auto", description="how sure and how many"
+        default="auto", description="how relevant, and how many results"
     )
     budget: Literal["lean", "balanced", "deep"] = "balanced"
 
@@ -114,7 +114,7 @@ class Why(Arguments):
     """A memory, or a question."""
 
     id: Id = Field(default=0, validate_default=False)
-    query: str = Field(default="", max_length=MAX_TEXT_LENGTH, description="instead of an id")
+    query: str = Field(default="", max_length=MAX_TEXT_LENGTH, description="a question, instead of an id")
     depth: Depth = 3
 
 
@@ -136,7 +136,7 @@ class Walk(Arguments):
 class Conflicting(Arguments):
     """One memory's conflicts, or all."""
 
-    id: Id = Field(default=0, validate_default=False, description="all if left out")
+    id: Id = Field(default=0, validate_default=False, description="a memory; default: all")
 
 
 class Sessions(Paged):

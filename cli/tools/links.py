@@ -92,7 +92,15 @@ TOOLS = (
         ("why",),
         why,
     ),
-    Tool("memory_graph", Layer.EXPLORATION, "What is around a memory.", Walk, LinkedMemories, ("graph",), graph),
+    Tool(
+        "memory_graph",
+        Layer.EXPLORATION,
+        "The memories that a memory is linked with, over several steps.",
+        Walk,
+        LinkedMemories,
+        ("graph",),
+        graph,
+    ),
     Tool(
         "memory_conflicts",
         Layer.EXPLORATION,
