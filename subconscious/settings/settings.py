@@ -50,7 +50,8 @@ class _Common(Tuning, BaseSettings):
     off: bool = Field(default=False, description="turn everything off; hooks read it from the environment only")
     capture: bool = Field(default=True, description="learn from sessions")
     claude_notes: bool = Field(
-        default=True, description="search Claude Code's own notes too, and don't repeat what it loads itself"
+        default=True,
+        description="search Claude Code's own notes too; don't repeat the notes that Claude Code loads itself",
     )
     summaries: bool = Field(default=True, description="write down what each session was about")
     surface: bool = Field(default=True, description="give memories to sessions")
@@ -66,7 +67,9 @@ class _Common(Tuning, BaseSettings):
     )
     refine: bool = Field(default=True, description="let the provider's model read sessions too, if there is a provider")
     refine_tokens: int = Field(
-        default=12_000, ge=1, description="tokens of new turns after which it reads without waiting for a pause"
+        default=12_000,
+        ge=1,
+        description="new tokens of a session after which the model reads it without waiting for a pause",
     )
 
     redact_secrets: Annotated[Literal["redact", "mask", "block"], Guarded(safer=if_stricter)] = Field(
@@ -118,10 +121,10 @@ class _Common(Tuning, BaseSettings):
     embedder_key: SecretStr = Field(default=SecretStr(""), description="key of the remote embedder")
     embedder_prompts: Annotated[bool, Guarded(safer=if_off)] = Field(
         default=False,
-        description="send it what you type, redacted, so that hooks can search by meaning",
+        description="send your prompts, redacted, to the remote embedder, so that hooks can search by meaning",
     )
     reword: Annotated[bool, Guarded(safer=if_off)] = Field(
-        default=False, description="ask the provider's model for further words for a search that you wait for"
+        default=False, description="ask the provider's model for more words for each search by you or the assistant"
     )
 
     archive_faded: bool = Field(default=True, description="archive unused memories once a day")
@@ -151,10 +154,10 @@ class _Common(Tuning, BaseSettings):
     )
     store_key: SecretStr = Field(default=SecretStr(""), description="password for the team's store")
     git_command: Annotated[str, Guarded()] = Field(
-        default="", description="path of Git, where it isn't found or you want another one"
+        default="", description="path of Git, if Git isn't found or you want another one"
     )
     claude_code_tokens_per_day: Annotated[int, Guarded(safer=if_lower)] = Field(
-        default=150_000, ge=0, description="tokens a day that Claude Code may be asked for; 0: none"
+        default=150_000, ge=0, description="limit of tokens a day for requests to Claude Code; 0: no requests"
     )
     cost_per_day: Annotated[float, Guarded(safer=if_lower)] = Field(
         default=10, ge=0, description="dollars a day, after which work waits"
@@ -163,7 +166,7 @@ class _Common(Tuning, BaseSettings):
         default=5, ge=0, description="dollars a session, after which its work waits"
     )
     cost_assumed: Annotated[float, Guarded(safer=if_higher)] = Field(
-        default=20, ge=0, description="dollars a million tokens, where the price of a model is unknown"
+        default=20, ge=0, description="assumed dollars a million tokens if the price of a model is unknown"
     )
 
     idle_exit_minutes: float = Field(default=30, gt=0, description="minutes without work after which the daemon exits")
@@ -273,7 +276,7 @@ KEYS = frozenset(name for name, known in Settings.model_fields.items() if known.
 
 
 RETIRED_WHY = {
-    "spool_max_days": "the age of an entry never deletes it",
+    "spool_max_days": "entries are never deleted because of their age",
     "claude_code_config_dir": "write config_dir into the table [provider_options.claude_code]",
     **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
 }
