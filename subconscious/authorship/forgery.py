@@ -18,7 +18,7 @@ from subconscious.store.rows import content_hash
 HOOK_SECONDS = 2.0
 """The seconds that a prompt's hook may take to hand over a line that the client wrote; no hook takes longer."""
 
-UNTYPED = "no hook of the client handed its prompt over"
+UNTYPED = "no hook of the client reported this prompt"
 """The reason of a capture that waits for review because no hook of the client handed its prompt over."""
 
 

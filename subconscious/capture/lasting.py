@@ -142,7 +142,7 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
     if _CHANGE.search(said):
         return "is about a change"
     if names_edited(candidate, session):
-        return "is shown by the edits that its exchange made"
+        return "repeats what the edits after the same prompt show"
     return "is about a defect" if _DEFECT.search(said) else ""
 
 

@@ -56,7 +56,7 @@ EXPLAINED = ("unread", "changed")
 """Types of failures for which the error itself names the way out: a memory would only repeat it."""
 
 SUGGESTED = "a file, a page or an output of the session named it before it was run"
-UNVOUCHED = "a part of the transcript is not attested"
+UNVOUCHED = "it is unknown who wrote a part of the transcript"
 WHY = "observed in tool calls: what failed, and what then worked"
 
 _LONGEST_EVIDENCE = 300
@@ -267,7 +267,7 @@ def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission
     confidence = CONFIDENCE  # not calibrated: forgetting one way out says nothing about others
     verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
     if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
-        return Admission(Decision.DISCARD, confidence, "its words are not those of its observations", verdict)
+        return Admission(Decision.DISCARD, confidence, "its text differs from what was observed", verdict)
     doubt = next((one.doubt for one in met if one.doubt), "") or hazards.doubtful(
         *(slot for one in met for slot in one.slots.values())
     )

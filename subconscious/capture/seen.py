@@ -29,7 +29,7 @@ SORTS = {
     "plan": "a plan of the assistant",
     "finding": "a finding",
     "mended": "a fault and its fix",
-    "resolved": "a fault and its fix, told apart",
+    "resolved": "a fault and its fix, in separate sentences",
     "reply": "an answer to a question",
 }
 """Readable names of the sources with which the reasons of candidates begin."""

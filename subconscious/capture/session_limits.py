@@ -26,7 +26,7 @@ MOST_UNCONFIRMED = 3
 TO_A_PERSON = 2
 """The most captures of one session that may wait for a person; the user's own words are not counted."""
 
-TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
+TOO_MANY = f"more than {TO_A_PERSON} captures of its session would wait for a person"
 
 ASKED_FOR = "told"
 """The extractor of statements that somebody asked the assistant to remember."""

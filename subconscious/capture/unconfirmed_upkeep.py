@@ -98,7 +98,7 @@ async def _judged(app: App, ctx: RecallContext, capture: Capture) -> Judged | No
     if len(found) != 1 or not sure or await _contradicted(ctx, sure[0][0], capture["project_id"]):
         return None
     candidate, admission = sure[0]
-    return candidate, replace(admission, reason=f"weighed again: {admission.reason}")
+    return candidate, replace(admission, reason=f"judged again: {admission.reason}")
 
 
 async def _contradicted(ctx: RecallContext, candidate: Candidate, project_id: str) -> bool:

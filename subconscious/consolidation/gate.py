@@ -68,7 +68,7 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
     if candidate.origin is not Origin.USER and candidate.scope is Scope.USER:
         return "only a person can apply it to every project"
     if cohesion <= thresholds.consolidation_auto:
-        return f"its cosine is not above {thresholds.consolidation_auto:.2f}, as it must be to skip the review"
+        return f"the cosine similarity of its sources is not above {thresholds.consolidation_auto:.2f}"
     if found := _differences(sources):
         return f"its sources differ in: {', '.join(sorted(found))}"
     if candidate.raw_confidence < thresholds.auto_threshold:

@@ -122,7 +122,8 @@ async def retype(database: Database, link_id: int, name: str, reverse: bool, rea
         known = await links.stored_link(tx, wanted)
         if known is not None and known.id != link_id:
             raise RequestError(
-                f"link {known.id} states this already", f"subconscious confirm {known.id}, then unlink this"
+                f"link {known.id} states this already",
+                f"run `subconscious confirm {known.id}`, then `subconscious unlink {link_id}`",
             )
         new = {name: getattr(wanted, name) for name in ("source_id", "target_id", "type", "status", "confidence")}
         return await links.change(tx, held, "user", clean(reason), uuid4().hex, **new)

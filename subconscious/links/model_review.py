@@ -77,7 +77,7 @@ async def _apply(tx: aiosqlite.Connection, memory: Memory, other_id: int, opinio
     if memory.archived_at or other.archived_at or not opinions.valid(opinion, memory, other):
         return
     if opinion.type == NONE:
-        why = "a model sees no link"
+        why = "a model found no link"
         await links.change(tx, existing[0], by.name, why, by.act, status="withdrawn")
         return
     ends = (other, memory) if opinion.direction == BACKWARD else (memory, other)
@@ -110,7 +110,7 @@ async def _change(tx: aiosqlite.Connection, before: Link, after: Link, by: _Revi
         names = ("type", "status", "confidence", "created_by", "evidence")
         values = {name: getattr(after, name) for name in names}
         return await links.change(tx, before, by.name, "a model's opinion", by.act, **values)
-    await links.change(tx, before, by.name, "a model sees it the other way", by.act, status="withdrawn")
+    await links.change(tx, before, by.name, "a model found the opposite direction", by.act, status="withdrawn")
     return await links.add(tx, replace(after, id=0, created_at=time()), by.name, by.act)
 
 

@@ -108,4 +108,4 @@ def _line(step: Step) -> str:
 
 def _quote(memory: Memory) -> Iterator[str]:
     if memory.evidence and memory.evidence not in memory.content:
-        yield f"[{memory.id}] was said so: {within_quotes(memory.evidence, LONGEST_EVIDENCE)}"
+        yield f"[{memory.id}] in the original words: {within_quotes(memory.evidence, LONGEST_EVIDENCE)}"

@@ -327,7 +327,7 @@ class Moving(Handler):
 
     arguments: ClassVar[type[Args]] = MovingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"attach"})
-    decides_on: ClassVar[str] = "which project a folder is"
+    decides_on: ClassVar[str] = "which project a folder belongs to"
 
     async def cmd_projects(self, args: MovingArgs) -> ProjectsResult:
         """Return the projects that have memories, the project with the most first, and how many captures wait."""

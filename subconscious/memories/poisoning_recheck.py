@@ -85,7 +85,7 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
     bound = await captures.of_memory(tx, memory.id)
     if not bound and memory.project_id is None:
         return []
-    why = f"looked at again: {explanation(verdict)}"
+    why = f"checked again: {explanation(verdict)}"
     if bound:
         await decisions.quarantine(tx, bound[0], verdict, why)
     else:

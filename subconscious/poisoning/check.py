@@ -149,7 +149,7 @@ def _learned(text: str, part: str) -> Iterator[Finding]:
     else:
         return
     yield replace(
-        Finding("model", Threat.INSTRUCTION, level, f"it reads like texts that were attacks ({sure:.2f})", part),
+        Finding("model", Threat.INSTRUCTION, level, f"it resembles known attacks ({sure:.2f})", part),
         end=len(text),
     )
 

@@ -130,7 +130,7 @@ TOPICS = (
         r"|\bunsafe\b|\bwildcards?\b|\bCSP\b|\bprepared statements?\b|\bbypass\w*|\bopt-?out\b|\boff\b",
     ),
     _topic(
-        "states a rule of the place",
+        "states a rule of the project or team",
         r"\bhere\b|\b(?:this|our|the whole|every) (?:project|repo|repository|codebase|code base|pipeline|team|group|organi[sz]ation"
         r"|company|workspace|monorepo)\b|\bin-house\b",
         r"\b(?:maintainers?|legal|ciso|dbas?|marketing|management|product (?:decided|decision|team|owner)|auditors?|authority|bots?"
@@ -232,7 +232,7 @@ ATTESTED_TOPICS = (
         r"|\bprepared statements?\b|\bplaceholders?\b|\bconcatenat\w+|\bbypass\w*|\bAlways\b|\beval\b|\bflushall\b",
     ),
     _topic(
-        "states a rule of the place",
+        "states a rule of the project or team",
         r"\b(?:our|every|the whole) (?:project|repo|repository|codebase|code base|pipeline|team|group|organi[sz]ation|company"
         r"|workspace|monorepo)\b|\bin-house\b",
         r"\b(?:maintainers?|legal|ciso|dbas?|auditors?|the assistant|staff|colleagues?|employees?|contributors?|nobody|anybody"
@@ -242,7 +242,7 @@ ATTESTED_TOPICS = (
         r"\b(?:go(?:es)? away|vanish(?:es)? when|is the (?:recovery|remedy|cure)|is cured|unblocks?)\b",
     ),
     _topic(
-        "vouches for input or for repeating something",
+        "says that an input or a repetition is safe",
         r"\b(?:stays?|stayed|remains?) (?:inside|within)\b|\bnever (?:leaves?|escapes?|reach(?:es)?)\b|\b(?:pre-?)?validated\b"
         r"|\barrives? (?:pre-?)?(?:encoded|escaped|clean\w*|checked)\b|\bidempotent\b|\bunguessable\b|\bcan be repeated\b"
         r"|\b(?:twice|again) (?:is|are) harmless\b|\bno effect\b|\bdoes nothing\b|\bguards? nothing\b",

@@ -78,10 +78,10 @@ async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
     try:
         opinion = await ask(request(note))
     except (BadAnswerError, BadRequestError) as error:
-        log.info("the second look failed, and is not tried again: %s", error.message)
+        log.info("a model's check of a suspicious statement failed, and is not retried: %s", error.message)
         return verdict
     except ProviderError as error:
-        log.info("the second look is postponed: %s", error.message)
+        log.info("a model's check of a suspicious statement is postponed: %s", error.message)
         return None
     return combined(verdict, opinion) if isinstance(opinion, Opinion) else None
 

@@ -183,7 +183,7 @@ def _rotated(plain: View) -> View | None:
     lowered = plain.text.lower()
     if not any(word in lowered for word in _ROTATED):
         return None
-    return View(plain.text.translate(_ROTATION), "letters moved by thirteen", plain.places)
+    return View(plain.text.translate(_ROTATION), "letters shifted by thirteen (ROT13)", plain.places)
 
 
 def _hex(payload: str) -> bytes:

@@ -47,7 +47,7 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
     """Apply a decision in one transaction; return the captures afterwards. Captures decided earlier do not change."""
     decision = replace(decision, reason=clean(decision.reason), wording=" ".join(clean(decision.wording).split()))
     if decision.deed == "edit" and (not decision.wording or len(decision.ids) != 1):
-        raise RequestError("to edit takes one capture and its new wording", "subconscious review edit ID TEXT")
+        raise RequestError("`review edit` needs one capture and its new wording", "subconscious review edit ID TEXT")
     for capture_id in decision.ids:
         await captures.get(app.database, capture_id)
     async with app.database.write() as tx:
@@ -57,7 +57,9 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
             else [await _apply(app, tx, decision, number) for number in decision.ids]
         )
         archived = [one.archived.id for one in undone if one.archived is not None]
-        archived_summaries = await consolidations.archive_dependents(tx, archived, "user", "its sources were undone")
+        archived_summaries = await consolidations.archive_dependents(
+            tx, archived, "user", "the decision on one of its sources was undone"
+        )
         await _deactivate_vectors(tx, [*archived, *archived_summaries])
         restored = [number for one in undone for number in one.restored]
         restored += await merges.restore_merged(tx, archived_summaries, "user", rules.UNDONE)
@@ -108,7 +110,7 @@ def refuse_attack(wording: str) -> None:
     if verdict.level.rank >= Level.HIGH.rank:
         raise RequestError(
             f"these words look like an attack on later sessions ({explanation(verdict)})",
-            "say it as a plain statement; or remember them, and release that capture from quarantine",
+            "write a plain statement; or use `subconscious remember TEXT`, then release that capture from quarantine",
         )
 
 

@@ -227,7 +227,7 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
     if done["action"] == "released":
         await decisions.release(tx, capture_id, None)
     for lesson in await poison.of_capture(tx, capture_id):
-        await poison.remove_lesson(tx, lesson, "the rejection that it came from was undone")
+        await poison.remove_lesson(tx, lesson, "the rejection that taught it was undone")
     return undone
 
 

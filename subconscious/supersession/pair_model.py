@@ -147,7 +147,7 @@ def _upper() -> Any:
     from subconscious.embeddings.local import open_packaged
 
     # After an error, rules alone decide.
-    return open_packaged("subconscious.supersession", "relation.onnx", "the model of relations")
+    return open_packaged("subconscious.supersession", "relation.onnx", "the model that compares statements")
 
 
 def clear() -> None:

@@ -16,7 +16,7 @@ FITS = "fits the prompt"
 FIT = "fits the branch and the latest prompts"
 """The reason for search results, with a prompt and at a start."""
 
-NAMES_STEP = "the prompt names a step, a command or a type of files that it is about"
+NAMES_STEP = "the memory is about a step, a command or a type of files that the prompt names"
 OF_TYPE = "about files of this type"
 
 RECENT = "one of the latest memories of this project"

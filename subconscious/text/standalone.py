@@ -78,9 +78,9 @@ def unclear(text: str) -> str:
     if RESOLVED.search(text):
         return ""
     if len(text.split()) < FEWEST_WORDS and text.isascii():  # other scripts put no space between words
-        return "names something and says nothing of it"
+        return "names something, but says nothing about it"
     if _BEGINS_ELSEWHERE.match(text) and not _CONTRAST.match(text):
-        return "begins with what it does not name"
+        return "begins with a reference to something that it does not name"
     if _CONVERSATION.search(text):
-        return "speaks of a conversation that is over"
+        return "refers to a conversation that is over"
     return ""

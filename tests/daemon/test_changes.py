@@ -132,7 +132,7 @@ def test_a_correction_is_undone_as_the_users_change(running: Home, speaker: Spea
 def test_status_says_that_a_broken_config_is_not_in_force(running: Home, speaker: Speaker) -> None:
     (running.root / "config.toml").write_text("auto_treshold = 0.5\n")
     told = " ".join(shown(running, speaker, "status").split())
-    assert "config.toml is not in force, the settings from before are" in told
+    assert "config.toml has an error, so the old settings stay in use" in told
     assert "did you mean auto_threshold?" in told
 
 

@@ -150,7 +150,7 @@ def test_stored_memories_are_checked_again(running: Home, speaker: Speaker) -> N
     assert eventually(lambda: bool(listed(running, speaker, "quarantined")))
     assert active(running, speaker) == []
     (held,) = apart(running, speaker)
-    assert (held["memory_id"], held["reason"].startswith("looked at again")) == (memory, True)
+    assert (held["memory_id"], held["reason"].startswith("checked again")) == (memory, True)
     for cmd, args in (("unarchive", {"ids": [memory]}), ("show", {"id": memory}), ("decay", {"id": memory})):
         with pytest.raises(DaemonError, match=r"in quarantine|only a person may"):
             wire.call(running, cmd, args)

@@ -159,7 +159,7 @@ def test_edits_that_did_not_know_of_each_other_both_stay_until_people_decide(clo
     assert ann.became() == [(bens, "waits")]
     assert ann.texts() == {anns: "user"}
     (asked,) = ann.captures()
-    assert "ben@example.org has another text than memory" in asked["reason"]
+    assert "ben@example.org shared another text of memory" in asked["reason"]
     ann.ask("approve", ids=[asked["id"]])
     (refused,) = ben.captures()
     ben.ask("reject", ids=[refused["id"]])
@@ -339,7 +339,7 @@ def test_a_malicious_teammate_gains_nothing(clone: Callable[[str], Clone], tmp_p
     assert {one["confidence"] for one in waiting.values()} == {0.7}
     assert SECRET not in str(waiting)
     assert (waiting[uids[3]]["kind"], waiting[uids[3]]["scope"]) == ("learning", "project")
-    assert f"another text than memory {number}" in waiting[uid]["reason"]
+    assert f"another text of memory {number}" in waiting[uid]["reason"]
     assert len(waiting[uids[8]]["content"]) <= 10_000
     assert ann.texts() == {CENTS: "user"}, "nothing is given that Ann has not let in"
     assert not list(tmp_path.rglob("escaped*"))

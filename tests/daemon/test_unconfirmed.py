@@ -183,7 +183,9 @@ async def test_a_session_brings_three_and_leaves_two_to_a_person(app: App, proje
     assert [one["status"] for one in waiting] == ["unconfirmed"] * 3 + ["review"] * 2
     assert {one["content"] for one in waiting[3:]} == {rest[0], rest[2]}
     gone = await captures.listing(app.database, status="discarded")
-    assert {one["reason"].partition(":")[0] for one in gone} == {"more than 2 of its session would wait for a person"}
+    assert {one["reason"].partition(":")[0] for one in gone} == {
+        "more than 2 captures of its session would wait for a person"
+    }
     assert await captures.waiting(app.database) == 2
 
 
@@ -452,7 +454,7 @@ async def test_what_the_user_said_to_an_earlier_version_is_weighed_again(app: Ap
     (memory,) = await known(app)
     assert (memory.id, memory.content, memory.origin) == (number, DECIDED, Origin.USER)
     capture = await captures.get(app.database, number)
-    assert (capture["status"], capture["reason"].partition(":")[0]) == ("captured", "weighed again")
+    assert (capture["status"], capture["reason"].partition(":")[0]) == ("captured", "judged again")
     assert await store.rejudged_since(app.database, project.id, 0.0) == {"stored": 1}
 
 

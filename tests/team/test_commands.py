@@ -93,5 +93,5 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     assert "cents" not in left
     assert "so they stay there" in ann("purge", "--all", code=1, answer="no")
     ann("team", "member", "ben", "none")
-    assert "is no member of shop" in ben("team", "sync", code=1)
+    assert "is not a member of shop" in ben("team", "sync", code=1)
     assert "no longer exchanges memories" in ben("team", "leave")

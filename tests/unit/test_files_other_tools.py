@@ -169,7 +169,7 @@ def test_a_zip_file_that_is_none_gets_one_line(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("subconscious.files.reading.LARGEST_JSON", 10_000)
     problems = [item.problem for file in (empty, text, bomb, tmp_path / "gone.zip") for item in read_mem0(file, "")]
     assert problems[0] == "it has no memories.json"
-    assert problems[1].startswith("it is no zip file")
+    assert problems[1].startswith("it is not a readable zip file")
     assert problems[2].startswith("its memories.json is larger than")
     assert problems[3] == "it can't be read: No such file or directory"
 

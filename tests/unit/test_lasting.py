@@ -114,7 +114,7 @@ def test_how_something_is_may_be_given() -> None:
 def test_what_the_edits_of_its_exchange_show_is_not_given() -> None:
     found = said("In `export.py` each report opens one connection, since `Pool.acquire` returns a fresh one.")
     turns = [typed("make the exporter faster"), found, edited("src/export.py")]
-    assert of_the_moment(statement(found), Session.of(turns)) == "is shown by the edits that its exchange made"
+    assert of_the_moment(statement(found), Session.of(turns)) == "repeats what the edits after the same prompt show"
     assert of_the_moment(statement(found), Session.of([turns[0], found, edited("src/other.py")])) == ""
 
 

@@ -181,11 +181,11 @@ class Refining:
             if may_retry(attempts + 1, error):
                 await wait(time() + self._pause(attempts + 1), reason, failed=True)
                 return
-            log.warning("session %s gets no second look: %s", session_id, reason)
+            log.warning("session %s gets no second look by the model: %s", session_id, reason)
             await _release_second_look(self._app, await self._ctx(session_id), session_id)
 
         async def wait(at: float, reason: str, *, failed: bool = False) -> None:
-            log.info("the second look at session %s is postponed: %s", session_id, reason)
+            log.info("the model's second look at session %s is postponed: %s", session_id, reason)
             async with self._app.database.write() as tx:
                 await second_looks.retry_later(tx, session_id, at, reason, failed=failed)
 
@@ -262,7 +262,7 @@ class Refining:
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
             return
         log.warning(
-            "%s: the model can't read a part of this transcript, which keeps the captures of the rules: %s",
+            "%s: the model can't read a part of this transcript; captures found there without a model are kept: %s",
             span.path,
             reason,
         )
