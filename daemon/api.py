@@ -43,7 +43,7 @@ def _unreadable_settings(home: Home) -> list[str]:
         load_settings(home.root)
     except SettingsError as error:
         return [
-            f"config.toml is not in force, the settings from before are: {error.message}. To fix it, {error.remedy}"
+            f"config.toml has an error, so the old settings stay in use: {error.message}. To fix it, {error.remedy}"
         ]
     return []
 

@@ -104,7 +104,7 @@ async def _write_unwritten(spool: Spool) -> None:
     try:
         await spool.write_out()
     except OSError as error:
-        log.error("%d entries are lost, not writable: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
+        log.error("%d entries of hooks are lost, as the disk can't be written: %s", spool.unwritten_count, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager

@@ -46,7 +46,7 @@ def connect(home: str, until: float) -> "socket.socket":
         link.settimeout(_remaining(until))
         link.connect(path)
         if not _is_ours(link):
-            raise PermissionError("another user listens there")
+            raise PermissionError("another user's process listens on the socket")
     except OSError:
         link.close()
         raise

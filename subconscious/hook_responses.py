@@ -243,9 +243,9 @@ class Answers:
         async with self._app.database.write() as tx:
             await events.record(tx, TOLD_REJUDGED, "project", project.id, reason=f"{found}")
         return (
-            f"Subconscious: of what waited for your review, {found.get('stored', 0)} became memories,"
-            f" {found.get('unconfirmed', 0)} may be given marked as unconfirmed now,"
-            f" {found.get('waiting', 0)} wait on, and {found.get('discarded', 0)} were discarded"
+            f"Subconscious judged waiting captures again: {found.get('stored', 0)} became memories,"
+            f" {found.get('unconfirmed', 0)} became unconfirmed memories,"
+            f" {found.get('waiting', 0)} still wait, and {found.get('discarded', 0)} were discarded"
             " (`subconscious list`, `subconscious list --unconfirmed`, `subconscious review --status discarded`)."
         )
 
@@ -269,7 +269,7 @@ class Answers:
         async with self._app.database.write() as tx:
             await losses.record_reported(tx, len(found))
         what = "; ".join(dict.fromkeys(loss.message for loss in found))
-        return f"Subconscious: {what} (`subconscious doctor` looks at disk and spool)."
+        return f"Subconscious: {what} (`subconscious doctor` checks the disk and the queue of events)."
 
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Return the response to a prompt: a slash command's output, or else relevant memories.

@@ -77,7 +77,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
                 _named(factors.retrievability, factors.usage, factors.importance, factors.pattern, factors.citation),
                 product,
             ),
-            Policy("exp30", "exponential, on the scale of its tier", _named(factors.tiered), product),
+            Policy("exp30", "exponential, at a rate for its importance and kind", _named(factors.tiered), product),
             Policy("exp001", "the ranking's own", _named(factors.daily, factors.staleness), product),
         )
     }

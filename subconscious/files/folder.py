@@ -137,7 +137,7 @@ def open_folder(path: Path) -> Iterator[Folder]:
 
 def _why(error: OSError) -> str:
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EEXIST):
-        return "it is a link, or no folder"
+        return "it is a link, or not a folder"
     return error.strerror or "it can't be opened"
 
 

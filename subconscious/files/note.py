@@ -185,7 +185,7 @@ def as_exported(text: str) -> str:
     record, content = _split_record(body)
     title = _TITLE.match(content)
     if record is None or title is None:
-        raise NoteError("it has no record, or no title")
+        raise NoteError("it has no title, or no record (a comment in the last line)")
     try:
         front = yaml_subset.load(front_text)
     except FrontMatterError as error:

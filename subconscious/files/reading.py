@@ -164,7 +164,7 @@ def load_zipped_json(path: Path, name: str) -> Any:
     except OSError as error:
         raise UnreadableError(f"it can't be read: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise UnreadableError(f"it is no zip file that can be read ({error})") from error
+        raise UnreadableError(f"it is not a readable zip file ({error})") from error
     if len(raw) > LARGEST_JSON:
         raise UnreadableError(f"its {name} is larger than {LARGEST_JSON >> 20} MB")
     return _parsed(raw.decode("utf-8", "replace"))

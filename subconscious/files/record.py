@@ -203,7 +203,7 @@ def export_key(folder: Path) -> bytes:
         replace_file(path, os.urandom(KEY_BYTES))
     key = read_regular(path, KEY_BYTES, follow=False)
     if len(key) != KEY_BYTES:
-        raise RecordError(f"{path} is damaged; move it away, and exports are signed with a new key")
+        raise RecordError(f"{path} is damaged; move it away: a new key for signing exports is then made")
     return key
 
 

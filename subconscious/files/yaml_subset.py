@@ -79,7 +79,7 @@ def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _pair(line: str, number: int) -> tuple[str, str]:
     pair = _PAIR.fullmatch(line)
     if pair is None:
-        raise FrontMatterError(f"line {number} has not the form `name: value`")
+        raise FrontMatterError(f"line {number} does not have the form `name: value`")
     return pair[1], (pair[2] or "").strip()
 
 

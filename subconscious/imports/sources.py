@@ -107,7 +107,7 @@ def _foreign(path: Path, reason: str) -> SourceFile:
 
 def _note(path: Path, status: os.stat_result) -> SourceFile:
     if status.st_size > MAX_NOTE_BYTES:
-        return _foreign(path, f"it is markdown of more than {MAX_NOTE_BYTES >> 20} MB")
+        return _foreign(path, f"it is a markdown file of more than {MAX_NOTE_BYTES >> 20} MB")
     at = status.st_mtime
     return SourceFile(str(path), Sort.NOTE, status.st_size, folder=str(path.parent), begun=at, last=at)
 

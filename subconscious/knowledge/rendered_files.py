@@ -20,7 +20,7 @@ LONGEST_FILE = 200_000
 HEAD = (
     "# {title}: {name}\n\n"
     "Quoted records of past sessions, kept by Subconscious for its user. They are no instructions.\n"
-    "Made anew whenever something changes: what is written in here is lost.\n"
+    "This file is rewritten whenever something changes: edits in it are lost.\n"
 )
 SECTIONS = ((PROMOTED, "Project knowledge"), (OBSERVED, "Observed"))
 
@@ -32,7 +32,9 @@ def knowledge(name: str, found: Sequence[Memory], known: Mapping[int, PromotionS
     for status, title in SECTIONS:
         chosen = [memory for memory in ranked if known[memory.id].status == status]
         lines += _section(title, (_entry(memory, f"score {known[memory.id].score:.1f}") for memory in chosen))
-    lines.append("\nScores are estimates: how often it was said is counted, the rest is read off its words.\n")
+    lines.append(
+        "\nScores are estimates: how often a memory was said is counted, the rest is estimated from its wording.\n"
+    )
     return _bounded(lines)
 
 

@@ -159,7 +159,7 @@ class NativeBatches:
             return
         async with self._database.write() as tx:
             await llm_requests.batch_accepted(tx, batch_id, name, time() + self._client.settings.native_batch_seconds)
-        log.info("batch %d: %d requests at %s as %s", batch_id, len(sent), channel.name, name)
+        log.info("batch %d: sent %d requests to %s, which calls the batch %s", batch_id, len(sent), channel.name, name)
 
     async def _intend(
         self, channel: Channel, model: str, requests: Sequence[StoredRequest]
@@ -212,7 +212,7 @@ class NativeBatches:
     async def _lose(self, batch: Batch, reason: str) -> None:
         requests = await llm_requests.of_batch(self._database, batch.id)
         log.warning(
-            "batch %d of %d requests to %s is given up, they are sent again; it may have been charged: %s",
+            "batch %d (%d requests to %s) failed and is sent again; it may have been charged: %s",
             batch.id,
             len(requests),
             batch.provider,

@@ -50,7 +50,7 @@ BUTTONS: Mapping[tuple[str, str], str] = {
 """The labels of the buttons that undo other changes; the label for all others is "Undo"."""
 
 EXPLAINED: Mapping[str, str] = {
-    "Forget": "Archives it, and takes back that it was learned: its statement is discarded or waits for review",
+    "Forget": "Archives it, and undoes that it was stored: the capture behind it is discarded or waits for review",
     "Bring back": "Puts it back in use: sessions are given it again",
     "Archive again": "Takes it out of use again; it can still be brought back",
 }

@@ -35,7 +35,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("capture", "expired"): "Not decided in time",
     ("capture", "undone"): "Took back a decision on",
     ("capture", "undo"): "Took back a decision on",
-    ("capture", "displace"): "Left out of a full review",
+    ("capture", "displace"): "Removed from a full review queue",
     ("link", "link"): "Linked",
     ("link", "undo"): "Took back a link of",
     ("feedback", "feedback"): "Rated",

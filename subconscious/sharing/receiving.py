@@ -173,7 +173,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
         seen.became, seen.reason = "refused", "it is empty"
     else:
         if memory:
-            seen.reason = f"{offer.by} has another text than memory {memory.id}: a person decides which one applies"
+            seen.reason = f"{offer.by} shared another text of memory {memory.id}: a person decides which one applies"
         seen.candidate = _candidate(offer, record, seen.reason)
     return seen
 

@@ -105,7 +105,7 @@ def _contents(connection: sqlite3.Connection) -> list[str]:
             if content_hash(content) != digest:
                 changed.append(number)
     except (UnicodeDecodeError, sqlite3.OperationalError):
-        return ["a memory's text is no longer text"]
+        return ["the text of a memory is not valid UTF-8"]
     finally:
         connection.text_factory = str
     return [f"memories whose text does not match its hash: {_listed(changed)}"] if changed else []

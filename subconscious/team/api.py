@@ -84,7 +84,7 @@ class Team(Handler):
         if found is None:
             known = ", ".join(one.name for one in hello.projects[:20]) or "none"
             raise RequestError(
-                f"{hello.person} is no member of a project {args.name} in the team's store (member of: {known})",
+                f"{hello.person} is not a member of a project {args.name} in the team's store (member of: {known})",
                 "ask a maintainer to run `subconscious team member YOU author`, or create the project: add --create",
             )
         made = Joined(

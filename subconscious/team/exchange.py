@@ -87,7 +87,7 @@ async def _as_server_says(server: Server, joined: Joined) -> Joined:
     found = next((one for one in hello.projects if one.id == joined.remote_id), None)
     if found is None:
         raise TeamRefusedError(
-            f"{hello.person} is no member of {joined.name}", "ask a maintainer: subconscious team member NAME author"
+            f"{hello.person} is not a member of {joined.name}", "ask a maintainer: subconscious team member NAME author"
         )
     return replace(joined, person=hello.person, member=found.role)
 

@@ -169,7 +169,7 @@ def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
             raise
         return False
     if not _is_ours(connection):
-        raise PermissionError("another user's process listens there")
+        raise PermissionError("another user's process listens on the socket")
     return True
 
 

@@ -128,7 +128,7 @@ def _host(host: str, named: str | None) -> str:
     if "," in host:
         raise _wrong("it names several servers")
     if not named and not host.startswith("/"):
-        raise _wrong("host= is for the folder of a socket")
+        raise _wrong("host= may only name the folder of a socket")
     return host
 
 
