@@ -17,7 +17,7 @@ QUOTED = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 """Code between as many backticks on both sides."""
 
 LONGEST_STATEMENT = 300
-"""Characters of a memory in a list and in a heading."""
+"""The most characters of a memory in a list and in a heading."""
 
 
 def statement(memory: Mapping[str, Any]) -> str:

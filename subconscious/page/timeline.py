@@ -21,7 +21,7 @@ Item = ActItem | GivenItem
 
 PAGE = 40
 SEARCHED = 200
-"""Entries that are read at a time for a search, because few of them match."""
+"""The number of entries that are read at a time for a search; it is large, because few of them match."""
 MOST_READ = 5
 """The most pages that are read to fill one page of a filtered timeline."""
 

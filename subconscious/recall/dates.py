@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
 LONGEST = 2000
-"""The characters of a query that are searched: a pasted page is unlikely to name a time on purpose."""
+"""The most characters of a query that are searched: a pasted page is unlikely to name a time on purpose."""
 LONG_AGO = 100
 """The most years that a query can look back."""
 

@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.promotion import Statements
 
 AT_ONCE = 500
-"""Memories per query."""
+"""The most memories in one query."""
 
 
 async def standings(database: Database, found: Sequence[Memory], settings: Settings) -> dict[int, PromotionStatus]:

@@ -14,7 +14,7 @@ from subconscious.store import links, poison
 from subconscious.store.connect import Database
 
 AT_ONCE = 10
-"""The memories of one query: for many ids, SQLite scans whole tables instead of using the index."""
+"""The most memories in one query: for many ids, SQLite scans whole tables instead of using the index."""
 
 
 async def reputes(

@@ -43,7 +43,7 @@ SIMILAR = 0.3
 """The least similarity, 0 to 1, of a memory that is shown beside a capture."""
 
 EXCERPT_CHARACTERS = 300
-"""The characters of the turn that are shown on each side of the evidence."""
+"""The number of characters of the turn that are shown on each side of the evidence."""
 
 MAX_LINE_BYTES = 4 * 2**20
 """The most bytes of a transcript line that is read for an excerpt."""

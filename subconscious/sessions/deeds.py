@@ -41,7 +41,7 @@ _SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]
 """Names of several parts, such as ``read_file`` or ``readFile``, which occur only in code."""
 MOST_SYMBOLS = 200
 LONGEST_WRITTEN = 20_000
-"""The characters of one edit that are searched for names in code."""
+"""The most characters of one edit that are searched for names in code."""
 
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")

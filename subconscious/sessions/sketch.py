@@ -17,18 +17,18 @@ from subconscious.text import wording
 ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
 BEGINNING, ENDING = 1000, 400
-"""The characters that are kept of the beginning and of the end of a longer answer."""
+"""The number of characters that are kept of the beginning and of the end of a longer answer."""
 
 REPORT_LENGTH = 200
-"""The characters from which an answer counts as a report: shorter ones only say that something is done."""
+"""The fewest characters of an answer that counts as a report: shorter ones only say that something is done."""
 LEAST_ANSWER = 60
-"""The characters from which an answer is searched for sentences to keep."""
+"""The fewest characters of an answer that is searched for sentences to keep."""
 
 LOOKED_THROUGH = 6000
-"""The characters of a report that are searched for sentences."""
+"""The most characters of a report that are searched for sentences."""
 
 FIRST_ASKS, LAST_ASKS = 4, 4
-"""The requests that are kept: the first and the latest."""
+"""The number of first requests, and of latest requests, that are kept."""
 
 _NEVER = 1 << 62
 MOST_COUNTED = 120
