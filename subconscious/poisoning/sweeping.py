@@ -12,7 +12,7 @@ import re
 from subconscious.poisoning.views import fold
 
 REACH = 30
-"""The characters after a match that are read with it."""
+"""The number of characters after a match that are read with it."""
 
 _EARLIER = fold(
     r"\b(?:previo|anterior|arriba|acima|prece[dt]|ci-dessus|sopra|bisherig|vorherig|vorig|vorangeg|vorangehend|früher|obig|vorige|eerdere"

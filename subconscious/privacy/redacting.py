@@ -17,7 +17,7 @@ from subconscious.store.text_columns import Row
 from subconscious.wire.privacy import RedactStoredResult, StoredFinding
 
 BATCH = 25
-"""Rows that are scanned at once."""
+"""The number of rows that are scanned at once."""
 
 ROUND_SECONDS = 1.0
 """Seconds of work after which the scan of stored data pauses until the next round of upkeep."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from .rule import Span
 
 LONGEST = 8_000
-"""The characters of one encoded text; a longer one is read as several."""
+"""The most characters of one encoded text; a longer one is read as several."""
 
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
-"""The characters that are decoded first: most long runs are hashes, names and pictures, not encoded text."""
+"""The number of characters that are decoded first: most long runs are hashes, names and pictures, not encoded text."""
 
 _URL_SAFE = str.maketrans("-_", "+/")
 

@@ -33,7 +33,7 @@ _PEM_HINT = "private key"
 _PEM_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
 _PEM_REACH = 2000
-"""The characters after a PEM mark within which its key must begin."""
+"""The number of characters after a PEM mark within which its key must begin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 16_000
-"""The characters that are searched in one call: ``re`` blocks all other threads until a call returns."""
+"""The most characters that are searched in one call: ``re`` blocks all other threads until a call returns."""
 
 LONGEST_MATCH = 5_000
 """The longest match, in characters, that a rule normally has."""

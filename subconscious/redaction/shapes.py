@@ -38,7 +38,7 @@ PREFIXES = (
 
 _AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
 _AWS_REACH = 400
-"""The characters around an AWS key id that may contain its secret key."""
+"""The number of characters on each side of a random value that are searched for an AWS key id."""
 
 
 def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:

@@ -12,7 +12,7 @@ from .rule import Span
 
 KIND = "seed phrase"
 FEWEST = 12
-"""The words of the shortest phrase."""
+"""The number of words of the shortest seed phrase."""
 
 _WORD = re.compile(r"[A-Za-z]{1,40}+")
 _BETWEEN = re.compile(r"""[\s,;|"'\[\]>*#-]{0,6}(?:\d{1,2}[.):]?)?[\s"'*]{0,4}""")
