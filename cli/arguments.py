@@ -271,7 +271,7 @@ def _add_serving(commands: Commands) -> None:
         commands,
         "mcp",
         "mcp:serve",
-        "serve Claude's tools to an MCP client on stdin and stdout",
+        "serve the memory tools to an MCP client on stdin and stdout",
         group=Group.ADMIN,
         as_json=False,
     )

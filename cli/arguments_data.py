@@ -35,7 +35,9 @@ def _add_import(commands: Commands) -> None:
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument(
-        "--project", metavar="FOLDER", help="import the sessions of this project; with PATH: the project of the notes"
+        "--project",
+        metavar="FOLDER",
+        help="import the sessions of this project; with PATH: the project that gets the notes",
     )
     which.add_argument("--all", action="store_true", help="import the sessions of every project")
     command.add_argument("--from", dest="tool", choices=tuple(TOOLS), help="import the memories of another tool")
@@ -209,7 +211,7 @@ def _add_sharing(commands: Commands) -> None:
         commands,
         "trust",
         "sharing:trust",
-        "use a teammate's memories as unconfirmed ones before you review them",
+        "use a teammate's memories, marked as unconfirmed, before you review them",
         group=Group.SHARING,
         as_json=False,
     )

@@ -25,7 +25,7 @@ def install(options: Namespace) -> int:
     if not wanted:
         if not options.remove:
             write_launcher(state)
-        print(f"{client.label} has {'no entries' if options.remove else 'the entries'} of Subconscious already.")
+        print(f"{client.label} {'has no' if options.remove else 'already has the'} entries of Subconscious.")
         return 0
     for one in wanted:
         print_change(one.path, one.before, one.after)

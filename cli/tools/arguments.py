@@ -90,7 +90,7 @@ class Query(Filtered, SearchOptions):
     """A search."""
 
     query: Words
-    section: str = Field(default="", max_length=200, description="of long ones: Decision, Context, ...")
+    section: str = Field(default="", max_length=200, description="of long memories: Decision, Context, ...")
 
 
 class Listing(Filtered):
@@ -148,7 +148,7 @@ class Sessions(Paged):
 class SessionId(Arguments):
     """One session."""
 
-    session_id: str = Field(min_length=4, max_length=100, description="its beginning will do")
+    session_id: str = Field(min_length=4, max_length=100, description="the start of the id is enough")
 
 
 class Statement(Arguments):

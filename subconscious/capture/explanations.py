@@ -234,7 +234,9 @@ def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
     """Return the outcome of a candidate that is not in the store."""
     if not read:
         return _judged(one, admission)
-    return _judged(one, admission, "no candidate when it was read, or purged since; read today, ")
+    return _judged(
+        one, admission, "not stored: it was no candidate when it was read, or was purged since; read today, it "
+    )
 
 
 def _judged(one: Seen, admission: Admission, before: str = "") -> Explained:

@@ -81,7 +81,7 @@ class NativeBatches:
         channel.allow()
         provider = await channel.provider()
         if not isinstance(provider, BatchProvider) or batch.name is None:
-            await self._lose(batch, f"{batch.provider} has no batches")
+            await self._lose(batch, f"{batch.provider} does not support batches")
             return
         with channel.noting():
             async with channel.limiter.turn(0):

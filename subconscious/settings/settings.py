@@ -278,7 +278,7 @@ KEYS = frozenset(name for name, known in Settings.model_fields.items() if known.
 RETIRED_WHY = {
     "spool_max_days": "entries are never deleted because of their age",
     "claude_code_config_dir": "write config_dir into the table [provider_options.claude_code]",
-    **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
+    **dict.fromkeys(Tuning.__annotations__, "its value can't be changed any more"),
 }
 """Settings of earlier versions, and why they were removed. A config.toml that has one still works."""
 RETIRED = frozenset(RETIRED_WHY)

@@ -122,7 +122,7 @@ class Refs:
         commit = name.replace("/", "") if ref == NOTES else ""
         known = is_commit_id(commit) if ref == NOTES else _OWN_NAME.fullmatch(name) is not None
         if not known or text is None:
-            found.problems.append(f"{ref}: {name[:100]} is {'too large' if known else 'no memory'}")
+            found.problems.append(f"{ref}: {name[:100]} is {'too large' if known else 'not a memory'}")
             return
         for line in text.splitlines():
             try:

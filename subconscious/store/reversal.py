@@ -149,7 +149,7 @@ async def _undo_event(tx: aiosqlite.Connection, event: Event, reason: str) -> li
 def _refuse_legacy(event: Event) -> None:
     if event["subject"] == "capture" and not event["act"]:
         raise RequestError(
-            f"event {event['id']} was recorded by a version that could not undo it yet",
+            f"event {event['id']} was recorded by an older version, which stored too little to undo it",
             f"try: subconscious review undo {event['subject_id']}",
         )
 
