@@ -128,7 +128,7 @@ async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args
     if cmd in handler.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"only a person decides on {handler.decides_on}, but {doubt}",
+            f"only a person decides {handler.decides}, and this request may not come from a person: {doubt}",
             f"run {_where(handler)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args

@@ -32,8 +32,8 @@ class Handler:
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Requests for which a person must be at a terminal; for the others in ``personal``, a person's script is
     enough."""
-    decides_on: ClassVar[str] = "what is deleted and what is exempt from redaction"
-    """What only a person may decide on, for the message of a refusal."""
+    decides: ClassVar[str] = "what is deleted and what is exempt from redaction"
+    """The end of the error message "only a person decides ..."."""
 
     def __init__(self, app: App) -> None:
         self.app = app

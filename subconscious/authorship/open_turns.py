@@ -28,8 +28,8 @@ LONGEST = 64 << 20
 WRITTEN_SECONDS, LOOK_SECONDS = 0.5, 0.05
 """The seconds that Codex may take to write that a turn began, and the seconds between two checks."""
 
-UNKNOWN = "Codex does not have the session's transcript open, so it can't be seen who typed it"
-BUSY = "it came while Codex was at work, when a command may have written it"
+UNKNOWN = "Codex does not have the session's transcript open, so it can't be seen who typed the prompt"
+BUSY = "the prompt came while Codex was at work, so a command may have written it"
 
 
 def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:

@@ -1,4 +1,4 @@
-"""Identifies the process at the other end of the socket: a person's terminal, or something inside a coding agent.
+"""Identifies the process that connected to the daemon: a person's terminal, or something inside a coding agent.
 
 The origin in a request is only a claim. On Linux the kernel names the connected process, and /proc shows where it comes
 from. A detached process can shed its ancestors and environment, but not change the time at which it started. So a
@@ -91,7 +91,7 @@ def is_ours(link: socket.socket) -> bool:
 
 
 def _credentials(link: socket.socket) -> tuple[int, int]:
-    """Return the process and user at the other end, as the kernel recorded them when it connected."""
+    """Return the ids of the process and the user that connected, as the kernel recorded them at that time."""
     if sys.platform == "linux":
         size = struct.calcsize("3i")
         pid, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
@@ -208,9 +208,9 @@ def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
     """
     leader = next((process for process in line if process.pid == line[0].session), None)
     if leader is None:
-        return "it was detached from its terminal"
+        return "the process was detached from its terminal"
     if _began_during_a_session(leader, line, root):
-        return "its terminal was opened while Claude Code was running, so a command of Claude's may have opened it"
+        return "the terminal was opened while Claude Code was running, so a command of Claude's may have opened it"
     return ""
 
 

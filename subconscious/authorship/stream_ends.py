@@ -1,9 +1,9 @@
-"""Finds the process that holds the other ends of a process's streams.
+"""Checks whether one process reads what another writes: whether the streams of both are connected.
 
-The client reads the output of its hooks through pairs of sockets, one per stream, and keeps the other ends. Of a
-command that its model runs, it keeps the end of the input at most, because the output goes to a file. This
+For each stream of a hook, the client creates a pair of connected sockets: the hook has one, the client the other. With
+a command that its model runs, the client is connected to the input at most, because the output goes to a file. This
 distinguishes a prompt that a command hands over from the prompt of a real hook, although both are child processes of
-the client. The kernel returns the other end of a socket by netlink (sock_diag(7)).
+the client. The kernel reports which socket a socket is connected to by netlink (sock_diag(7)).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether ``holder`` reads what a process writes: it holds the other ends of the output and of one more stream."""
+    """Whether ``holder`` is connected to the output of process ``pid``, and to one more of its streams."""
     if not _is_supported():
         return True
     streams = proc / str(pid) / "fd"
@@ -56,7 +56,7 @@ def _target(link: Path) -> str:
 
 
 def _other_end(stream: Path) -> str | None:
-    """Return the kernel's link of the other end: the paired socket of a socket, the same link for a pipe."""
+    """Return the kernel's name of the socket that a socket is connected to, or of a pipe; None for other streams."""
     match = _LINK.fullmatch(_target(stream))
     if match is None:
         return None
@@ -68,7 +68,7 @@ def _other_end(stream: Path) -> str | None:
 
 @cache
 def _is_supported() -> bool:
-    """Whether this system returns the other end of a socket, tested with a pair of sockets."""
+    """Whether this system reports which socket a socket is connected to, tested with a pair of sockets."""
     one, other = socket.socketpair()
     with one, other:
         return peer_inode(os.fstat(one.fileno()).st_ino) == os.fstat(other.fileno()).st_ino

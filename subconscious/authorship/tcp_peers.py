@@ -19,7 +19,7 @@ from subconscious.authorship.peers import PROC, doubt_of_person
 TABLE = Path("/proc/net/tcp")
 
 REMEMBERED = 256
-"""The connections with a remembered result: a browser opens a few and uses them for many requests."""
+"""The most connections with a remembered result: a browser opens a few and uses them for many requests."""
 
 TRIES = 3
 """How often the table is read, and a process is searched for, before a connection counts as unknown."""

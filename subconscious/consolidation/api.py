@@ -18,7 +18,7 @@ class Consolidating(Handler):
     """Requests about consolidation: preview it, run it."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"consolidate"})
-    decides_on: ClassVar[str] = "what is summed up"
+    decides: ClassVar[str] = "what is summed up"
 
     async def cmd_clusters(self, args: Args) -> ClustersResult:
         """Return the groups that would be summarized, and their summaries. Read-only."""

@@ -32,7 +32,7 @@ class Files(Handler):
 
     arguments: ClassVar[type[Args]] = FilesArgs
     personal: ClassVar[frozenset[str]] = frozenset({"files_take"})
-    decides_on: ClassVar[str] = "what is imported"
+    decides: ClassVar[str] = "what is imported"
 
     async def cmd_export(self, args: FilesArgs) -> ExportResult:
         """Return a page of memories as signed records."""

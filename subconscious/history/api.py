@@ -43,7 +43,7 @@ class Changes(Handler):
     """Requests for the history of changes and for undo."""
 
     arguments = ChangesArgs
-    decides_on: ClassVar[str] = "which changes are undone"
+    decides: ClassVar[str] = "which changes are undone"
     personal: ClassVar[frozenset[str]] = frozenset({"undo_acts"})
 
     async def cmd_history(self, args: ChangesArgs) -> HistoryResult:
@@ -91,7 +91,7 @@ class Changes(Handler):
         found = await sessions.with_prefix(self.app.database, beginning)
         if len(found) != 1 or not beginning:
             what = "no session" if not found else "more than one session"
-            raise RequestError(f"{what} begins with {beginning!r}", "`subconscious sessions` lists them")
+            raise RequestError(f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists them")
         return found[0].id
 
     async def cmd_timeline(self, args: ChangesArgs) -> TimelineResult:

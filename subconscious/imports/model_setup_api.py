@@ -41,7 +41,7 @@ class ModelSetup(Handler):
 
     # A trial sends text of a session to the provider, so it needs a person, like the approval.
     personal: ClassVar[frozenset[str]] = frozenset({"setup_try", "setup_accept"})
-    decides_on: ClassVar[str] = "which model sessions are sent to"
+    decides: ClassVar[str] = "which model sessions are sent to"
 
     async def cmd_setup_plan(self, args: Args) -> SetupPlanResult:
         """Return what would be sent, and the cost of a session. Sends nothing."""
@@ -68,7 +68,7 @@ SESSIONS_READ = 20
 """The number of latest sessions of a project that are measured."""
 
 MAX_READ_BYTES = 16 << 20
-"""Bytes of a transcript that are read to measure it."""
+"""The most bytes of a transcript that are read to measure it."""
 
 SECOND_LOOK_USAGE = Usage(2_400, 900)
 """Tokens of a model's review at a session's end and of its answer, measured by `python -m bench.model_tokens`."""

@@ -38,7 +38,7 @@ class Links(Handler):
     arguments = LinkArgs
     personal: ClassVar[frozenset[str]] = frozenset({"unlink", "relink", "confirm_link"})
     at_terminal: ClassVar[frozenset[str]] = frozenset({"link"})
-    decides_on: ClassVar[str] = "links"
+    decides: ClassVar[str] = "which links exist"
 
     async def cmd_links(self, args: LinkArgs) -> wire.LinkedMemories:
         """Return the links of one memory, in both directions; without a memory, the project's proposed links."""

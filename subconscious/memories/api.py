@@ -180,7 +180,7 @@ class Memories(Handler):
         return result
 
     async def _asked_of_team(self, args: Search) -> asyncio.Task[list[wire.TeamHit]] | None:
-        """Start a search of the team's store beside the local search; return its task, None without a team's store."""
+        """Start a search of the team's store, parallel to the local one; return its task, None without such a store."""
         if self.app.team_search is None or args.everywhere or args.project:
             return None
         if (project := await self.project(args)) is None:
@@ -327,7 +327,7 @@ class Moving(Handler):
 
     arguments: ClassVar[type[Args]] = MovingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"attach"})
-    decides_on: ClassVar[str] = "which project a folder belongs to"
+    decides: ClassVar[str] = "which project a folder belongs to"
 
     async def cmd_projects(self, args: MovingArgs) -> ProjectsResult:
         """Return the projects that have memories, the project with the most first, and how many captures wait."""

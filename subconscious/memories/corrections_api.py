@@ -26,7 +26,7 @@ class Correcting(Handler):
 
     arguments: ClassVar[type[Args]] = CorrectingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"correct", "feedback"})
-    decides_on: ClassVar[str] = "what a memory is worth"
+    decides: ClassVar[str] = "what a memory is worth"
 
     async def cmd_correct(self, args: CorrectingArgs) -> CorrectResult:
         """Replace, reword, merge or deprecate a memory."""

@@ -36,7 +36,7 @@ class Fading(Handler):
 
     arguments: ClassVar[type[Args]] = FadingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"fade", "importance", "pin", "reset_decay", "unpin"})
-    decides_on: ClassVar[str] = "what fades and what stays"
+    decides: ClassVar[str] = "what fades and what stays"
 
     async def cmd_decay(self, args: FadingArgs) -> MemoryDecay | DecayPreview:
         """Return the decay of one memory, or what a run would archive now. Read-only."""
@@ -99,7 +99,7 @@ class Fading(Handler):
         found = await sessions.with_prefix(self.app.database, beginning)
         if len(found) != 1:
             what = "no session" if not found else "more than one session"
-            raise RequestError(f"{what} begins with {beginning!r}", "`subconscious sessions` lists them")
+            raise RequestError(f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists them")
         return found[0]
 
 

@@ -1,6 +1,6 @@
 """Checks stored memories for poisoning again with new rules, and requests a model's opinion on flagged memories.
 
-Each round is limited; every change is an event, and nothing is deleted.
+Each round of upkeep checks a limited number; every change is an event, and nothing is deleted.
 """
 
 from __future__ import annotations
@@ -115,7 +115,11 @@ async def ask_again(app: App) -> int:
 
 
 class SecondLooks:
-    """The requests to a model in one round: a limited number, each with the key of the session that it is about."""
+    """Requests a model's opinion on flagged captures or memories, a few in each round of upkeep.
+
+    It stops after ``ASKED_A_ROUND`` opinions, or after as many sessions without an answer. Each request uses the key of
+    the session from which the text comes.
+    """
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -123,10 +127,10 @@ class SecondLooks:
         self._answered = 0
 
     def open_to(self, session_id: str) -> Ask | None:
-        """Return the function that sends a request for a session; None if this round has no request left for it."""
+        """Return the function that sends a request for a session; None if no more may be sent in this round."""
         if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
             return None
-        # Flagged texts are sent one at a time: beside another text, one could answer for both.
+        # Flagged texts are sent one at a time: of two texts in one request, one could give the answer for both.
         llm = self._app.llm
         return llm.asker(session_id) if llm.may_ask(session_id) else None
 

@@ -26,7 +26,7 @@ class Pages(Handler):
     """Requests that open and close the page."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"ui"})
-    decides_on: ClassVar[str] = "opening the page"
+    decides: ClassVar[str] = "whether the page is opened"
 
     def __init__(self, app: App, run: Run) -> None:
         super().__init__(app)

@@ -22,7 +22,7 @@ class Deciding(Handler):
     personal: ClassVar[frozenset[str]] = frozenset(
         {"approve", "codes", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
-    decides_on: ClassVar[str] = "captures"
+    decides: ClassVar[str] = "what becomes of captures"
 
     async def cmd_captures(self, args: Args) -> wire.CapturesResult:
         """Return captures. Only a person gets the text of those in quarantine."""
@@ -98,7 +98,8 @@ class Deciding(Handler):
         found = await sessions.with_prefix(self.app.database, args.session_id or "")
         if len(found) != 1 or not args.session_id:
             what = "no session" if not found else "more than one session"
-            raise RequestError(f"{what} begins with {args.session_id!r}", "`subconscious sessions` lists them")
+            why = f"{what} has an id that begins with {args.session_id!r}"
+            raise RequestError(why, "`subconscious sessions` lists them")
         return await decisions.rollback(self.app, found[0].id, args.reason, back=args.back, preview=args.preview)
 
     async def cmd_restore(self, args: Args) -> wire.CapturesResult:

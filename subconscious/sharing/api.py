@@ -64,7 +64,7 @@ class Sharing(Handler):
     arguments: ClassVar[type[Args]] = SharingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"share", "unshare", "sync_publish", "sync_take", "trust"})
     at_terminal: ClassVar[frozenset[str]] = personal
-    decides_on: ClassVar[str] = "what is shared"
+    decides: ClassVar[str] = "what is shared"
 
     async def cmd_share(self, args: SharingArgs) -> SharedResult:
         """Share memories of this project, or set a rule that shares memories from now on."""

@@ -32,7 +32,7 @@ from subconscious.recall.understanding import understand
 from subconscious.redaction.cleaning import clean
 from subconscious.review.decisions import suspicion_note
 from subconscious.slash_commands import review
-from subconscious.slash_commands.review import Said, refuse
+from subconscious.slash_commands.review import Said, refusal, refuse
 from subconscious.store import captures, memories
 from subconscious.store.capture_rows import QUARANTINED, SessionRef
 from subconscious.store.filters import Filter
@@ -202,7 +202,7 @@ async def _unarchive(app: App, entry: Entry, project: Project, text: str, doubt:
         return "Subconscious: no memory is named. Usage: /subconscious:unarchive ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can bring memories back, but {doubt}."
+        return refusal("bring memories back", doubt)
     restored = await set_archived(app, ids, False, "user", "asked for in the client")
     return f"Subconscious brought back {_named(restored)}"
 
@@ -215,7 +215,7 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
         return "Subconscious: no memory is named. Usage: /subconscious:forget ID..."
     if doubt:
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can archive memories here, but {doubt}."
+        return refusal("archive memories here", doubt)
     await refuse_held(app.database, ids)  # the answer contains their text
     archived = await set_archived(app, ids, True, "user", "asked for in the client")
     undo = f"/subconscious:unarchive {' '.join(map(str, ids))}"
@@ -263,7 +263,7 @@ async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str
     ids = _ids(match["ids"])
     if doubt := doubt or app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
-        return f"Subconscious changed nothing: only you can decide this, but {doubt}. {_in_a_terminal(name, ids)}"
+        return f"{refusal('decide this', doubt)} {_in_a_terminal(name, ids)}"
     if name == CORRECT:
         return await _correct(app, ids[0], match["words"])
     return await RATING[name](app, ids)

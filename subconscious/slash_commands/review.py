@@ -73,11 +73,16 @@ async def _answer(app: App, entry: Entry, project: Project, text: str, doubt: st
         return Said(_not_understood(app, entry, text))
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: only a person decides on captures, but {doubt}.")
+        return Said(refusal("decide on captures", doubt))
     if doubt := app.sessions.vouched.doubt_of_decision(entry):
         await refuse(app, entry, doubt)
         return await _ask_for_code(app, entry, decision, doubt)
     return Said(await _apply(app, project, text, decision))
+
+
+def refusal(action: str, doubt: str) -> str:
+    """Return the message about a typed command that was refused because a person may not have typed it."""
+    return f"Subconscious changed nothing: only you can {action}, and this prompt may not be yours: {doubt}."
 
 
 def _not_understood(app: App, entry: Entry, text: str) -> str:
@@ -100,7 +105,7 @@ async def _answer_question(app: App, entry: Entry, project: Project, is_yes: boo
     """Answer the open question whether a statement replaces another; needs no code, since it changes a single link."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: only you can answer this, but {doubt}.")
+        return Said(refusal("answer this", doubt))
     return Said(await takeovers.answer_in_review(app, project.id, is_yes))
 
 
@@ -118,7 +123,8 @@ async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> S
     chosen = await captures.get_many(app.database, list(decision.ids))
     app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
     return Said(
-        f"Subconscious has not done this yet: only a person decides on captures, but {doubt}. To confirm it, run"
+        f"Subconscious has not done this yet: only you can decide on captures, and this prompt may not be yours:"
+        f" {doubt}. To confirm it, run"
         " `subconscious review code` in a terminal that you opened before Claude Code, and type the code here:"
         " /subconscious:review code CODE. Or decide in that terminal: subconscious review"
     )
@@ -128,7 +134,7 @@ async def _redeem(app: App, entry: Entry, code: str, doubt: str) -> Said:
     """Apply the decision that a code confirms, if the captures are unchanged since the terminal showed them."""
     if doubt:
         await refuse(app, entry, doubt)
-        return Said(f"Subconscious changed nothing: only a person decides on captures, but {doubt}.")
+        return Said(refusal("decide on captures", doubt))
     waiting = app.sessions.codes.redeem(entry.payload.session_id, code)
     if waiting is None:
         await refuse(app, entry, "the code is wrong or has expired")

@@ -57,7 +57,7 @@ class Team(Handler):
         {"team_join", "team_leave", "team_sync", "team_confirm", "team_member", "team_setup"}
     )
     at_terminal: ClassVar[frozenset[str]] = personal
-    decides_on: ClassVar[str] = "what is shared"
+    decides: ClassVar[str] = "what is shared"
 
     def __init__(self, app: App) -> None:
         super().__init__(app)

@@ -50,7 +50,7 @@ def test_the_changes_of_a_session_are_found_by_the_start_of_its_id(running: Home
     asked = {"cwd": str(speaker.project), "subject": "session", "about": speaker.id[:8]}
     listed = wire.call(running, "history", asked)["events"]
     assert ("create", number) in [(event["action"], int(event["subject_id"])) for event in listed]
-    with pytest.raises(SubconsciousError, match="no session begins with 'nowhere'"):
+    with pytest.raises(SubconsciousError, match="no session has an id that begins with 'nowhere'"):
         wire.call(running, "history", asked | {"about": "nowhere"})
 
 
@@ -75,7 +75,7 @@ def test_only_a_person_can_undo(running: Home, speaker: Speaker) -> None:
     with pytest.raises(SubconsciousError, match="only a person may run maintenance"):
         wire.call(running, "maintenance_run", {"job": "weekly"})
     wire.call(running, "archive", {"ids": [number], "origin": "user"})
-    with pytest.raises(SubconsciousError, match="a person decides on which changes are undone"):
+    with pytest.raises(SubconsciousError, match="a person decides which changes are undone"):
         wire.call(running, "undo_acts", {"origin": "user"})
     told: list[dict[str, Any]] = wire.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
     assert {event["before"] for event in told} == {None}
@@ -141,7 +141,7 @@ def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speake
     old = str(speaker.project)
     speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
     assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
-    with pytest.raises(SubconsciousError, match="a person decides on which project"):
+    with pytest.raises(SubconsciousError, match="a person decides which project"):
         wire.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
     assert "1 memory belongs to this folder now" in shown(running, speaker, "attach", old)
     assert found(running, speaker, "pytest") == [number]

@@ -432,7 +432,7 @@ async def test_statuses_and_projects_are_chosen(app: App, project: Project, tmp_
 def test_only_a_person_imports(running: Home, tmp_path: Path) -> None:
     offered = [Item("n", None, "Amounts are integer cents.").as_request()]
     for origin in ("assistant", "user"):
-        with pytest.raises(DaemonError, match="a person decides on what is imported"):
+        with pytest.raises(DaemonError, match="a person decides what is imported"):
             wire.call(running, "files_take", {"notes": offered, "cwd": str(tmp_path), "origin": origin})
     assert wire.call(running, "captures")["captures"] == []
     done = terminal.call(running, "files_take", notes=offered, cwd=str(tmp_path))

@@ -63,7 +63,7 @@ def test_the_assistants_link_waits_for_a_person(running: Home, speaker: Speaker,
     assert [one["id"] for one in waits] == [made["id"]]
     for cmd, args in (("confirm_link", {}), ("unlink", {}), ("relink", {"id": made["id"], "type": "ENABLED"})):
         for claim in ("assistant", "user"):
-            with pytest.raises(DaemonError, match="a person decides on links"):
+            with pytest.raises(DaemonError, match="a person decides which links exist"):
                 ask(running, cmd, **{"ids": [made["id"]], "origin": claim, **args})
     (confirmed,) = person(running, "confirm_link", ids=[made["id"]])["links"]
     assert (confirmed["status"], confirmed["confidence"]) == ("active", 1.0)

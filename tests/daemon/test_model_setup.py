@@ -126,7 +126,7 @@ def test_nothing_else_that_waits_for_a_word_is_accepted_by_the_way(unset: Home) 
 @pytest.mark.parametrize("command", ["setup_try", "setup_accept"])
 def test_neither_is_the_models_to_decide(unset: Home, talker: Speaker, model: FakeOpenAI, command: str) -> None:
     write_settings(unset.root / "config.toml", {"provider": "openai"})
-    with pytest.raises(DaemonError, match="a person decides on which model"):
+    with pytest.raises(DaemonError, match="a person decides which model"):
         wire.call(unset, command, {"cwd": str(talker.project), "provider": "openai", "origin": "user"})
     assert (model.sent, provider_of(unset)) == (b"", "none")
 

@@ -218,5 +218,5 @@ def test_the_model_deletes_nothing(running: Home, speaker: Speaker, cmd: str) ->
     command = [sys.executable, "-c", script, str(running.root), cmd, json.dumps(args)]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ran.returncode != 0
-    assert "a person decides on what is deleted" in ran.stderr
+    assert "a person decides what is deleted" in ran.stderr
     assert wire.call(running, "show", {"id": memory})["memory"]["content"] == DECISION

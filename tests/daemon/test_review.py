@@ -310,7 +310,7 @@ def test_a_prompt_that_the_model_hands_over_decides_nothing(running: Home, speak
         capture_output=True,
         check=True,
     )
-    assert b"a person decides" in done.stdout
+    assert b"only you can decide" in done.stdout
     drained(running)
     assert listed(running, speaker, "review")
 

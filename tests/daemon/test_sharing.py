@@ -413,7 +413,7 @@ def test_only_a_person_at_a_terminal_shares(clone: Callable[[str], Clone]) -> No
     ann = clone("ann")
     for cmd in ("share", "unshare", "trust", "sync_publish", "sync_take"):
         for origin_ in ("assistant", "user"):
-            with pytest.raises(DaemonError, match="a person decides on what is shared"):
+            with pytest.raises(DaemonError, match="a person decides what is shared"):
                 wire.call(ann.home, cmd, {"cwd": str(ann.folder), "origin": origin_})
 
 

@@ -167,7 +167,7 @@ def test_another_user_is_refused(opened: Opened) -> None:
 
 def test_the_assistant_opens_no_page(served: Home, shop: Furnished) -> None:
     for origin in ("user", "assistant"):
-        with pytest.raises(DaemonError, match="a person decides on opening the page"):
+        with pytest.raises(DaemonError, match="a person decides whether the page is opened"):
             wire.call(served, "ui", {"cwd": str(shop.root), "origin": origin})
     assert wire.call(served, "ui_close") == {"closed": False}
 

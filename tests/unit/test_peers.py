@@ -103,8 +103,8 @@ def test_clients_that_use_another_state_folder_opened_no_terminal(machine: Machi
     client_elsewhere(machine, 40, "SUBCONSCIOUS_HOME=/elsewhere")
     pid = shell(machine, 1)
     assert peers.doubt_of_person(pid, root=Path("/home/dev/.subconscious")) == ""
-    assert "its terminal" in peers.doubt_of_person(pid, root=Path("/elsewhere"))
-    assert "its terminal" in peers.doubt_of_person(pid)
+    assert "the terminal was opened" in peers.doubt_of_person(pid, root=Path("/elsewhere"))
+    assert "the terminal was opened" in peers.doubt_of_person(pid)
 
 
 def test_a_client_that_has_ended_opened_no_terminal(machine: Machine) -> None:
@@ -123,7 +123,7 @@ def test_a_client_that_is_about_to_end_opened_no_terminal(machine: Machine) -> N
 def test_the_folder_in_the_home_folder_is_the_default(machine: Machine) -> None:
     client_elsewhere(machine, 40)
     pid = shell(machine, 1)
-    assert "its terminal" in peers.doubt_of_person(pid, root=Path("/home/dev/.subconscious"))
+    assert "the terminal was opened" in peers.doubt_of_person(pid, root=Path("/home/dev/.subconscious"))
     assert peers.doubt_of_person(pid, root=Path("/elsewhere")) == ""
 
 
@@ -173,13 +173,13 @@ def test_without_a_terminal_nobody_is_a_person(machine: Machine) -> None:
 def test_a_terminal_that_the_model_opened_is_not_a_persons(machine: Machine) -> None:
     machine.process(20, 1, "claude")
     machine.process(21, 20, "python attack.py", MARK)
-    assert "its terminal" in peers.doubt_of_person(shell(machine, 1))
+    assert "the terminal was opened" in peers.doubt_of_person(shell(machine, 1))
 
 
 def test_who_leads_the_session_counts(machine: Machine) -> None:
     machine.process(50, 1, "script -qc sh", MARK, session=50, terminal=PTS + 3)
     pid = machine.process(60, 1, "python subconscious review approve 1", session=50, terminal=PTS + 3)
-    assert "its terminal" in peers.doubt_of_person(pid)
+    assert "detached" in peers.doubt_of_person(pid)
 
 
 def test_who_hides_or_is_gone_is_not_believed(machine: Machine) -> None:
@@ -308,7 +308,7 @@ def test_a_decision_in_a_terminal_that_another_session_may_have_opened_needs_a_c
     client_elsewhere(machine, started=20)
     pid = session_of_a_person(machine)
     assert peers.doubt_of_hook(pid) == ""  # a person's words, all the same
-    assert "its terminal" in peers.doubt_of_decision(pid)
+    assert "the terminal was opened" in peers.doubt_of_decision(pid)
 
 
 def test_a_decision_in_the_older_of_two_sessions_is_a_persons(machine: Machine) -> None:
