@@ -33,11 +33,11 @@ TIMEOUT_SECONDS = 600.0
 """Seconds that one request may take on a busy machine."""
 
 PAGE_SIZE = 500
-"""Memories per answer of an export."""
+"""The most memories per answer of an export."""
 NOTES_PER_REQUEST = 100
-"""Notes per request of an import; the daemon compares each with the stored memories."""
+"""The most notes per request of an import; the daemon compares each with the stored memories."""
 REQUEST_BYTES = 4 << 20
-"""Bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
+"""The most bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
 """The most notes of each state that are listed by name; the rest are counted."""

@@ -16,7 +16,7 @@ from subconscious.system.safe_files import read_regular
 from subconscious.wire import is_unlocked
 
 MAX_BYTES = 4096
-"""Bytes of run/daemon.json that are read."""
+"""The most bytes of run/daemon.json that are read."""
 
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 """The end of a daemon's command line, installed or in a checkout."""

@@ -114,7 +114,7 @@ class _InteractiveReview:
 
     def _approve(self, capture: ReviewedCapture) -> None:
         if capture["status"] == "quarantined":
-            print("It is in quarantine: release it first (l); it then waits for your review.")
+            print("It is in quarantine. Press l to release it; then it waits for your review.")
         else:
             self._decide("approve", capture)
 
@@ -131,7 +131,7 @@ class _InteractiveReview:
 
     def _edit(self, capture: ReviewedCapture) -> None:
         if capture["status"] == "quarantined":
-            print("It is in quarantine: release it first (l).")
+            print("It is in quarantine. Press l to release it first.")
             return
         wording = read_line("new words: ", screen.line(capture["content"]))
         if wording and wording.strip():

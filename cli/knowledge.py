@@ -30,7 +30,8 @@ def promote(options: Namespace) -> None:
         card(memory, promotion(memory["standing"]))
     counts = answer["counts"]
     details = [f"{counts.get(name, 0)} {name}" for name in ("promoted", "observed", "passing", "flagged")]
-    note = f"{screen.listed(details)}. Impact and specificity are estimated from the wording."
+    scores = "Repetition counts how often a memory was stated; impact and specificity are estimated from its wording."
+    note = f"{screen.listed(details)}. {scores}"
     print(f"\n{screen.wrapped(note)}")
     if written:
         print(screen.wrapped(f"Files written to {screen.line(written['folder'])}"))

@@ -304,9 +304,10 @@ def promotion(standing: PromotionStatus | None) -> str:
     """Return whether a memory is project knowledge or a candidate for it, and the parts of its promotion score."""
     if not standing:  # an older daemon does not send it
         return ""
-    parts = f"recurrence {standing['recurrence']:.0f}, impact about {standing['impact']:.0f}, specificity about"
+    estimated = f"estimated impact {standing['impact']:.0f} and estimated specificity {standing['specificity']:.0f}"
+    parts = f"mean of repetition {standing['recurrence']:.0f}, {estimated}"
     flaw = f": {screen.line(standing['flaw'])}" if standing["flaw"] else ""
-    return f"{standing['status']}, {standing['score']:.1f} of 10 ({parts} {standing['specificity']:.0f}){flaw}"
+    return f"{standing['status']}, {standing['score']:.1f} of 10 ({parts}){flaw}"
 
 
 def _uses(memory: Memory) -> str:

@@ -28,7 +28,7 @@ UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses on which a person can decide."""
 
 MAX_EVIDENCE_LENGTH = 240
-"""Characters of the evidence in the short form of a capture."""
+"""The most characters of the evidence in the short form of a capture."""
 
 
 def waiting(options: Namespace) -> None:

@@ -28,7 +28,8 @@ def capture(options: Namespace) -> None:
     require_person("learn from a transcript")
     transcript = Path(options.transcript).expanduser().absolute()
     if not transcript.is_file():
-        raise TranscriptError(f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl")
+        place = "Claude Code keeps transcripts in ~/.claude/projects/*/*.jsonl"
+        raise TranscriptError(f"there is no file {transcript}", place)
     answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here(), origin="user")
     if options.json:
         screen.as_json(answer)

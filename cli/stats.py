@@ -37,7 +37,7 @@ LEGEND = (
 
 
 def stats(options: Namespace) -> None:
-    """Print the counts; with --calibration, the stated confidence beside the share of captures that were right."""
+    """Print the counts; with --calibration, the stated confidence and the share of captures that were right."""
     answer = ask("stats", cwd=here(), everywhere=options.everywhere or None)
     if options.json:
         screen.as_json(answer["calibration"] if options.calibration else answer)

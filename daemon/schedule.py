@@ -34,7 +34,7 @@ ROUND_SECONDS = 30.0
 DONE_JOBS_DAYS = 7.0
 DAY = 86_400.0
 DATED_AT_ONCE = 20
-"""Memories that are searched for dates in one transaction."""
+"""The most memories that are searched for dates in one transaction."""
 
 
 DATING_PAUSE = 0.1
@@ -58,7 +58,7 @@ class Schedule:
                 await asyncio.wait_for(self._app.signals.stopping.wait(), ROUND_SECONDS)
 
     async def round(self) -> None:
-        """Run one round; a phase that fails is logged and does not affect the next one."""
+        """Run each phase of upkeep once; a phase that fails is logged and does not affect the next one."""
         phases = (
             self.close_inactive,
             self.expire,

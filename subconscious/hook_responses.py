@@ -73,7 +73,7 @@ COMPACT_CATCH_UP = 0.5
 """The seconds for which a compaction waits until the text that it shortens has been read."""
 
 COMPACT_TOKENS = 2000
-"""The tokens of the memories that a compaction must keep. The client reads them once; they enter no context."""
+"""The most tokens of the memories that a compaction must keep. The client reads them once; they enter no context."""
 
 PROMPT_LETTERS = 4000
 """The most characters of a prompt that are used as a search query."""

@@ -93,7 +93,7 @@ class App:
         self.config.loaded = loaded
 
     def on(self, database: Database) -> App:
-        """Return this app with ``database``, a view of its own database, in its place."""
+        """Return a view of this app that uses ``database``, which is a view of the app's own database."""
         return _View(self, database)
 
     def recall_context(

@@ -119,6 +119,7 @@ async def session_named(app: App, prefix: str) -> Session:
     if len(found) != 1:
         what = "no session" if not found else "more than one session"
         raise RequestError(
-            f"{what} begins with {prefix!r}", "`subconscious sessions` lists them; put a sentence in quotation marks"
+            f"{what} has an id that begins with {prefix!r}",
+            "`subconscious sessions` lists them; put a sentence in quotation marks",
         )
     return found[0]

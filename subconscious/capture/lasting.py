@@ -60,7 +60,7 @@ _UNNAMED = re.compile(
     r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
     re.IGNORECASE,
 )
-"""Words that refer to something outside of the finding: to code shown beside it, or to what comes before a colon."""
+"""Words that refer to something outside of the finding: to code shown next to it, or to what comes before a colon."""
 
 _UNSURE = re.compile(
     r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE

@@ -1,6 +1,6 @@
 """Single-use codes that confirm decisions in a session for which it is not sure that a person typed them.
 
-A code is shown, beside its decision, in a person's terminal outside of Claude Code, and the person types it in the
+A code is shown, with its decision, in a person's terminal outside of Claude Code, and the person types it in the
 session. Codes are in the daemon's memory only. A code is valid only for its session, its decision, and the captures as
 they were shown.
 """

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 LONGEST_REPORT = 60_000
-"""The characters of an output that are searched."""
+"""The most characters of an output that are searched."""
 
 _GO = {  # golangci-lint
     "bodyclose": "bodies of HTTP responses have to be closed",

@@ -17,10 +17,11 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 class Observation:
     """A failed call and, if it is known, its way out.
 
-    ``sort`` is the name of the template that describes the way out. ``trouble`` is a key of the failure with its way
-    out, ``command`` a key of the failed call alone. ``doubt`` is the reason why a person must decide. ``quote`` is the
-    evidence: the command that worked as it was run, or the name or file of the call. ``needle`` are words of the way
-    out: if an output before the byte offset ``until`` has all of them in one line, it suggested the way out.
+    ``sort`` is the name of the template that describes the way out. ``trouble`` is a hash that identifies the failure
+    together with its way out; ``command`` is a hash that identifies the failed call alone. ``doubt`` is the reason why
+    a person must decide. ``quote`` is the evidence from the transcript: a command, a name or a file. ``needle`` has
+    words of the way out, and ``until`` is a byte offset in the transcript: if a line of a file, page or output before
+    this offset has all these words, the way out was suggested by that text.
     """
 
     run: Run

@@ -13,9 +13,9 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
-"""The bytes before a transcript's new part that are read again: a new call may be the way out of an old failure."""
+"""The most bytes before a transcript's new part that are read again: a new call may end an old failure."""
 MOST_SEARCHED = 64 << 20
-"""The bytes of a transcript that are searched for the source of a command."""
+"""The most bytes of a transcript that are searched for the source of a command."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")

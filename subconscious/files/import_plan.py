@@ -220,7 +220,7 @@ def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed
 
 
 MOST_SHOWN = 4000
-"""Characters of a statement that a preview shows: a person who vouches for it must see all that is stored."""
+"""The most characters of a statement that a preview shows: a person who vouches for it must see all that is stored."""
 
 
 def _whole(text: str) -> str:

@@ -188,7 +188,9 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
     await failures.withdraw(tx, session_id, why, back=True)
     await sessions.restore_story(tx, session_id, before["told"])
     await model_readings.restore_withdrawn(tx, before.get("waits", []))
-    await llm_requests.restore_withdrawn(tx, session_id, _skip_reason(session_id))
+    # Earlier versions recorded the second wording.
+    reasons = (_skip_reason(session_id), f"the session {session_id} was rolled back")
+    await llm_requests.restore_withdrawn(tx, session_id, reasons)
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
     own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
     leaves = bool(before["told"].get("handover"))
@@ -230,4 +232,4 @@ async def _restore_links(tx: aiosqlite.Connection, linked: NumberedRows, why: st
 
 
 def _skip_reason(session_id: str) -> str:
-    return f"the session {session_id} was rolled back"
+    return f"the memory changes of session {session_id} were rolled back"

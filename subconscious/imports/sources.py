@@ -15,7 +15,7 @@ from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import AGENT_FILE, parse, timestamp
 
 EXAMINED_BYTES = 128 << 10
-"""Bytes that are read at the start and at the end of a transcript."""
+"""The most bytes that are read at the start of a transcript, and at its end."""
 
 MAX_NOTE_BYTES = 1 << 20
 """The most bytes of a Markdown note; larger files are not imported."""

@@ -45,7 +45,7 @@ ANSWER_TOKENS = 700
 """The typical number of tokens of an answer. The highest possible number is in each request."""
 
 ESTIMATE_BYTES = 64 << 20
-"""Bytes that are read to extrapolate the cost of all files, so that a plan takes less time than the import."""
+"""The most bytes that are read to extrapolate the cost of all files, so that a plan takes less time than the import."""
 
 
 @dataclass(frozen=True, slots=True)

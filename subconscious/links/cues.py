@@ -1,4 +1,4 @@
-"""Finds links that a memory states by a cue word ("because of") beside words that the other memory contains. Pure.
+"""Finds links that a memory states by a cue word ("because of") next to words that the other memory contains. Pure.
 
 A row of CUES names the relation that a cue states, which memory is its source, and on which side of the cue the other
 memory is named. A rule reads one sentence of one memory; its confidence grows with the share of the named words that
@@ -42,8 +42,8 @@ class Cue:
     """A cue and the link that it states.
 
     ``holder`` says whether the memory with the cue is the link's source or target. ``side`` is the side of the cue on
-    which the other memory is named. ``sure`` is the confidence of the link, ``least`` the share of the words beside the
-    cue that the other memory must contain. ``late`` means that only the later memory can state the link.
+    which the other memory is named. ``sure`` is the confidence of the link, ``least`` the share of the words next to
+    the cue that the other memory must contain. ``late`` means that only the later memory can state the link.
 
     Field names and values make up VERSION: renaming one searches all memories again.
     """
@@ -206,7 +206,7 @@ def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
 
 
 def _named_by(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
-    """Return the terms beside a cue, by which the sentence names the other memory."""
+    """Return the terms next to a cue, by which the sentence names the other memory."""
     if side == "whole":
         rest = f"{sentence.text[: found.start()]} {sentence.text[found.end() :]}"
     elif side == "after":

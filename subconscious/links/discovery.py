@@ -103,7 +103,7 @@ class LinkDiscovery:
                     await asyncio.sleep(WORLD_PAUSE)
 
     async def round(self) -> int:
-        """Search a batch of memories for links; return how many were waiting."""
+        """Search for the links of a batch of memories; return the size of the batch."""
         app = self._app
         if not app.config.current.links:
             return 0

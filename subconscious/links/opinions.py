@@ -26,7 +26,7 @@ LONGEST = 2_000
 """The most characters of each memory that are sent."""
 
 ANSWER_TOKENS = 150
-"""The most tokens of a model's answer per entry."""
+"""The most tokens that a model's answer may have for each memory in the request."""
 
 SHORTEST_QUOTE = 8
 TRUST = 0.95

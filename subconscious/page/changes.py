@@ -10,7 +10,7 @@ from subconscious.history.act_details import effect_of
 from subconscious.page.wording import ACTIONS, counted
 
 UNDOING = ("undo", "undone")
-"""The actions of an undo; its reason names the events that it reverts."""
+"""The actions of events that record an undo. The reason of such an event names the events that were reverted."""
 
 EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
 """The number of an event in the reason of an undo."""

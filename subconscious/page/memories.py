@@ -144,7 +144,7 @@ def _has_words(hit: Mapping[str, Any]) -> bool:
 
 
 def _named(memory: Mapping[str, Any]) -> list[int]:
-    """Return the ids of other memories that a list names beside a memory."""
+    """Return the ids of other memories that a list names together with a memory."""
     return [*memory.get("superseded_by", ()), *memory.get("conflicts", ())[:3]]
 
 

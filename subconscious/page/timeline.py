@@ -38,7 +38,10 @@ async def _timeline(request: Request) -> Response:
 
 
 async def _page(request: Request, shown: str) -> dict[str, Any]:
-    """Return the items of a page that match the filter and the search, and where the next page begins."""
+    """Return the values for the template: one page of matching items, and where the next page begins.
+
+    An item matches if the filter ``shown``, a key of ``SHOWN``, shows it, and if it has all words of the search.
+    """
     site = site_of(request)
     items: list[Item] = []
     read: list[Item] = []

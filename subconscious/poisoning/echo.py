@@ -20,7 +20,7 @@ from subconscious.transcripts.spoken_words import Span, Words, root, spoken_word
 from subconscious.transcripts.utterances import Source
 
 LOOKBACK = 2 << 20
-"""The bytes of a transcript before a statement that are searched for an earlier source."""
+"""The most bytes of a transcript before a statement that are searched for an earlier source."""
 
 SHARE = 0.5
 """A tool is the origin of a statement if it printed at least this share of the statement's runs of words before."""

@@ -74,7 +74,7 @@ async def linked(database: Database, seeds: Sequence[int], projects: Sequence[st
 
 
 def _nearest(found: Iterable[Link], allowed: set[int]) -> list[int]:
-    """Return the ids at the other ends of links that are not known yet, in the order of the links' confidence."""
+    """Return the ids in ``allowed`` that the links connect, in the order of the links' confidence."""
     ends = (end for link in found for end in (link.source_id, link.target_id) if end in allowed)
     return list(dict.fromkeys(ends))
 

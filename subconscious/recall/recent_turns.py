@@ -112,7 +112,7 @@ ENOUGH = 4
 ADDED = 4
 """The most words that are added."""
 LETTERS = 2000
-"""The number of characters at the end of a message that are read, because a prompt responds to the end."""
+"""The most characters at the end of a message that are read, because a prompt responds to the end."""
 NAMED = 3.0
 FADE = 0.6
 """The weight of a message relative to the next later message."""

@@ -27,7 +27,7 @@ class RedactingFormatter(logging.Formatter):
         return redact(cut_private(super().format(record))).text
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the name is logging's
-        """Return the location and a description of an error."""
+        """Return the traceback of an error, without the message if that may quote a text."""
         _, error, frames = ei
         if error is None:
             return ""

@@ -40,7 +40,7 @@ UNDOABLE = ("approved", "rejected", "restored", "released")
 """The decisions that can be undone as long as no later decision followed."""
 
 SIMILAR = 0.3
-"""The least similarity, 0 to 1, of a memory that is shown beside a capture."""
+"""The least similarity, 0 to 1, of a memory that is shown with a capture."""
 
 EXCERPT_CHARACTERS = 300
 """The number of characters of the turn that are shown on each side of the evidence."""

@@ -1,7 +1,7 @@
 """Settings: read once, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
 
 For keys the order is config.toml, the options, the variables. A session's own variables come with its requests and
-apply only to these. Its keys are not read here: they come over the socket, beside the requests, and the daemon uses
+apply only to these. Its keys are not read here: they come over the socket, with the requests, and the daemon uses
 them for that session's calls to a model.
 """
 

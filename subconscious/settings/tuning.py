@@ -27,7 +27,7 @@ class Tuning:
     """Turns shared by two consecutive chunks."""
 
     redaction_log: ClassVar[int] = 5000
-    """Findings that `subconscious redactions` can list."""
+    """The most findings that `subconscious redactions` can list."""
 
     poisoning_low: ClassVar[float] = 0.8
     """Factor that lowers the confidence of a slightly suspicious capture."""
@@ -36,7 +36,7 @@ class Tuning:
     """Characters given at session start, at most."""
 
     handover_tokens: ClassVar[int] = 250
-    """Tokens for the hand-over, within `start_tokens`."""
+    """The most tokens of the hand-over, within `start_tokens`."""
 
     file_surfaces: ClassVar[int] = 2
     """Memories given for one file, at most."""
@@ -84,13 +84,13 @@ class Tuning:
     """Expand a short prompt with words of the last five messages."""
 
     tier_minimal: ClassVar[int] = 100
-    """Tokens of a memory in the tier `minimal`."""
+    """The most tokens of a memory in the tier `minimal`."""
 
     tier_compact: ClassVar[int] = 200
-    """Tokens of a memory in the tier `compact`."""
+    """The most tokens of a memory in the tier `compact`."""
 
     tier_standard: ClassVar[int] = 400
-    """Tokens of a memory in the tier `standard`."""
+    """The most tokens of a memory in the tier `standard`."""
 
     graph_damping: ClassVar[float] = 0.5
     """Probability that the random walk over memories follows a link instead of starting again."""
@@ -270,19 +270,19 @@ class Tuning:
     """Confidence from which a statement is queued for review; below, it is discarded."""
 
     session_captures: ClassVar[int] = 15
-    """Captures that one session may add, the strongest first."""
+    """The most captures that one session may add, the strongest first."""
 
     model_scores: ClassVar[Literal["keep", "five"]] = "keep"
     """How a model scores its findings: `keep` is one score, `five` a weighted sum of five scores."""
 
     chunk_tokens: ClassVar[int] = 50_000
-    """Tokens of a transcript in one call to a model."""
+    """The most tokens of a transcript in one call to a model."""
 
     refine_pause_seconds: ClassVar[float] = 30
     """Seconds to wait after the provider was unavailable; doubles with each failure."""
 
     session_tokens: ClassVar[int] = 300
-    """Tokens given in one session after its start, over all its memories."""
+    """The most tokens of all memories together that one session is given after its start."""
 
     surface_due: ClassVar[bool] = True
     """Give a memory on the date that it names."""

@@ -156,7 +156,7 @@ async def of(
 
 
 def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
-    """Yield groups of ids for one query, once per direction: (ids, column of one end, column of the other end)."""
+    """Yield groups of ids for one query, once per direction: (ids, column with these ids, column with linked ids)."""
     for start in range(0, len(ids), PORTION):
         yield from ((ids[start : start + PORTION], end, other) for end, other in ENDS)
 

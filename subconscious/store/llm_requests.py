@@ -181,11 +181,12 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> No
         await _record_event(tx, "withdraw", row["id"], session_id, (before, after))
 
 
-async def restore_withdrawn(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
-    """Put the requests of a session that were withdrawn for ``reason`` back into the queue."""
+async def restore_withdrawn(tx: aiosqlite.Connection, session_id: str, reasons: Sequence[str]) -> None:
+    """Put the requests of a session that were withdrawn for one of ``reasons`` back into the queue."""
     rows = await tx.execute_fetchall(
-        "SELECT id FROM llm_requests WHERE session_id = ? AND state = 'buried' AND reason = ? AND text <> ''",
-        (session_id, reason),
+        "SELECT id FROM llm_requests WHERE session_id = ? AND state = 'buried' AND text <> ''"  # noqa: S608
+        f" AND reason IN ({qmarks(reasons)})",
+        (session_id, *reasons),
     )
     for row in rows:
         diff = await update_row(tx, "llm_requests", row["id"], {"state": "waiting", "run_after": 0.0})

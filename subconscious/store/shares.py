@@ -67,7 +67,7 @@ async def choose(tx: aiosqlite.Connection, memory_id: int, uid: str, project_id:
 
 
 async def withdraw(tx: aiosqlite.Connection, memory_ids: Iterable[int]) -> None:
-    """Stop sharing memories, also memories that a rule chose."""
+    """Stop sharing memories, including those that a sharing rule selected."""
     ids = list(memory_ids)
     await tx.execute(
         f"UPDATE shares SET withdrawn_at = ?, rule = '' WHERE withdrawn_at IS NULL AND memory_id IN ({qmarks(ids)})",  # noqa: S608

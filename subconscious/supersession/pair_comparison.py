@@ -74,7 +74,7 @@ class Compared:
     """The result of comparing the words of two statements, a new and an earlier one."""
 
     numbers: list[float]
-    """Features for the model, beside the encoder's scores."""
+    """Features for the model, in addition to the encoder's scores."""
     differences: frozenset[str]
     shared: int
     share: float

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from subconscious.embeddings.local import LocalEmbedder
 
 LETTERS = 300
-"""The characters at the beginning of a statement that are compared; the rest is ignored."""
+"""The most characters at the beginning of a statement that are compared; the rest is ignored."""
 
 IN_DOUBT = 0.3
 """The least score at which the user is asked whether a statement replaces an earlier one."""

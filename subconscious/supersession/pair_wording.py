@@ -43,7 +43,7 @@ def leaves_what_is_forbidden(new: str, old: str) -> bool:
 def denies(text: str, other: str = "") -> bool:
     """Whether a statement forbids or denies something.
 
-    A rejected alternative beside a choice does not count ("tabs, not spaces"), unless ``other`` names it.
+    A rejected alternative next to a choice does not count ("tabs, not spaces"), unless ``other`` names it.
     """
     text = text.replace("\u2019", "'")
     named = keys(other)
@@ -58,7 +58,7 @@ _CONTRAST = re.compile(
     r"(?!to\b|be\b|a\b|the\b|in\b|on\b|allowed\b|needed\b|be\w*\b|yet\b|\w+ed\b|\w+ing\b)[\w.+#-]+",
     re.IGNORECASE,
 )
-"""An alternative that is rejected beside a choice."""
+"""An alternative that is rejected next to a choice."""
 
 _DENIED_TWICE = re.compile(
     r"\b(?:no|not|never|nothing|nobody|none|don't|do not|kein\w*|nicht|nie|nichts|pas|jamais|rien|nunca|nada|não)\b[^,;.]{0,120}"

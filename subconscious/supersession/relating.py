@@ -91,7 +91,7 @@ async def _in_message(
 ) -> list[Relation]:
     """Return the relations, with doubtful replacements made certain if the whole message shows that they are right.
 
-    The sentence beside a statement often says what has changed ("we sold the old servers. uploads go to the cloud").
+    The sentence next to a statement often says what has changed ("we sold the old servers. uploads go to the cloud").
     """
     doubtful = [place for place, found in enumerate(known) if found is Relation.MAY_REPLACE]
     settled = list(known)

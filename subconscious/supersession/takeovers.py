@@ -33,7 +33,7 @@ NO = frozenset("no n nope nein non não nao нет いいえ 否 不 不是 아�
 _WORD = re.compile(r"\s*(?P<word>\w+)\s*[.!\u3002\uff01]?\s*")
 
 LONGEST = 80
-"""The characters of each statement in a question, so that it stays one short line."""
+"""The most characters of each statement in a question, so that it stays one short line."""
 
 REPLACED = "Replaced. Undo: `subconscious undo` in a terminal."
 KEPT_BOTH = "Kept both. Undo: `subconscious undo` in a terminal."

@@ -16,7 +16,7 @@ from subconscious.domain.model import Memory
 from subconscious.text.terms import STOP_WORDS, stem
 
 HEAD, TAIL = 1000, 3000
-"""The characters of an output that are read at its beginning and its end, where failures are reported."""
+"""The most characters of an output that are read at its beginning, and at its end, where failures are reported."""
 MOST = 16
 """The most words of an error that are searched for."""
 

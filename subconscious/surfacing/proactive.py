@@ -60,7 +60,7 @@ OVERTAKEN = 2
 """The number of later sessions that changed a file, from which a finding on the file counts as outdated."""
 
 WORK_LETTERS = 400
-"""The characters at the beginning of a prompt, which states the task, with which findings are compared."""
+"""The most characters of a prompt, from its beginning, with which findings are compared."""
 
 BOUND = "occasion"
 """The engine that is reported for memories that were found by their binding to prompts or file types."""

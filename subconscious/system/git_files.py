@@ -19,9 +19,9 @@ LARGEST_TEXT = 1 << 20
 LARGEST_REFS = 16 << 20
 LARGEST_INDEX = 64 << 20
 LOG_END = 4096
-"""Bytes read at the end of a reflog."""
+"""The most bytes that are read at the end of a reflog."""
 MOST_LINKS = 5
-"""Symbolic refs followed in a chain; Git has the same limit."""
+"""The most symbolic refs that are followed in a chain; Git has the same limit."""
 
 COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LOGGED = re.compile(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)")

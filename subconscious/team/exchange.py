@@ -29,10 +29,10 @@ from subconscious.team.due import changed_here
 from subconscious.wire.files import Document, HeldMemory, ReceivedVersion
 
 BATCH = 100
-"""Memories that are compared, sent or received at once."""
+"""The most memories that are compared, sent or received at once."""
 
 SENT_AT_ONCE = 20
-"""Memories that are sent in one request: it must end before its deadline, even if other members send, too."""
+"""The most memories that are sent in one request: it must end before its deadline, even if others send, too."""
 
 CACHED = 1000
 """The most versions of other members in the local store, by project. A search asks the server for the rest."""

@@ -138,7 +138,7 @@ def is_builtin(tool: str | None) -> bool:
 def answers(record: Record, names: list[str]) -> str:
     """Return the questions that the user answered with the answers, one pair per line, or "".
 
-    The client stores them beside the result of its own tool; results of MCP tools are ignored.
+    The client stores them with the result of its own tool; results of MCP tools are ignored.
     """
     result = record.get("toolUseResult")
     if names != [QUESTION_TOOL] or not isinstance(result, Mapping):

@@ -34,10 +34,10 @@ COMMON = 10
 """Number of occurrences in a session's prose at which a word has half the weight."""
 
 MAX_CACHED = 2
-"""Cached indexes: about as many sessions as one person runs at a time."""
+"""The most cached indexes: about as many sessions as one person runs at a time."""
 
 LONGEST_SPAN = 6 << 20
-"""Bytes of a transcript that one index covers at most; a larger span starts a new index."""
+"""The most bytes of a transcript that one index covers; a larger span starts a new index."""
 
 Words = tuple[str, ...]
 
@@ -180,7 +180,7 @@ class SpokenWords:
         ]
 
     def _limit(self, offset: int) -> int:
-        """Return the position of the first word said at or after an offset of the transcript."""
+        """Return the index in ``_words`` of the first word said at or after a byte offset of the transcript."""
         number = bisect_left(self._starts, offset)
         return self._first_words[number] if number < len(self._first_words) else len(self._words)
 

@@ -1,4 +1,4 @@
-"""State passed from one reading of a transcript to the next: small, stored as JSON beside the offset."""
+"""State passed from one reading of a transcript to the next: small, stored as JSON with the offset."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LONGEST_ERROR, LONGEST_SUMMARY, LONGEST_CHANGE = 300, 200, 300
 """The most characters of an excerpt of an error, a test result and an edit."""
 
 MOST_USES = 6
-"""Tool calls of one turn that are included."""
+"""The most tool calls of one turn that are included."""
 
 _LONGEST_LINE = 200
 _ERROR = re.compile(

@@ -47,9 +47,9 @@ _MOST_WAITING = 64
 _LONGEST_QUEUED = 4000
 LONGEST_COMMAND = 3000
 LONGEST_BEFORE = 1500
-"""Characters of the assistant's last message that are stored with the user's reply."""
+"""The most characters of the assistant's last message that are stored with the user's reply."""
 _LONGEST_PATH = 4096
-"""Characters of a path, a branch or an id; longer ones are ignored."""
+"""The most characters of a path, a branch or an id; longer ones are ignored."""
 _LONGEST_AIM = 300
 
 

@@ -36,7 +36,7 @@ _SHOWS_SOURCE = re.compile(
 LONGEST_COMMAND = 1_000
 
 LONGEST = 200_000
-"""Characters of one line's text that are examined."""
+"""The most characters of one line's text that are examined."""
 
 
 class Source(Enum):

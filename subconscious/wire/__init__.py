@@ -317,7 +317,9 @@ def await_absence(home: Home, timeout: float) -> None:
             if silent:
                 return  # another daemon answers, which has the lock that the first one released
         sleep(0.02)
-    raise WedgedError(f"the daemon still runs after {timeout:g} s", "run `subconscious daemon stop --force`")
+    raise WedgedError(
+        f"the daemon is still running {timeout:g} s after it was told to stop", "run `subconscious daemon stop --force`"
+    )
 
 
 def is_unlocked(home: Home) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 from subconscious.wire.history import Suspicion
 
 Document = dict[str, Any]
-"""A signed record, or a version of a shared one: JSON of another store, which is parsed before it is used."""
+"""The signed record of a memory, or a version of a shared memory, as JSON. It is checked before it is used."""
 
 
 class Page(TypedDict):

@@ -22,7 +22,7 @@ class LinkFields(TypedDict):
 
 
 class LinkEnd(TypedDict):
-    """The memory at an end of a link. ``suspicion`` is why it looks poisoned."""
+    """A memory that a link connects. ``suspicion`` is why the memory looks poisoned."""
 
     id: int
     kind: str

@@ -1,4 +1,4 @@
-"""Results of the requests about maintenance, backups and consolidation, as they are sent over the socket."""
+"""Results of the requests about maintenance, backups and summaries of memories, as they are sent over the socket."""
 
 from __future__ import annotations
 

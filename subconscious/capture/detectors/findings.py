@@ -57,7 +57,7 @@ _GUESS = re.compile(
 )
 _SUSPECT = re.compile(r"\b(?:problem|cause|issue|culprit)\b", re.IGNORECASE)
 _OPENING = 300
-"""The characters at the beginning of a text in which it may withdraw an earlier claim."""
+"""The number of characters at the beginning of a text in which it may withdraw an earlier claim."""
 
 _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"

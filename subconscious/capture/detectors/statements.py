@@ -131,7 +131,11 @@ def _said(text: str, passage: Passage) -> str:
 
 
 def _says_little(content: str, said: str) -> bool:
-    """Whether a statement without a cause is too short, or a short instruction of a plan."""
+    """Whether a statement is too short to be worth keeping, and has no word like "because", "must" or "fails".
+
+    ``said`` is the statement's own text, ``content`` the text with its subject in front. An instruction of a plan is
+    measured without the subject.
+    """
     return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
 
 
