@@ -36,7 +36,7 @@ RULES = [
     f"{NOW.start_memories} memories and {NOW.start_tokens} tokens; the hand-over takes up to {NOW.handover_tokens}",
     f"{NOW.session_surfaces} memories and {NOW.session_tokens} tokens in the whole session",
     f"{proactive.MOST_BOUND} in a session, {proactive.BOUND_AT_ONCE} at once",
-    f"as the start left of its {NOW.start_memories} and {NOW.start_tokens}",
+    f"as are left of the {NOW.start_memories} and {NOW.start_tokens} of the start",
     f"| unconfirmed memories | {unconfirmed.A_SESSION} of those above in a session",
     f"at most {NOW.start_memories + NOW.session_surfaces} memories"
     f" and {NOW.start_tokens + NOW.session_tokens} tokens in all",
@@ -50,27 +50,26 @@ RULES = [
     f"at any start for {WORDS[round(portfolio_candidates.NEWS / DAY)]} days",
     f"A memory that {WORDS[portfolio.MOST_UNHEEDED]} sessions were given and did not use",
     f"It has at most {NOW.handover_tokens} tokens",
-    f"if it ended within {WORDS[round(previous_session.RECENT / DAY)]} days; in short",
+    f"if it ended within {WORDS[round(previous_session.RECENT / DAY)]} days; a shorter one",
     f"nothing happened for {NOW.silent_minutes:g} minutes",
     f"one to {WORDS[past_work.SENTENCES]}, in at most {proactive.RECORDS[past_work.TOLD_SHORTLY] // TOKEN} tokens",
     f"memories that name it, at most {NOW.file_surfaces} for one file",
     f"| with files after {portfolio.MOST_UNHEEDED} sessions without use",
-    f"after {eligibility.MOST_UNHEEDED_REPAIRS} sessions without use,"
-    " plus one for each earlier session that used it"
-    f" (at most {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE})",
-    f"a change of at least {checks.SOME} new lines",
+    f"after {eligibility.MOST_UNHEEDED_REPAIRS} sessions without use; each earlier session that used it adds one,"
+    f" up to {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE} in all",
+    f"a change with at least {checks.SOME} new lines",
     f"after {portfolio.MOST_UNHEEDED} sessions that were given it",
     f"at most {bound_candidates.MOST_CHECKS} in a session",
     f"If {bound_candidates.MANY_CHECKS} or more checks of a language failed in several sessions",
     f"one list instead, of at most {bound_candidates.LISTED_CHECKS}",
-    f"the first session within {NOW.due_days:g} days",
+    f"the first session on that date or in the {NOW.due_days:g} days after it",
     f"| {NOW.auto_threshold} and more | stored",
-    f"| {NOW.review_threshold} to {NOW.auto_threshold} | unconfirmed",
+    f"| {NOW.review_threshold} to {NOW.auto_threshold} | waits for review",
     f"| below {NOW.review_threshold} | discarded",
     f"The review offers {WORDS[review_queue.OFFERED]} items at a time",
     f"expires after {NOW.review_expiry_days:g} days",
     f"per session at most {session_limits.MOST_UNCONFIRMED} from the first two together,"
-    f" and {session_limits.MOST_UNCONFIRMED} of the last",
+    f" and {session_limits.MOST_UNCONFIRMED} from the last",
     f"failures that only one session met (at most {observing.MOST_ONCE})",
     f"when {confirmation.MISSES} sessions were given it",
     f"{WORDS[observing.FEWEST_SESSIONS].capitalize()} sessions must have met the failure,"
