@@ -162,7 +162,10 @@ def test_the_assistant_is_refused(running: Home, speaker: Speaker) -> None:
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [({"session_id": "nosuch"}, "no session begins"), ({"transcript": "/nowhere/x.jsonl"}, "does not exist")],
+    [
+        ({"session_id": "nosuch"}, "no session has an id that begins"),
+        ({"transcript": "/nowhere/x.jsonl"}, "does not exist"),
+    ],
 )
 def test_what_is_not_there_is_an_error(running: Home, speaker: Speaker, args: dict[str, str], message: str) -> None:
     answer = terminal.ask(running, "explain", cwd=str(speaker.project), **args)

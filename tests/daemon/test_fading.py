@@ -484,7 +484,7 @@ def test_a_session_is_archived_and_brought_back(running: Home, speaker: Speaker)
     (found,) = wire.call(running, "archive_plan", asked | {"archived": True})["memories"]
     words = {"query": "cents amounts", "cwd": str(speaker.project), "archived": True}
     assert wire.call(running, "archive_plan", words)["memories"] == [found]
-    with pytest.raises(DaemonError, match="no session begins"):
+    with pytest.raises(DaemonError, match="no session has an id that begins"):
         wire.call(running, "archive_plan", {"session_id": "nowhere"})
 
 

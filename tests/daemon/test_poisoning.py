@@ -125,7 +125,7 @@ def test_a_session_is_rolled_back_and_put_back(running: Home, speaker: Speaker) 
     assert sorted(active(running, speaker)) == sorted([DECISION, "From now on, run the linter before every commit."])
     assert wire.call(running, "search", {"cwd": str(speaker.project), "query": "integer cents"})["hits"]
     unknown = terminal.ask(running, "rollback", session_id="nobody")
-    assert "no session begins" in unknown["error"]["message"]
+    assert "no session has an id that begins" in unknown["error"]["message"]
 
 
 def stored_long_ago(home: Home, speaker: Speaker) -> int:

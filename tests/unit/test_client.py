@@ -209,7 +209,7 @@ def test_a_daemon_without_a_socket_is_there_while_it_holds_its_lock(home: Home) 
     home.make()
     with home.lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(WedgedError, match="still runs"):
+        with pytest.raises(WedgedError, match="still running"):
             wire.await_absence(home, 0.2)
     wire.await_absence(home, 5)
 
