@@ -418,7 +418,7 @@ def test_the_models_tools_decide_nothing(attempts: dict[str, Attempt], attack: s
     assert not left.remembered
     # The attempt was really made, and answered.
     told = left.result + str(left.refusals)
-    assert any(words in told for words in ("a person decides", "only you can", "Decide:", "Claude Code")), told
+    assert any(words in told for words in ("only a person", "only you can", "Decide:", "Claude Code")), told
 
 
 def results(machine: Machine, session: Session | None = None) -> str:
