@@ -28,7 +28,7 @@ WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights
 UNTAUGHT = frozenset({"asb_tools", "bipia_text_in_email"})
 """Attacks that no wording reveals: training on them would only blur the model."""
 
-WRITERS = {1: "a", 2: "a", 3: "a", 5: "b", 7: "c", 8: "d", 9: "e", 10: "f", 11: "g", 12: "h"}
+WRITERS = dict(zip((1, 2, 3, 5, *range(7, 13), *range(14, 22)), "aaabcdefghjklmnpqr", strict=True))
 """The sets of bench/data/safety that the model learns from, with their writers; the others are held back."""
 
 STRENGTH = 100.0

@@ -19,7 +19,7 @@ from bench.unseen_secrets import samples
 from subconscious.redaction import redact
 
 TEXTS = Path(__file__).parent / "data" / "safety" / "texts.jsonl"
-SETS = tuple(range(1, 14))
+SETS = tuple(range(1, 28))
 SORTS = ("core", "agent", "harmless")
 
 

@@ -13,13 +13,13 @@ from itertools import pairwise
 from subconscious.poisoning.word_classes import class_features
 from subconscious.text.linear import hashed, load_model, logistic, scaled_sum
 
-SIZE = 1 << 15
+SIZE = 1 << 18
 """The size of the table of hashed features."""
 
-FLAGS = 0.76
+FLAGS = 0.7
 """The probability from which a text is flagged (level medium)."""
 
-DOUBTS = 0.6
+DOUBTS = 0.55
 """The probability from which a text is doubtful (level low)."""
 
 _TOKEN = re.compile(r"[^\W\d_]{1,24}(?:'[a-z]{1,3})?|\d{1,12}|[@!?:<>#\[\]{}$|`\"]")
