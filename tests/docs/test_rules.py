@@ -36,7 +36,9 @@ RULES = [
     f"{NOW.start_memories} memories and {NOW.start_tokens} tokens; the hand-over takes up to {NOW.handover_tokens}",
     f"{NOW.session_surfaces} memories and {NOW.session_tokens} tokens in the whole session",
     f"{proactive.MOST_BOUND} in a session, {proactive.BOUND_AT_ONCE} at once",
-    f"as are left of the {NOW.start_memories} and {NOW.start_tokens} of the start",
+    f"what the start left of its {NOW.start_memories} memories and {NOW.start_tokens} tokens |",
+    f"what the start left of its {NOW.start_tokens} tokens, at most {NOW.handover_tokens}.",
+    f"neither stated nor used for {NOW.stale_days:g} days",
     f"| unconfirmed memories | {unconfirmed.A_SESSION} of those above in a session",
     f"at most {NOW.start_memories + NOW.session_surfaces} memories"
     f" and {NOW.start_tokens + NOW.session_tokens} tokens in all",
@@ -55,8 +57,8 @@ RULES = [
     f"one to {WORDS[past_work.SENTENCES]}, in at most {proactive.RECORDS[past_work.TOLD_SHORTLY] // TOKEN} tokens",
     f"memories that name it, at most {NOW.file_surfaces} for one file",
     f"| with files after {portfolio.MOST_UNHEEDED} sessions without use",
-    f"after {eligibility.MOST_UNHEEDED_REPAIRS} sessions without use; each earlier session that used it adds one,"
-    f" up to {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE} in all",
+    f"after {eligibility.MOST_UNHEEDED_REPAIRS} sessions without use; each earlier session that used the memory"
+    f" raises this number by one, up to {eligibility.MOST_UNHEEDED_REPAIRS + eligibility.MOST_PATIENCE}.",
     f"a change with at least {checks.SOME} new lines",
     f"after {portfolio.MOST_UNHEEDED} sessions that were given it",
     f"at most {bound_candidates.MOST_CHECKS} in a session",
