@@ -305,9 +305,9 @@ def promotion(standing: PromotionStatus | None) -> str:
     if not standing:  # an older daemon does not send it
         return ""
     estimated = f"estimated impact {standing['impact']:.0f} and estimated specificity {standing['specificity']:.0f}"
-    parts = f"mean of repetition {standing['recurrence']:.0f}, {estimated}"
+    parts = f"the mean of repetition {standing['recurrence']:.0f}, {estimated}"
     flaw = f": {screen.line(standing['flaw'])}" if standing["flaw"] else ""
-    return f"{standing['status']}, {standing['score']:.1f} of 10 ({parts}){flaw}"
+    return f"{standing['status']}, score {standing['score']:.1f} of 10 ({parts}){flaw}"
 
 
 def _uses(memory: Memory) -> str:

@@ -29,7 +29,7 @@ PERMANENT = (
 
 STAYS_THERE = (
     "After the purge, this machine no longer knows which ones, so they stay there. To erase them there,"
-    " too, answer no, and first run this in each project that is connected with the team's store:"
+    " too, answer no, and first run this in each project that is connected to the team's store:"
 )
 ERASE_THERE = ("subconscious purge --project", "subconscious team sync")
 

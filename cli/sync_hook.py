@@ -40,7 +40,7 @@ def change(options: Namespace) -> int:
     changes = [one for one in changes if one.before != one.after]
     if not changes:
         print(
-            "The hooks run `subconscious sync` already."
+            "The Git hooks already run `subconscious sync`; nothing was changed."
             if options.install_hook
             else "No hook runs `subconscious sync`."
         )

@@ -35,7 +35,7 @@ OUTCOMES = {
 
 
 def status(options: Namespace) -> int:
-    """Show which of the team's projects this project is connected with, what waits to be sent, and the members."""
+    """Show which of the team's projects this project is connected to, what waits to be sent, and the members."""
     found = ask("team", PATIENCE, cwd=here(), check=True)
     _show(found, options)
     return 1 if found["trouble"] else 0

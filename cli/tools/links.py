@@ -82,7 +82,7 @@ def conflicts(arguments: Conflicting, daemon: DaemonClient) -> LinkedMemories:
 
 
 TOOLS = (
-    Tool("memory_links", Layer.SURGICAL, "What a memory is linked with.", Linked, LinkedMemories, ("links",), links),
+    Tool("memory_links", Layer.SURGICAL, "What a memory is linked to.", Linked, LinkedMemories, ("links",), links),
     Tool(
         "memory_why",
         Layer.SURGICAL,
@@ -95,7 +95,7 @@ TOOLS = (
     Tool(
         "memory_graph",
         Layer.EXPLORATION,
-        "The memories that a memory is linked with, over several steps.",
+        "The memories that a memory is linked to, directly or over other memories.",
         Walk,
         LinkedMemories,
         ("graph",),

@@ -36,7 +36,7 @@ from subconscious.wire.files import ImportedNote, NoteOutcome
 FROM_FILE = "it comes from a file: a person must approve it"
 CONFLICT = "it was edited in a file, and the memory has changed since the export: a person decides which one applies"
 LONG_EDIT = f"it was edited in a file and has more than {CONTENT_LENGTH} characters: a person must approve it"
-LABELS = "its kind and tags change only if you vouch for it"
+LABELS = "its kind and tags change only if you import it without --yes and answer that you vouch for it"
 RESTORED = "restored from an export of this store"
 
 UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}

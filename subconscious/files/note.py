@@ -214,7 +214,10 @@ def _split_record(body: str) -> tuple[Record | None, str]:
     found = list(_COMMENT.finditer(body))
     if not found:
         if MARK in body:
-            raise NoteError("its record is cut off or broken; restore the last line of the note, or delete that line")
+            raise NoteError(
+                "its last line, which holds the exported memory, is cut off or broken;"
+                " restore that line, or delete it to import the note as a new statement"
+            )
         return None, body
     try:
         return parse_record(json.loads(found[-1][1])), body[: found[-1].start()]

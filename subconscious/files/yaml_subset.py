@@ -116,7 +116,9 @@ def _quoted(text: str, number: int) -> str:
     try:
         value, end = _JSON.raw_decode(text)
     except ValueError as error:
-        raise FrontMatterError(f"line {number}: a quoted value is broken") from error
+        raise FrontMatterError(
+            f"line {number}: the quoted value has no closing quotation mark, or a wrong backslash (write \\\\ for \\)"
+        ) from error
     if not isinstance(value, str) or text[end:].strip():
         raise FrontMatterError(f"line {number}: there is text after a quoted value")
     return value

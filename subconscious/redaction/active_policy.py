@@ -37,7 +37,9 @@ def _key(home: Home) -> bytes:
         return read_regular(path, LONGEST_KEY).strip()
     except (NotRegularError, TooLargeError) as error:
         raise DaemonError(
-            f"{path} can't be used as the key of redaction: {error.strerror}", f"move {path} away; a new key is made"
+            f"{path} can't be used as the key of redaction: {error.strerror}",
+            f"move {path} away: the daemon then makes a new key, but forgets the hashes of known secrets and of the"
+            " values that you excluded with `subconscious redactions allow`",
         ) from error
 
 

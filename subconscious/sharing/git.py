@@ -111,7 +111,8 @@ class Refs:
             total += len(text)
             if total > MOST_BYTES:
                 raise RequestError(
-                    "the shared memories in Git are too large to be read", f"to inspect them: git log {OWN}"
+                    f"the shared memories in Git are too large to be read (limit: {MOST_BYTES >> 20} MiB)",
+                    f"to inspect them: git log --stat {OWN}",
                 )
         for ref, files in listed.items():
             for name, blob in files.items():

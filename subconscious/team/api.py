@@ -182,9 +182,7 @@ class Team(Handler):
     async def _joined(self, project: Project) -> Joined:
         joined = await self._team.store.joined(project.id)
         if joined is None:
-            raise RequestError(
-                "this project is not connected with the team's store", "run `subconscious team join NAME`"
-            )
+            raise RequestError("this project is not connected to the team's store", "run `subconscious team join NAME`")
         return joined
 
     async def _state(self, project: Project, *, check: bool = False) -> TeamResult:

@@ -80,7 +80,7 @@ class TrustResult(TypedDict):
 class SharedResult(TrustResult):
     """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that are no longer shared.
 
-    ``team`` is the project of a team's store that this project is connected with, or "".
+    ``team`` is the project of a team's store that this project is connected to, or "".
     """
 
     memories: list[SharedMemory]

@@ -47,8 +47,8 @@ DIGESTS: dict[str, dict[str, Any]] = {
     "synthesize": {"text": "# What is known: demo", "promoted": 1, "observed": 0},
 }
 SAID = {
-    ("promote",): ("promoted, 7.3 of 10", "1 promoted, 2 observed", "estimated", "/kept/p1"),
-    ("promote", "--preview"): ("Amounts are integer cents.", "7.3 of 10"),
+    ("promote",): ("promoted, score 7.3 of", "10 (the mean of", "1 promoted, 2 observed", "estimated", "/kept/p1"),
+    ("promote", "--preview"): ("Amounts are integer cents.", "score 7.3 of"),
     ("pull",): ("/kept/p1", "knowledge.md"),
     ("memory", "summarize"): ("Cents", "rounding", "money"),
     ("memory", "tag"): ("money", "2 memories, 1 session"),
