@@ -113,7 +113,10 @@ def _take_over(home: str, received: "list[bytes]") -> str:
 
 
 def _environment(home: str) -> "str | None":
-    """Return the environment to run; the current environment if an update has removed this plugin's folder."""
+    """Return the path of the Python environment with the real server, or None if it does not exist yet.
+
+    If an update has removed this plugin's folder, this is the environment that is in use now.
+    """
     try:
         from hooks.environment import find_environment
 

@@ -1,4 +1,4 @@
-"""Attests that a person typed a prompt: the client's own hook handed it over, or the client wrote it to its transcript.
+"""Attests that a person typed a prompt: the client's own hook reported it, or the client wrote it to its transcript.
 
 A spool entry proves nothing: any command that the model runs can write one.
 """
@@ -57,7 +57,7 @@ _COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>
 
 
 async def vouch(app: App, entry: Entry, caller: int) -> str:
-    """Check the hook that hands a prompt over. Attest the prompt and return "", or return why the hook is doubted."""
+    """Check the hook that reports a prompt. Attest the prompt and return "", or return why the hook is doubted."""
     doubt = await asyncio.to_thread(doubt_of_hook, caller, app.home.root)
     if not doubt:
         said = entry.payload
@@ -87,9 +87,11 @@ async def record_session(app: App, session_id: str) -> None:
 
 
 async def knows_session(app: App, session_id: str) -> bool:
-    """Whether the client's hooks ran for a session, possibly at a start while no daemon was running.
+    """Whether hooks of the client ran for a session.
 
-    A transcript, and a spool entry that names it, prove nothing: any process can write them.
+    This is known if the daemon verified the process of a hook, or if a hook wrote to the spool while no daemon was
+    running and no other session can have forged the entry. A transcript or another spool entry is no proof: any
+    process can write them.
     """
     return app.sessions.vouched.knows_session(session_id) or await _is_on_record(app, session_id)
 
@@ -129,7 +131,7 @@ async def record_early_prompt(app: App, entry: Entry) -> None:
 
 
 async def was_handed_over(app: App, entry: Entry) -> bool:
-    """Whether a hook of a person's client handed a prompt over; False as soon as the hook is rejected.
+    """Whether a hook of a person's client reported a prompt; False as soon as the hook is rejected.
 
     The entry is in the spool before its hook asks the daemon, so its job may start while the hook is still being
     checked. A negative result at that moment would drop the decision in the prompt, so this function waits.

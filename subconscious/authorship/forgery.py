@@ -1,6 +1,7 @@
-"""Finds transcript lines that are marked as typed, although no hook of the client handed them over.
+"""Finds transcript lines that are marked as typed, although no hook of the client reported them.
 
-Any command can write such a line. In sessions with hooks that hand prompts over, all other typed lines wait for review.
+Any command can write such a line. If hooks report the prompts of a session, all its other typed lines wait for review.
+A report counts only if the daemon found that the client itself ran the hook.
 """
 
 from __future__ import annotations
@@ -16,29 +17,30 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 HOOK_SECONDS = 2.0
-"""The seconds that a prompt's hook may take to hand over a line that the client wrote; no hook takes longer."""
+"""The seconds that a prompt's hook may take to report a line that the client wrote; no hook takes longer."""
 
 UNTYPED = "no hook of the client reported this prompt"
-"""The reason of a capture that waits for review because no hook of the client handed its prompt over."""
+"""The reason of a capture that waits for review because no hook of the client reported its prompt."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
-    """Whether typed lines of a session count only if a hook attests them. Call it before reading the transcript.
+    """Whether typed lines of a session count only if a hook reports them. Call it before reading the transcript.
 
-    A prompt that is attested later says nothing about the lines that were read before it.
+    A prompt that is reported later says nothing about the lines that were read before it.
     """
     return not await knows_session(app, session_id) or bool(await _vouched_texts(app, session_id))
 
 
 async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
-    """Return the ids of the typed turns that nothing attests.
+    """Return the ids of the typed turns that no hook of the client reported.
 
-    In a session without hooks these are all turns. Where hooks attest prompts, these are the turns that no hook handed
-    over. Choices in a dialog are no prompts, and run no hook.
+    In a session without hooks, these are all turns. If hooks ran but reported no prompt, these are none. Choices in a
+    dialog are left out, because they run no hook.
 
-    If ``first`` is true, the turns are the first that are read of a session, and two kinds of turns are accepted, too:
-    those that hooks spooled before any daemon ran, and those before the first attested prompt, because no daemon was
-    running yet. The second kind is not accepted if a command was attested: no line of the transcript shows its place.
+    If ``first`` is true, ``turns`` are the first of the session that are read, and two other kinds are accepted:
+    prompts that hooks wrote to the spool before any daemon ran, and turns before the first reported prompt, because no
+    daemon may have been running yet. The second kind is not accepted if a hook reported a command: the transcript does
+    not show commands as prompts, so the command may have been typed before these turns.
     """
     if not await knows_session(app, session_id):
         return {turn.id for turn in turns}
@@ -54,7 +56,7 @@ async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bo
 
 
 async def vouched_for(app: App, session_id: str, turns: Sequence[Turn]) -> set[str]:
-    """Return the ids of the turns that a hook handed over."""
+    """Return the ids of the turns that a hook reported."""
     vouched = await _vouched_texts(app, session_id)
     return {turn.id for turn in turns if _is_vouched(app, session_id, turn, vouched)}
 
@@ -70,7 +72,7 @@ def fresh(turns: Sequence[Turn]) -> set[str]:
 
 
 async def _vouched_texts(app: App, session_id: str) -> set[str]:
-    """Return the digests of the session's attested texts, recorded by this daemon or earlier ones."""
+    """Return the digests of the texts of a session that hooks reported, to this daemon or earlier ones."""
     return await _texts(app, VOUCHED, session_id)
 
 

@@ -90,7 +90,7 @@ def _dump(values: Json, before: str) -> str:
 
 
 def _without_ours(values: Json) -> None:
-    """Remove our hooks, and the groups and events that are empty afterwards. The order of the others stays."""
+    """Remove our hooks, and the groups and events that are empty afterwards. The order of the others is kept."""
     hooks = values.get("hooks", {})
     for event, groups in list(hooks.items()):
         left = [group for group in map(_cleaned, groups) if group is not _GONE]

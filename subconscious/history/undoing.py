@@ -68,7 +68,8 @@ async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
 def _act_row(act: Sequence[Event], done: Sequence[Step], known: Titles, suspected: Titles) -> Undone:
     """Return a group of changes as a row of the response, identified by its newest event.
 
-    ``done`` are the steps of the undo, ``known`` the titles of subjects, ``suspected`` reasons to suspect poisoning.
+    ``done`` are all steps of the undo; the row lists those of this group. ``known`` are the titles of the changed
+    objects (memories, captures, ...), and ``suspected`` the reasons to suspect them of poisoning.
     """
     ids = {event["id"] for event in act}
     newest = act[0]

@@ -151,7 +151,7 @@ async def search(app: App, memory: Memory) -> int:
 
 
 async def neighbours(app: App, memory: Memory) -> dict[int, float | None]:
-    """Return the neighbours of a memory by meaning and by words, with the cosine where it is known.
+    """Return the ids of a memory's neighbours by meaning and by words, each with its cosine, None if that is unknown.
 
     Neighbours are memories of the same project or user-wide ones; a user-wide memory may have neighbours in all
     projects.

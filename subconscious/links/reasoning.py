@@ -37,7 +37,7 @@ class Explanation:
 
     @property
     def steps(self) -> list[Step]:
-        """All steps of the chains, each once."""
+        """All steps in the chains of reasons, each once."""
         return list(dict.fromkeys(step for one in self.found for chain in one.chains for step in chain))
 
     def as_rows(self, suspected: Mapping[int, str]) -> list[wire.Reasons]:
@@ -53,7 +53,7 @@ class Explanation:
 
     @property
     def links(self) -> list[Link]:
-        """All links of the chains, each once."""
+        """All links in the chains of reasons, each once."""
         return list(dict.fromkeys(step.link for step in self.steps))
 
     @property

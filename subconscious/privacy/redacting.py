@@ -38,7 +38,7 @@ async def allow(app: App, digest: str, reason: str) -> None:
 
 
 async def disallow(app: App, digest: str) -> None:
-    """Redact an excluded value again; the next round of upkeep also redacts it in data that was stored meanwhile."""
+    """Redact a value again that `allow` excluded; ``digest`` is its hash. Upkeep also redacts it in stored data."""
     async with app.database.write() as tx:
         await redactions.disallow(tx, digest)
         await redactions.save_state(tx, {})

@@ -20,7 +20,7 @@ from subconscious.store import corrections, links, responses
 async def hits_of(
     ctx: RecallContext, terms: QueryTerms, found: Sequence[tuple[Fused, Memory]], project_id: str | None
 ) -> list[Hit]:
-    """Return a hit for each memory, with its rank after decay, priority and corrections."""
+    """Return a hit for each memory, with its decay, its priority, and a rank that includes the user's corrections."""
     ids, now = [memory.id for _, memory in found], time()
     gone = await superseded(ctx, [memory for _, memory in found], project_id)
     counts, weights = await corrections.counts(ctx.database, ids), await priorities(ctx, ids)

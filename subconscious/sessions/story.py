@@ -182,7 +182,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _kept(text: str, stands: Callable[[str], bool]) -> str:
-    """Return the sentences of a part for which ``stands`` is true."""
+    """Return those sentences of ``text`` for which ``stands`` returns true, joined by spaces."""
     return " ".join(sentence for sentence in _sentences(text) if stands(sentence))
 
 

@@ -208,7 +208,7 @@ async def _dependent_change(tx: aiosqlite.Connection, event: Event, names: set[s
 
 
 def _missing(event: Event) -> set[str]:
-    """Return all columns of a row that was deleted by an event."""
+    """Return the names of the columns of the row that an event deleted; none if the event deleted no row."""
     return set(event["before"] or {}) if event["after"] is None else set()
 
 

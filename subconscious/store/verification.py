@@ -172,7 +172,7 @@ def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
 
 
 def is_behind(database: Path, copy: Copy) -> list[str]:
-    """Return messages if the database is older or smaller than its copy; only counts are compared, to be fast."""
+    """Return a message if the database's last event is older than its copy's, and one if it has fewer memories."""
     try:
         with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))

@@ -24,7 +24,7 @@ class PullResult(TypedDict):
 
 
 class SessionDigest(TypedDict):
-    """The latest session."""
+    """The latest session, with its stored summary; ``session`` is None if there is none."""
 
     mode: Literal["summarize"]
     session: Session | None

@@ -42,7 +42,7 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""The most characters of each part, by the number of parts: all parts together fit into one statement."""
+"""The most characters of each part of a statement (problem, cause, fix), by the number of parts that it has."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:
