@@ -16,7 +16,7 @@ from subconscious.text.linear import hashed, load_model, logistic, scaled_sum
 SIZE = 1 << 18
 """The size of the table of hashed features."""
 
-FLAGS = 0.7
+FLAGS = 0.71
 """The probability from which a text is flagged (level medium)."""
 
 DOUBTS = 0.55
