@@ -197,7 +197,7 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
 def _reservation(traced: Traced, verdict: Verdict) -> str:
     """Return why a candidate must not be given before it is confirmed; "" if it may be.
 
-    A model's finding counts as reviewed here, because it must pass the second look before it can be given.
+    A model's finding counts as reviewed here, because it must pass the model's second look before it can be given.
     """
     if not traced.candidate.by_model:
         return reservation(traced, verdict)

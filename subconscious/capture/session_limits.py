@@ -35,7 +35,7 @@ ASKED_FOR = "told"
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
     """Discard the captures of a session that exceed its limits, the weakest first.
 
-    Captures that wait for a second look are counted only after they have passed it.
+    Captures that wait for a model's review (the second look) are counted only after they have passed it.
     """
     found = await captures.of_session(tx, session_id)
     rows = {row["id"]: row for row in found if row["reservation"] != WAITS}

@@ -73,9 +73,10 @@ GONE = "its transcript can't be read any more"
 
 
 async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
-    """Make unconfirmed memories of a finished session's captures; return their ids.
+    """Make unconfirmed memories of a finished session's failures and waiting captures; return the memories' ids.
 
-    Failures come first, then the best waiting captures. Probable statements of the user have a limit of their own.
+    Failures come first, then captures that a model found, then the others with the highest confidence. Statements of
+    the user are counted separately, so that they take no places from the rest.
     """
     if not ctx.settings.unconfirmed:
         return []
@@ -111,7 +112,7 @@ async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
 
 
 async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
-    """Retire an unconfirmed memory of the rules for one that a second look confirms; return whether there was one."""
+    """Retire the weakest memory of the rules for a capture that a model confirmed; return whether there was one."""
     weakest = await unconfirmed.weakest(tx, capture["session_id"] or "") if candidate_from(capture).by_model else None
     if weakest is not None:
         await unconfirmed.retire(tx, weakest, "replaced by a capture that a second look confirmed")

@@ -1,6 +1,6 @@
 """The queue and the results of second looks: stored, so that each is made once and none is lost.
 
-A second look is a model's review, after a session, of what a model proposed to remember from it.
+A second look is a model's review, after a session, of the captures that a model proposed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class WaitingCapture:
 async def enqueue(
     tx: aiosqlite.Connection, capture_id: int, decision: Decision, reservation: str | None, before: str
 ) -> None:
-    """Queue a capture for a second look, in the transaction that stored it.
+    """Queue a capture for a model's second look, in the transaction that stored it.
 
     ``decision`` and ``reservation`` are the result of the admission gate, ``before`` is the text around the quote.
     """
@@ -66,7 +66,7 @@ async def enqueue(
 
 
 async def next_due(database: Database, now: float) -> tuple[str, int] | None:
-    """Return the session due for a second look, and the number of failed attempts; None if none is due."""
+    """Return the session that is due for a model's second look, and its number of failed attempts; None if none is."""
     rows = await database.rows(
         f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -77,7 +77,7 @@ async def next_due(database: Database, now: float) -> tuple[str, int] | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return the time from which the next ended session is due for a second look; None if none waits."""
+    """Return the time from which the next ended session is due for a model's second look; None if none waits."""
     rows = await database.rows(
         f"SELECT min(coalesce(s.retry_at, 0)) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -87,7 +87,7 @@ async def next_retry(database: Database) -> float | None:
 
 
 async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[WaitingCapture]:
-    """Return a session's captures that wait for a second look, without those that were decided meanwhile."""
+    """Return a session's captures that wait for a model's second look, without those that were decided meanwhile."""
     rows = await tx.execute_fetchall(
         "SELECT c.*, l.decision AS gate, l.reservation AS kept, l.before FROM second_looks AS l"
         " JOIN implicit_captures AS c ON c.id = l.capture_id AND c.status = 'review' AND c.reservation = ?"
@@ -98,7 +98,7 @@ async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[Wa
 
 
 async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
-    """Record the results of a session's second look, and remove its captures from the queue."""
+    """Record the results of a model's second look at a session, and remove the session's captures from the queue."""
     now = time()
     await tx.executemany(
         "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]
@@ -112,7 +112,7 @@ async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, 
 
 
 async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
-    """Retry a second look at the time ``at``; it counts as an attempt if ``failed``: the model's answer was wrong."""
+    """Postpone the model's review of a session's captures until ``at``. ``failed``: this attempt counts as failed."""
     await tx.execute(
         "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
         " ON CONFLICT (session_id) DO UPDATE SET attempts = attempts + :failed, retry_at = :at, reason = :reason",
@@ -121,12 +121,12 @@ async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reas
 
 
 async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make waiting second looks due now, of one session or of all: settings or a key may have changed."""
+    """Make a model's second looks at one session or at all due now, because settings or a key may have changed."""
     await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
 
 
 async def waiting_sessions(database: Database) -> list[str]:
-    """Return the sessions that wait for a second look or for a summary."""
+    """Return the sessions that wait for a model's second look or for a model's summary."""
     return [row[0] for row in await database.rows(_WAITING)]
 
 

@@ -208,7 +208,9 @@ async def test_what_fails_is_discarded_and_can_be_restored(ctx: RecallContext, w
     await find(candidate(SAID))
     (after,) = await looked(ctx, where, passed(1, entailed=False, why="A guess."))
     assert (after["status"], after["memory_id"]) == ("discarded", None)
-    assert after["reason"].startswith("the second look refused it: its quote does not support it: A guess.")
+    assert after["reason"].startswith(
+        "a second check by the model rejected it: its quote does not support it: A guess."
+    )
     assert (await second_looks.counts(ctx.database))["refused"] == 1
 
 

@@ -1,4 +1,4 @@
-"""The second look at the end of a session: a model reviews the captures, with the whole session and stored memories.
+"""The second look: after a session, a model reviews its captures, with the whole session and the stored memories.
 
 It replaces the review by a person. Rejected candidates are discarded with the reason, those that pass get the gate's
 original decision, and all others wait for a person, as without a model. In the request, a candidate is called a note.
@@ -59,11 +59,11 @@ NEIGHBOURS = 4
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
 """The most unconfirmed memories that the model is shown with one note, and with all notes of a session."""
 
-UNSAID = "the second look did not confirm it"
-REFUSED = "the second look refused it"
+UNSAID = "a second check by the model did not confirm it"
+REFUSED = "a second check by the model rejected it"
 
 SURE = 0.95
-"""The confidence of a link that the second look found; the origins of both memories decide its status."""
+"""The confidence of a link that a model's second look found; the origins of both memories decide its status."""
 
 MENDABLE = ("review", "unconfirmed")
 
@@ -72,7 +72,7 @@ COUNTED = (OBSERVED, PRACTISED)
 
 
 def held(judged: Judged) -> Judged:
-    """Return a model's candidate as waiting for its second look, unless it is discarded or quarantined."""
+    """Return a model's candidate as waiting for the model's second look, unless it is discarded or quarantined."""
     candidate, admission = judged
     if admission.decision not in (Decision.AUTO, Decision.REVIEW):
         return judged
@@ -80,7 +80,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the decisions if there is no second look: candidates that the user did not state wait for a person."""
+    """Return the decisions if the model does not review them: a person must approve what the user did not state."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -92,7 +92,7 @@ def _unlooked(admission: Admission) -> Admission:
 
 
 async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
-    """Store the gate's decision on captures that wait for their second look.
+    """Store the admission gate's decision on captures that wait for the model's second look.
 
     ``before`` is the text before and around their quote, for the model.
     """
@@ -102,12 +102,12 @@ async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Adm
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The captures of a session for the second look.
+    """The input of the model's second look at a session; the model is shown the captures as numbered notes.
 
-    ``awaited`` are the captures that wait for it, ``others`` those that were found without a model. ``stored`` are
-    memories that a note may repeat or replace, ``unconfirmed`` memories that a note may repeat and thereby confirm.
-    ``sketch`` is the record of the session for the model, as it was stored; "" if no summary is wanted. ``around`` is
-    the text around the quotes of ``others``, by id.
+    ``awaited`` are the captures that wait for the second look, ``others`` those that were found without a model.
+    ``stored`` are memories that a note may repeat or replace. ``unconfirmed`` are memories that a note confirms if it
+    repeats them. ``sketch`` is the stored record of the session (JSON) from which the model writes a summary; "" if no
+    summary is wanted. ``around`` maps the ids of ``others`` to the text around their quotes.
     """
 
     awaited: tuple[WaitingCapture, ...]
@@ -150,7 +150,7 @@ def _note(capture: Capture, before: str = "") -> Note:
 
 
 def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
-    """Whether the second look is shown a capture of the rules.
+    """Whether the model's second look is shown a capture that the rules found.
 
     Captures derived from tool calls can't be judged by a quote. If rules and model found
     the same words, only the model's wording is shown.
@@ -221,7 +221,7 @@ def ask(session: Session) -> Request:
 
 
 async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
-    """Apply the second look in one transaction; return the ids of memories that became active."""
+    """Apply the model's reply about a session in one transaction; return the ids of memories that became active."""
     said = {
         number: _without_loss(look, number, session)
         for number, look in second_look.entries(answer, len(session.notes)).items()
@@ -243,7 +243,7 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 
 @dataclass
 class _Applying:
-    """A second look that is being applied: ``made`` are memories that became active, ``verdicts`` the rejections."""
+    """Applies a model's reply. ``made`` are the ids of memories that became active, ``verdicts`` the rejections by capture id."""
 
     ctx: RecallContext
     tx: aiosqlite.Connection
@@ -273,7 +273,7 @@ class _Applying:
 
 
 def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
-    """Return a note without the details that the second look found no evidence for."""
+    """Return a capture without the details that the model found no evidence for."""
     said = second_look.trimmed(look, _note(one.capture, one.before)) if look else ""
     return (
         replace(one, capture=one.capture | {"content": said, "summary": shorten(said, SUMMARY_LENGTH)}) if said else one
@@ -303,7 +303,7 @@ async def _story(ctx: RecallContext, session: Session, said: Story, session_id: 
 
 
 async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
-    """Replace the session's hand-over by the model's, unless the session has added text in the meantime."""
+    """Replace a session's hand-over by the one that a model wrote, unless the session went on in the meantime."""
     if story.refused:
         log.info("session %s: the summary that the model wrote is not used: %s", session_id, story.refused)
         return
@@ -312,9 +312,9 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
 
 
 async def release(ctx: RecallContext, session_id: str, where: Provenance) -> None:
-    """Decide on captures that get no second look: the gate's decision applies to the user's own words.
+    """Decide on captures that the model will not review: the gate's decision applies to the user's own words.
 
-    All others wait for a person.
+    All other captures wait for a person.
     """
     async with ctx.database.write() as tx:
         for one in await second_looks.waiting_captures(tx, session_id):
@@ -346,7 +346,7 @@ async def _settle(
 
 
 def _vouched(one: WaitingCapture, least: float) -> WaitingCapture:
-    """Return a note that passed, with at least the confidence ``least``: the second look replaces a person's review."""
+    """Return a confirmed capture with at least the confidence ``least``: the model replaces a person's review."""
     return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
@@ -367,7 +367,7 @@ async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCaptur
 async def _replaced(
     ctx: RecallContext, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
 ) -> list[int]:
-    """Link a stored memory to the memories that it replaces; return the ids of memories that became active."""
+    """Link the memory that a capture became to those that it replaces or concerns; return its id, or [] if it is none."""
     capture = await captures.require(tx, capture_id)
     memory = await memories.find(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
     if memory is None:

@@ -1,8 +1,8 @@
 """Counts what a session found again: a note that repeats an earlier session's memory is not stored a second time.
 
-An unconfirmed memory that another session finds independently is confirmed, as without a model. The second look names
-the repeated memory, because a comparison of words does not recognise other wordings. It can't confirm anything that the
-gate rejects: the note must be one that would have become a memory itself.
+An unconfirmed memory that another session finds independently is confirmed, as without a model. The model's second
+look names the repeated memory, because a comparison of words does not recognise other wordings. It can't confirm
+anything that the gate rejects: the note must be one that would have become a memory itself.
 """
 
 from __future__ import annotations

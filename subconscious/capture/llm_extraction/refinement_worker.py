@@ -167,7 +167,7 @@ class Refining:
         await self._attempt(partial(self._read, span), partial(self._wait, span), partial(self._failed, span))
 
     async def _look_next(self) -> bool:
-        """Ask for the second look at a finished session; return whether there was one that could be made."""
+        """Have the model review the captures of a finished session; return whether a session was due for that."""
         due = await second_looks.next_due(self._app.database, time()) if self._app.llm.on else None
         if due is None:
             return False
@@ -181,11 +181,11 @@ class Refining:
             if may_retry(attempts + 1, error):
                 await wait(time() + self._pause(attempts + 1), reason, failed=True)
                 return
-            log.warning("session %s gets no second look by the model: %s", session_id, reason)
+            log.warning("the model does not review the captures of session %s: %s", session_id, reason)
             await _release_second_look(self._app, await self._ctx(session_id), session_id)
 
         async def wait(at: float, reason: str, *, failed: bool = False) -> None:
-            log.info("the model's second look at session %s is postponed: %s", session_id, reason)
+            log.info("the model's review of the captures of session %s is postponed: %s", session_id, reason)
             async with self._app.database.write() as tx:
                 await second_looks.retry_later(tx, session_id, at, reason, failed=failed)
 
@@ -336,7 +336,7 @@ async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> Non
 
 
 async def _release_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Leave the candidates of a session that will get no second look to a person."""
+    """Leave the captures of a session that the model will not review to a person."""
     await reconciliation.release(ctx, session_id, await _session_provenance(ctx, session_id))
     await _settle_unconfirmed(app, ctx, session_id)
 
