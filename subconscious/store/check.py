@@ -23,6 +23,7 @@ REASONS = 3
 class Health:
     """Statistics of a database that passed the check.
 
+    ``buried`` is the number of jobs that have failed and are not retried, ``buried_reasons`` the latest reasons.
     ``pending_since`` is the time at which the oldest memory without a vector was created, or at which the present
     embedding model was selected, if that was later.
     """

@@ -1,4 +1,4 @@
-"""The durable job queue: enqueue, lease, finish, retry, bury."""
+"""The durable job queue: enqueue, lease, finish, retry, or bury a job (mark it as failed for good)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def states(database: Database, names: Sequence[str]) -> dict[str, str]:
 
 
 async def counts(database: Database) -> JobCounts:
-    """Return the numbers of ready, leased and buried jobs."""
+    """Return the number of jobs in each state: ready, leased (in progress), or buried (failed for good)."""
     rows = await database.rows("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state")
     return cast("JobCounts", {"ready": 0, "leased": 0, "buried": 0} | {row[0]: row[1] for row in rows})
 

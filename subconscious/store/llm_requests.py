@@ -1,7 +1,7 @@
 """Requests to a model that need no immediate answer, and the batches in which they are sent.
 
-A request is `waiting`, then `sent` in a batch, then `done` or `buried`. The transaction that uses a model's answer
-marks the request as done, so no answer is used twice.
+A request is `waiting`, then `sent` in a batch, then `done` or `buried` (failed for good). The transaction that uses a
+model's answer marks the request as done, so no answer is used twice.
 """
 
 from __future__ import annotations
@@ -253,6 +253,6 @@ async def next_due(database: Database) -> float | None:
 
 
 async def counts(database: Database) -> RequestCounts:
-    """Return the numbers of waiting, sent and buried requests."""
+    """Return the number of requests in each state: waiting, sent, or buried (failed for good)."""
     rows = await database.rows("SELECT state, count(*) FROM llm_requests WHERE state <> 'done' GROUP BY state")
     return cast("RequestCounts", {"waiting": 0, "sent": 0, "buried": 0} | {row[0]: row[1] for row in rows})

@@ -100,7 +100,10 @@ class ReviewedCapture(Capture):
 
 
 class CapturesResult(TypedDict):
-    """Answer to ``captures`` and decisions. ``waiting`` is how many wait, ``left_out`` why some are missing."""
+    """Response to ``captures`` and to the requests that decide on captures.
+
+    ``waiting`` is the number of captures that wait for review. ``left_out`` says why some of the captures are missing.
+    """
 
     captures: list[ReviewedCapture]
     waiting: NotRequired[int]
@@ -118,7 +121,7 @@ class WaitingDecision(TypedDict):
 
 
 class CodesResult(TypedDict):
-    """Answer to ``codes``."""
+    """Response to the request ``codes``."""
 
     decisions: list[WaitingDecision]
 
@@ -135,7 +138,7 @@ class Lesson(TypedDict):
 
 
 class LessonsResult(TypedDict):
-    """Answer to ``lessons`` and ``forget_lesson``."""
+    """Response to the requests ``lessons`` and ``forget_lesson``."""
 
     lessons: list[Lesson]
 

@@ -42,7 +42,7 @@ class OpenQuestion(TypedDict):
 
 
 class JobCounts(TypedDict):
-    """Numbers of jobs by state."""
+    """Numbers of jobs by state; ``buried`` jobs have failed and are not retried."""
 
     ready: int
     leased: int
@@ -139,7 +139,7 @@ class Spending(TypedDict):
 
 
 class RequestCounts(TypedDict):
-    """Numbers of deferred requests to models by state."""
+    """Numbers of deferred requests to models by state; ``buried`` requests have failed and are not retried."""
 
     waiting: int
     sent: int
@@ -147,7 +147,7 @@ class RequestCounts(TypedDict):
 
 
 class ProviderResult(TypedDict):
-    """Answer to ``provider``."""
+    """Response to the request ``provider``."""
 
     providers: list[Provider]
     spending: Spending
@@ -164,7 +164,7 @@ class HookTimes(TypedDict):
 
 
 class StatusResult(TypedDict):
-    """Answer to ``status``."""
+    """Response to the request ``status``."""
 
     version: str
     pid: int
@@ -193,32 +193,32 @@ class StatusResult(TypedDict):
 
 
 class ChangedSettings(TypedDict):
-    """Answer to ``accept_settings`` and ``setup_accept``: values before and after, by setting."""
+    """Response to the requests ``accept_settings`` and ``setup_accept``: values before and after, by setting."""
 
     changed: dict[str, list[Any]]
 
 
 class DrainResult(TypedDict):
-    """Answer to ``drain``."""
+    """Response to the request ``drain``."""
 
     drained: bool
     embedded: bool
 
 
 class EmbedResult(TypedDict):
-    """Answer to ``embed``: memories that wait for a vector."""
+    """Response to the request ``embed``: memories that wait for a vector."""
 
     pending: int
 
 
 class StopResult(TypedDict):
-    """Answer to ``stop`` and ``yield``."""
+    """Response to the requests ``stop`` and ``yield``."""
 
     stopping: bool
 
 
 class AttachResult(TypedDict):
-    """Answer to ``attach``: the project, and the memories that it has."""
+    """Response to the request ``attach``: the project, and the memories that it has."""
 
     project: Project
     memories: int

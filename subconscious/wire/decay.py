@@ -61,7 +61,7 @@ class Preview(TypedDict):
 
 
 class DecayPreview(Preview):
-    """Answer to ``decay`` without a memory. Memories with a value below ``below`` are archived."""
+    """Response to the request ``decay`` without a memory. Memories with a value below ``below`` are archived."""
 
     policy: str
     below: float
@@ -79,7 +79,7 @@ class CorrectionRow(TypedDict):
 
 
 class MemoryDecay(Verdict):
-    """Answer to ``decay`` for one memory: its facts, and its future without further use."""
+    """Response to the request ``decay`` for one memory: its facts, and its future without further use."""
 
     memory: Memory
     state: str
@@ -105,13 +105,13 @@ class FadedMemory(Suspicion):
 
 
 class FadedResult(TypedDict):
-    """Answer to ``faded``."""
+    """Response to the request ``faded``."""
 
     memories: list[FadedMemory]
 
 
 class FadeResult(TypedDict):
-    """Answer to ``fade``: memories examined, ids archived, number left for the next run."""
+    """Response to the request ``fade``: memories examined, ids archived, number left for the next run."""
 
     looked: int
     archived: list[int]
@@ -120,6 +120,6 @@ class FadeResult(TypedDict):
 
 
 class ResetDecayResult(TypedDict):
-    """Answer to ``reset_decay``: the number of memories."""
+    """Response to the request ``reset_decay``: the number of memories."""
 
     reset: int

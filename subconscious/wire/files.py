@@ -18,7 +18,7 @@ class Page(TypedDict):
 
 
 class ExportResult(Page):
-    """Answer to ``export``. ``newest`` is the id of the store's latest event."""
+    """Response to the request ``export``. ``newest`` is the id of the store's latest event."""
 
     quarantined: int
     newest: int
@@ -36,7 +36,7 @@ class PlannedNote(Suspicion):
 
 
 class FilesPlanResult(TypedDict):
-    """Answer to ``files_plan``."""
+    """Response to the request ``files_plan``."""
 
     notes: list[PlannedNote]
 
@@ -57,7 +57,7 @@ class ImportedNote(PlannedNote):
 
 
 class FilesTakeResult(TypedDict):
-    """Answer to ``files_take``: the notes; or with ``links`` the number of restored links."""
+    """Response to the request ``files_take``: the notes; or with ``links`` the number of restored links."""
 
     notes: NotRequired[list[ImportedNote]]
     links: NotRequired[int]
@@ -72,13 +72,13 @@ class SharedMemory(Suspicion):
 
 
 class TrustResult(TypedDict):
-    """Answer to ``trust``: the authors that the user trusts."""
+    """Response to the request ``trust``: the authors that the user trusts."""
 
     trusted: list[str]
 
 
 class SharedResult(TrustResult):
-    """Answer to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that are no longer shared.
+    """Response to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that are no longer shared.
 
     ``team`` is the project of a team's store that this project is connected to, or "".
     """
@@ -116,7 +116,7 @@ class HeldMemory(TypedDict):
 
 
 class SyncPublishResult(TypedDict):
-    """Answer to ``sync_publish``: what is to be written to Git."""
+    """Response to the request ``sync_publish``: what is to be written to Git."""
 
     entries: list[SharedEntry]
     held: list[HeldMemory]
@@ -134,6 +134,6 @@ class ReceivedVersion(Suspicion):
 
 
 class SyncTakeResult(TypedDict):
-    """Answer to ``sync_take``."""
+    """Response to the request ``sync_take``."""
 
     versions: list[ReceivedVersion]

@@ -40,6 +40,6 @@ class DescribedEvent(Event):
 
 
 class HistoryResult(TypedDict):
-    """Answer to ``history``."""
+    """Response to the request ``history``."""
 
     events: list[DescribedEvent]

@@ -54,14 +54,14 @@ class ModelEstimate(TypedDict):
 
 
 class ImportPlanResult(TypedDict):
-    """Answer to ``import_plan``."""
+    """Response to the request ``import_plan``."""
 
     files: list[SourceFile]
     model: ModelEstimate
 
 
 class ImportFileResult(TypedDict):
-    """Answer to ``import_file``: the result of one batch. ``more``: the file has further batches."""
+    """Response to the request ``import_file``: the result of one batch. ``more``: the file has further batches."""
 
     path: str
     sort: str
@@ -78,7 +78,7 @@ class ImportFileResult(TypedDict):
 
 
 class ImportReadResult(TypedDict):
-    """Answer to ``import_read``: what was queued for a model, or the reason why nothing was."""
+    """Response to the request ``import_read``: what was queued for a model, or the reason why nothing was."""
 
     calls: int
     tokens: int
@@ -97,7 +97,7 @@ class ModelOffer(TypedDict):
 
 
 class SetupPlanResult(TypedDict):
-    """Answer to ``setup_plan``: the tokens of a session, and its cost with each provider."""
+    """Response to the request ``setup_plan``: the tokens of a session, and its cost with each provider."""
 
     sessions: int
     measured: bool
@@ -118,7 +118,7 @@ class TrialStatement(Suspicion):
 
 
 class SetupTryResult(TypedDict):
-    """Answer to ``setup_try``. ``session`` is the title of the session that was read; "" for none."""
+    """Response to the request ``setup_try``. ``session`` is the title of the session that was read; "" for none."""
 
     session: str
     found: list[TrialStatement]

@@ -10,14 +10,14 @@ from subconscious.wire.sessions import Session
 
 
 class StandingsResult(TypedDict):
-    """Answer to ``standings``: memories by their scores, and the number of memories by promotion status."""
+    """Response to ``standings``: memories by their scores, and the number of memories by promotion status."""
 
     memories: list[Memory]
     counts: dict[str, int]
 
 
 class PullResult(TypedDict):
-    """Answer to ``pull``: the folder of the rendered files, and their names."""
+    """Response to the request ``pull``: the folder of the rendered files, and their names."""
 
     folder: str
     files: list[str]
@@ -80,4 +80,4 @@ class KnowledgeDigest(TypedDict):
 
 
 Digest = SessionDigest | TagDigest | PatternDigest | KnowledgeDigest
-"""Answer to ``digest``."""
+"""Response to the request ``digest``."""

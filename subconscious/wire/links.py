@@ -51,19 +51,19 @@ class LinkedMemories(TypedDict):
 
 
 class LinksResult(TypedDict):
-    """Answer to ``confirm_link`` and ``unlink``."""
+    """Response to the requests ``confirm_link`` and ``unlink``."""
 
     links: list[Link]
 
 
 class RelinkResult(TypedDict):
-    """Answer to ``relink``."""
+    """Response to the request ``relink``."""
 
     link: Link
 
 
 class LinkResult(RelinkResult):
-    """Answer to ``link``. ``changed`` is false if there was such a link already."""
+    """Response to the request ``link``. ``changed`` is false if there was such a link already."""
 
     changed: bool
 
@@ -85,7 +85,7 @@ class Branch(TypedDict):
 
 
 class GraphResult(TypedDict):
-    """Answer to ``graph``: the neighbourhood of a memory, as values, as a tree and as a drawing."""
+    """Response to the request ``graph``: the neighbourhood of a memory, as values, as a tree and as a drawing."""
 
     root: int
     memories: list[DistantMemory]
@@ -129,7 +129,7 @@ class Reasons(TypedDict):
 
 
 class WhyResult(LinkedMemories):
-    """Answer to ``why``. ``worded`` is the answer in a model's words, ``text`` the answer for the assistant."""
+    """Response to ``why``. ``worded`` is the answer in a model's words, ``text`` the answer for the assistant."""
 
     answers: list[Reasons]
     worded: str

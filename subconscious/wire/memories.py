@@ -129,19 +129,19 @@ class _Hits(TypedDict):
 
 
 class SearchResult(_Hits):
-    """Answer to ``search``. ``far`` counts hits that matched too little; ``team`` hits are in a team's store only."""
+    """Response to ``search``. ``far`` counts hits that matched too little; ``team`` hits are in a team's store only."""
 
     team: NotRequired[list[TeamHit]]
 
 
 class RecallResult(_Hits):
-    """Answer to ``recall``: the hits, and the text that the model gets."""
+    """Response to the request ``recall``: the hits, and the text that the model gets."""
 
     text: str
 
 
 class ListResult(TypedDict):
-    """Answer to ``list``: a page of memories."""
+    """Response to the request ``list``: a page of memories."""
 
     memories: list[Memory]
     total: int
@@ -180,7 +180,7 @@ class Surface(SurfaceFields):
 
 
 class ShowResult(TypedDict):
-    """Answer to ``show``: one memory, its history, and the sessions that it was given to."""
+    """Response to the request ``show``: one memory, its history, and the sessions that it was given to."""
 
     memory: Memory
     marks: list[str]
@@ -192,7 +192,7 @@ class ShowResult(TypedDict):
 
 
 class CorrectResult(TypedDict):
-    """Answer to ``correct``: the corrected memory, the memory that replaces it, and the id of the change."""
+    """Response to ``correct``: the corrected memory, the memory that replaces it, and the id of the change."""
 
     memory: Memory
     replacement: Memory | None
@@ -200,7 +200,7 @@ class CorrectResult(TypedDict):
 
 
 class RememberResult(TypedDict):
-    """Answer to ``remember``: the decision, and the memory or the capture that was stored."""
+    """Response to the request ``remember``: the decision, and the memory or the capture that was stored."""
 
     decision: str
     reason: str

@@ -8,14 +8,14 @@ from subconscious.wire.daemon import Project
 
 
 class UiResult(TypedDict):
-    """Answer to ``ui``: a link that works once, and the port of the page."""
+    """Response to the request ``ui``: a link that works once, and the port of the page."""
 
     url: str
     port: int
 
 
 class UiClosed(TypedDict):
-    """Answer to ``ui_close``. ``closed``: a page was open."""
+    """Response to the request ``ui_close``. ``closed``: a page was open."""
 
     closed: bool
 
@@ -27,14 +27,14 @@ class CountedProject(Project):
 
 
 class ProjectsResult(TypedDict):
-    """Answer to ``projects``. ``review``: captures that wait, in the project at ``cwd`` or in all."""
+    """Response to the request ``projects``. ``review``: captures that wait, in the project at ``cwd`` or in all."""
 
     projects: list[CountedProject]
     review: int
 
 
 class LatestResult(TypedDict):
-    """Answer to ``latest``: the ids of the newest event, and of the newest record of a memory that a session got."""
+    """Response to ``latest``: the ids of the newest event, and of the newest record of a memory that a session got."""
 
     event: int
     surface: int
@@ -97,7 +97,7 @@ class GivenItem(TypedDict):
 
 
 class TimelineResult(TypedDict):
-    """Answer to ``timeline``: a page, where the next one begins, and the titles of the sessions in it."""
+    """Response to the request ``timeline``: a page, where the next one begins, and the titles of the sessions in it."""
 
     items: list[ActItem | GivenItem]
     next: LatestResult | None

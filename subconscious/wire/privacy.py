@@ -21,13 +21,13 @@ class Redaction(TypedDict):
 
 
 class RedactionsResult(TypedDict):
-    """Answer to ``redactions``."""
+    """Response to the request ``redactions``."""
 
     findings: list[Redaction]
 
 
 class AllowResult(TypedDict):
-    """Answer to ``allow_finding`` and ``disallow_finding``."""
+    """Response to the requests ``allow_finding`` and ``disallow_finding``."""
 
     hash: str
     allowed: bool
@@ -46,13 +46,13 @@ class StoredFinding(TypedDict):
 
 
 class ScanResult(TypedDict):
-    """Answer to ``scan``."""
+    """Response to the request ``scan``."""
 
     findings: list[StoredFinding]
 
 
 class RedactStoredResult(TypedDict):
-    """Answer to ``redact_stored``: numbers of changed rows, changed files, and replaced copies of the database."""
+    """Response to ``redact_stored``: numbers of changed rows, changed files, and replaced copies of the database."""
 
     rows: int
     files: int
@@ -60,7 +60,7 @@ class RedactStoredResult(TypedDict):
 
 
 class PurgePlanResult(TypedDict):
-    """Answer to ``purge_plan``: the numbers of rows to delete.
+    """Response to the request ``purge_plan``: the numbers of rows to delete.
 
     ``on_server`` is the number of these memories that are on a team's server. The server erases them, too, unless
     everything is purged.
@@ -73,7 +73,7 @@ class PurgePlanResult(TypedDict):
 
 
 class PurgeResult(PurgePlanResult):
-    """Answer to ``purge``. ``entries`` counts the deleted spool entries, which had not been processed."""
+    """Response to the request ``purge``. ``entries`` counts the deleted spool entries, which had not been processed."""
 
     entries: int
     files: int

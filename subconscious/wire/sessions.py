@@ -34,13 +34,13 @@ class Session(TypedDict):
 
 
 class SessionsResult(TypedDict):
-    """Answer to ``sessions``."""
+    """Response to the request ``sessions``."""
 
     sessions: list[Session]
 
 
 class LearnResult(TypedDict):
-    """Answer to ``capture``: the new captures of a transcript."""
+    """Response to the request ``capture``: the new captures of a transcript."""
 
     session_id: str
     turns: int
@@ -71,7 +71,7 @@ class ExplainedSentence(TypedDict):
 
 
 class ExplainResult(TypedDict):
-    """Answer to ``explain``. ``unseen`` counts left-out sentences by origin; ``missing`` lists unreadable files."""
+    """Response to ``explain``. ``unseen`` counts left-out sentences by origin; ``missing`` lists unreadable files."""
 
     session: ExplainedSession | None
     turns: int
@@ -81,7 +81,7 @@ class ExplainResult(TypedDict):
 
 
 class GivenResult(TypedDict):
-    """Answer to ``given``: the session, and the number of memories recorded for it."""
+    """Response to the request ``given``: the session, and the number of memories recorded for it."""
 
     session_id: str
     given: int
@@ -129,7 +129,7 @@ class Responses(TypedDict):
 
 
 class WhySurfacedResult(TypedDict):
-    """Answer to ``why_surfaced``. ``responses`` counts the sessions' responses to the memory that was asked about."""
+    """Response to ``why_surfaced``. ``responses`` counts the sessions' responses to the memory that was asked about."""
 
     surfaces: list[ExplainedSurface]
     held: list[SuppressedMemory]

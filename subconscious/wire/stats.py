@@ -90,7 +90,7 @@ class Tenth(TypedDict):
 
 
 class StatsResult(TypedDict):
-    """Answer to ``stats``. ``calibration`` is by extractor; ``week`` counts captures of the last week by status."""
+    """Response to ``stats``. ``calibration`` is by extractor; ``week`` counts captures of the last week by status."""
 
     memories: MemoryCounts
     captures: CaptureCounts

@@ -23,7 +23,7 @@ class TeamRefusal(TypedDict):
 
 
 class TeamResult(TypedDict):
-    """Answer to ``team``, ``team_join``, ``team_leave``, ``team_confirm`` and ``team_member``.
+    """Response to the requests ``team``, ``team_join``, ``team_leave``, ``team_confirm`` and ``team_member``.
 
     ``store`` is the address without a password, "" if none is configured. ``name``, ``person`` and ``role`` are "" if
     this project is not connected. ``waiting`` counts changes to send, ``received`` versions of others that are stored
@@ -45,7 +45,7 @@ class TeamResult(TypedDict):
 
 
 class TeamSyncResult(TypedDict):
-    """Answer to ``team_sync``."""
+    """Response to the request ``team_sync``."""
 
     sent: int
     held: list[HeldMemory]
@@ -55,6 +55,6 @@ class TeamSyncResult(TypedDict):
 
 
 class TeamSetupResult(TypedDict):
-    """Answer to ``team_setup``: the numbers of the migrations that were applied to the server."""
+    """Response to the request ``team_setup``: the numbers of the migrations that were applied to the server."""
 
     applied: list[int]

@@ -43,7 +43,7 @@ class AffectedMemory(TypedDict):
 
 
 class UndoResult(TypedDict):
-    """Answer to ``undo_acts``. ``done`` is false for a preview."""
+    """Response to the request ``undo_acts``. ``done`` is false for a preview."""
 
     acts: list[Undone]
     fallen: list[AffectedMemory]
@@ -59,7 +59,7 @@ class Closed(TypedDict):
 
 
 class RollbackResult(TypedDict):
-    """Answer to ``rollback``: what a session added. ``done`` is false for a preview."""
+    """Response to the request ``rollback``: what a session added. ``done`` is false for a preview."""
 
     session_id: str
     memories: list[Memory]

@@ -28,13 +28,13 @@ class Run(RunFields):
 
 
 class RunResult(TypedDict):
-    """Answer to ``maintenance_run``."""
+    """Response to the request ``maintenance_run``."""
 
     run: Run
 
 
 class RunsResult(TypedDict):
-    """Answer to ``maintenance_log``."""
+    """Response to the request ``maintenance_log``."""
 
     runs: list[Run]
 
@@ -50,7 +50,7 @@ class Job(TypedDict):
 
 
 class MaintenanceStatusResult(TypedDict):
-    """Answer to ``maintenance_status``."""
+    """Response to the request ``maintenance_status``."""
 
     on: bool
     jobs: list[Job]
@@ -65,7 +65,7 @@ class DuplicatePair(TypedDict):
 
 
 class RepeatsResult(TypedDict):
-    """Answer to ``repeats``."""
+    """Response to the request ``repeats``."""
 
     pairs: list[DuplicatePair]
 
@@ -86,13 +86,13 @@ class Copy(TypedDict):
 
 
 class BackupResult(MadeCopy):
-    """Answer to ``backup``."""
+    """Response to the request ``backup``."""
 
     copies: list[Copy]
 
 
 class MendResult(TypedDict):
-    """Answer to ``mend``: the number of repaired rows by check."""
+    """Response to the request ``mend``: the number of repaired rows by check."""
 
     mended: dict[str, int]
 
@@ -109,7 +109,7 @@ class Cluster(Suspicion):
 
 
 class ClustersResult(TypedDict):
-    """Answer to ``clusters``. ``vectors``: an embedder is loaded, so similar memories can be found."""
+    """Response to the request ``clusters``. ``vectors``: an embedder is loaded, so similar memories can be found."""
 
     clusters: list[Cluster]
     total: int
@@ -117,7 +117,7 @@ class ClustersResult(TypedDict):
 
 
 class ConsolidateResult(TypedDict):
-    """Answer to ``consolidate``: summaries made and proposed, requests to a model, groups left for the next run."""
+    """Response to ``consolidate``: summaries made and proposed, requests to a model, groups left for the next run."""
 
     made: list[int]
     proposed: list[int]
