@@ -144,7 +144,7 @@ async def opened(home: Home, settings: Settings) -> AsyncIterator[App]:
 
 
 async def _save_findings(app: App) -> None:
-    """Store the redactions that were made since the last upkeep round."""
+    """Store the redactions that were made since the last maintenance round."""
     try:
         await record_findings(app.database, app.settings.redaction_log)
     except sqlite3.Error as error:
@@ -277,7 +277,7 @@ async def _stop_when_idle(
     schedule: Schedule,
     is_effective: Callable[[], bool],
 ) -> None:
-    """Stop when the daemon is idle and no upkeep is due, or at once when it can't be reached any more."""
+    """Stop when the daemon is idle and no maintenance is due, or at once when it can't be reached any more."""
     while not app.signals.stopping.is_set():
         with suppress(TimeoutError):
             await asyncio.wait_for(app.signals.stopping.wait(), min(CHECK_SECONDS, app.settings.idle_exit_minutes * 60))

@@ -1,4 +1,4 @@
-"""Periodic upkeep, which also runs before the daemon stops."""
+"""Periodic maintenance, which also runs before the daemon stops."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DATED_AT_ONCE = 20
 DATING_PAUSE = 0.1
 """Seconds between two batches of memories that are searched for dates."""
 LONGEST_DATING = 20.0
-"""Seconds after which the search for dates stops, so that other upkeep can run; the next round continues."""
+"""Seconds after which the search for dates stops, so that other maintenance can run; the next round continues."""
 
 
 class Schedule:
@@ -58,7 +58,7 @@ class Schedule:
                 await asyncio.wait_for(self._app.signals.stopping.wait(), ROUND_SECONDS)
 
     async def round(self) -> None:
-        """Run each phase of upkeep once; a phase that fails is logged and does not affect the next one."""
+        """Run each phase of maintenance once; a phase that fails is logged and does not affect the next one."""
         phases = (
             self.close_inactive,
             self.expire,
@@ -76,8 +76,8 @@ class Schedule:
                 await phase()
             except Exception as error:
                 self._app.disk.note(error)
-                # No error of upkeep may stop the daemon: the next round retries it.
-                log.exception("upkeep: %s failed", phase.__name__)
+                # No error of maintenance may stop the daemon: the next round retries it.
+                log.exception("maintenance: %s failed", phase.__name__)
 
     async def free_memory(self) -> None:
         """Free memory that was not used for a while."""

@@ -162,8 +162,8 @@ def ten_years_ahead(stage: Stage) -> None:
         time.sleep(1)
         hold(counts(stage) == before, f"before the night (active, waiting): {before}, after it: {counts(stage)}")
         log = (stage.home.log / "daemon.log").read_text()
-        hold("upkeep (decay) would change" in log, "it is not said that the archiving waits")
-        hold("upkeep (review) would change" in log, "it is not said that the expiry waits")
+        hold("maintenance (decay) would change" in log, "it is not said that the archiving waits")
+        hold("maintenance (review) would change" in log, "it is not said that the expiry waits")
     stage.start()
     time.sleep(3)
     told = [finding for finding in examine({"SUBCONSCIOUS_HOME": str(stage.home.root)}, "") if finding.name == "upkeep"]

@@ -28,7 +28,7 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 A_ROUND = 20
-"""The most sessions that one round of upkeep settles: each may need its transcript to be read again."""
+"""The most sessions that one round of maintenance settles: each may need its transcript to be read again."""
 
 
 async def settle(app: App, ctx: RecallContext, session_id: str) -> None:

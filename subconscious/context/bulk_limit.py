@@ -1,7 +1,7 @@
-"""Protects against a wrong clock: upkeep that would change unusually many rows waits for confirmation.
+"""Protects against a wrong clock: maintenance that would change unusually many rows waits for confirmation.
 
-A clock that jumps ten years ahead makes every memory old and every capture overdue. Upkeep rarely has to archive or
-expire a large part of the store. If it has to, it first waits until three sessions have begun at times that fit the
+A clock that jumps ten years ahead makes every memory old and every capture overdue. Maintenance rarely has to archive
+or expire a large part of the store. If it has to, it first waits until three sessions have begun at times that fit the
 present clock. If the clock is corrected meanwhile, nothing has been changed.
 """
 
@@ -20,10 +20,10 @@ DECAY = "decay"
 REVIEW = "review"
 
 FEW = 20
-"""Rows that upkeep may always change at once; a person can review them."""
+"""The number of rows that maintenance may always change at once: so few that a person can review them."""
 
 SHARE = 0.1
-"""Share of all rows that upkeep may always change at once."""
+"""The share (0 to 1) of all rows that maintenance may always change at once."""
 
 SESSIONS = 3
 """Sessions that confirm the clock."""
@@ -33,12 +33,12 @@ RECENT = 7 * 86_400.0
 
 
 def is_bulk(affected: int, total: int) -> bool:
-    """Return whether this many rows are more than upkeep usually changes at once."""
+    """Return whether this many rows are more than maintenance usually changes at once."""
     return affected > FEW and affected > SHARE * total
 
 
 async def may_run(database: Database, name: str, affected: int, total: int) -> bool:
-    """Return whether upkeep may change ``affected`` of ``total`` rows now; if not, record that it waits."""
+    """Return whether maintenance may change ``affected`` of ``total`` rows now; if not, record that it waits."""
     found, now = await maintenance.get_postponed(database, name), time()
     if not is_bulk(affected, total):
         if found is not None:
@@ -55,12 +55,15 @@ async def may_run(database: Database, name: str, affected: int, total: int) -> b
             await maintenance.save_postponed(tx, new)
     if not runs and (found is None or not found.waits):
         log.warning(
-            "upkeep (%s) would change %d of %d rows at once, so it waits: the clock may be wrong", name, affected, total
+            "maintenance (%s) would change %d of %d rows at once, so it waits: the clock may be wrong",
+            name,
+            affected,
+            total,
         )
     return runs
 
 
 async def allow(database: Database) -> None:
-    """Let upkeep that waits because of its size run, because a person requested it."""
+    """Let maintenance that waits because of its size run, because a person requested it."""
     async with database.write() as tx:
         await maintenance.allow_postponed(tx)

@@ -13,10 +13,10 @@ from time import monotonic, time
 from subconscious.context.signals import Signals
 
 QUIET = 1.0
-"""Seconds without a request after which upkeep continues: hooks come in bursts."""
+"""Seconds without a request after which maintenance continues: hooks come in bursts."""
 
 LONGEST = 1.0
-"""The most seconds that a job or a part of upkeep pauses: it must finish on a busy day, too."""
+"""The most seconds that a job or a part of maintenance pauses: it must finish on a busy day, too."""
 
 LOOK = 0.02
 """Seconds between two checks for running requests."""

@@ -1,4 +1,4 @@
-"""Checks of the database, its copies, the notes that were read, and the spool."""
+"""Checks of the database and its copies, of the Claude Code notes that were read, and of the spool."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _backup(context: CheckContext, health: Health) -> Iterator[Finding]:
 
 
 def upkeep(context: CheckContext) -> Iterator[Finding]:
-    """Report whether upkeep waits because it would archive or expire unusually many items at once."""
+    """Report whether maintenance waits because it would archive or expire unusually many items at once."""
     if not context.home.database.exists():
         return
     try:

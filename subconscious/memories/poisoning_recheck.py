@@ -1,6 +1,6 @@
 """Checks stored memories for poisoning again with new rules, and requests a model's opinion on flagged memories.
 
-Each round of upkeep checks a limited number; every change is an event, and nothing is deleted.
+Each round of maintenance checks a limited number; every change is an event, and nothing is deleted.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ async def ask_again(app: App) -> int:
 
 
 class SecondLooks:
-    """Requests a model's opinion on flagged captures or memories, a few in each round of upkeep.
+    """Requests a model's opinion on flagged captures or memories, a few in each round of maintenance.
 
     It stops after ``ASKED_A_ROUND`` opinions, or after as many sessions without an answer. Each request uses the key of
     the session from which the text comes.

@@ -20,10 +20,10 @@ BATCH = 25
 """The number of rows that are scanned at once."""
 
 ROUND_SECONDS = 1.0
-"""Seconds of work after which the scan of stored data pauses until the next round of upkeep."""
+"""Seconds of work after which the scan of stored data pauses until the next round of maintenance."""
 
 LONGEST_ROUND = 10.0
-"""Seconds after which the scan pauses even if it mostly waited for hooks, so that other upkeep continues."""
+"""Seconds after which the scan pauses even if it mostly waited for hooks, so that other maintenance continues."""
 
 PASSES = 3
 """How often stored data is scanned: a secret that is recognized late may also occur in rows scanned before."""
@@ -38,7 +38,7 @@ async def allow(app: App, digest: str, reason: str) -> None:
 
 
 async def disallow(app: App, digest: str) -> None:
-    """Redact a value again that `allow` excluded; ``digest`` is its hash. Upkeep also redacts it in stored data."""
+    """Redact a value again that `allow` excluded; ``digest`` is its hash. Maintenance redacts stored data, too."""
     async with app.database.write() as tx:
         await redactions.disallow(tx, digest)
         await redactions.save_state(tx, {})
@@ -151,7 +151,7 @@ def rules() -> str:
 
 
 async def rescan_stored(app: App) -> None:
-    """Continue the scan of data that was stored under older rules, for a second in each round of upkeep."""
+    """Continue the scan of data that was stored under older rules, for a second in each round of maintenance."""
     state = await redactions.state(app.database)
     if state.get("rules") != rules():
         state = {"rules": rules(), "changed": 0}

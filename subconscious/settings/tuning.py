@@ -186,7 +186,7 @@ class Tuning:
     """Attempts at deferred work before it counts as failed."""
 
     maintenance_hour: ClassVar[int] = 3
-    """Hour of the day from which nightly upkeep is due."""
+    """Hour of the day from which nightly maintenance is due."""
 
     backups_daily: ClassVar[int] = 7
     """Number of daily copies of the database."""
@@ -342,13 +342,13 @@ class Tuning:
     """Seconds between two checks of a batch."""
 
     maintenance: ClassVar[bool] = True
-    """Nightly, weekly and monthly upkeep."""
+    """Nightly, weekly and monthly maintenance."""
 
     maintenance_quiet_seconds: ClassVar[float] = 120
-    """Seconds without prompts and commands before upkeep starts."""
+    """Seconds without prompts and commands before maintenance starts."""
 
     maintenance_share: ClassVar[float] = 0.25
-    """Share of one processor that upkeep may use."""
+    """Share of one processor that maintenance may use."""
 
     job_attempts: ClassVar[int] = 5
     """Attempts before a job is set aside as failed."""

@@ -78,7 +78,7 @@ class Database:
 
     @cached_property
     def for_search(self) -> Database:
-        """The view for searches: short queries use the hooks' connection, long queries the one that upkeep uses."""
+        """The view for searches: short queries use the hooks' connection, long queries that of the maintenance."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:

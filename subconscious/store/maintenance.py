@@ -1,6 +1,6 @@
-"""Runs of maintenance jobs with their progress and results, and upkeep that was postponed.
+"""Runs of maintenance jobs with their progress and results, and maintenance that was postponed.
 
-Upkeep is postponed if it would change an unusual number of rows, which a wrong clock can cause.
+Maintenance is postponed if it would change an unusual number of rows, which a wrong clock can cause.
 """
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ class Postponed:
 
 
 async def get_postponed(database: Database, name: str) -> Postponed | None:
-    """Return the record of upkeep that was postponed; None if it was not postponed."""
+    """Return the record of maintenance that was postponed; None if it was not postponed."""
     rows = await database.rows(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE name = ?", (name,))  # noqa: S608
     return _from(rows[0]) if rows else None
 
 
 async def save_postponed(tx: aiosqlite.Connection, new: Postponed) -> None:
-    """Insert or replace the record of postponed upkeep."""
+    """Insert or replace the record of postponed maintenance."""
     await tx.execute(
         f"INSERT OR REPLACE INTO postponed_upkeep ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - constant
         astuple(new),
@@ -145,17 +145,17 @@ async def save_postponed(tx: aiosqlite.Connection, new: Postponed) -> None:
 
 
 async def delete_postponed(tx: aiosqlite.Connection, name: str) -> None:
-    """Delete the record of postponed upkeep, because the number of rows to change is usual again."""
+    """Delete the record of postponed maintenance, because the number of rows to change is usual again."""
     await tx.execute("DELETE FROM postponed_upkeep WHERE name = ?", (name,))
 
 
 async def allow_postponed(tx: aiosqlite.Connection) -> None:
-    """Record a person's permission to run all postponed upkeep."""
+    """Record a person's permission to run all postponed maintenance."""
     await tx.execute("UPDATE postponed_upkeep SET allowed = 1 WHERE waits")
 
 
 def waiting_postponed(connection: sqlite3.Connection) -> list[Postponed]:
-    """Return the upkeep that waits for permission; an empty list for a database with an earlier schema."""
+    """Return the maintenance that waits for permission; an empty list for a database with an earlier schema."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'postponed_upkeep'").fetchone():
         return []
     rows = connection.execute(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE waits ORDER BY name")  # noqa: S608
