@@ -44,7 +44,10 @@ def _add_import(commands: Commands) -> None:
     command.add_argument("--yes", action="store_true", help="start without asking")
     command.add_argument("--with-model", action="store_true", help="also have the provider's model read the sessions")
     command.add_argument(
-        "--max-cost", metavar="DOLLARS", type=dollars, help="leave out sessions that would exceed this cost"
+        "--max-cost",
+        metavar="DOLLARS",
+        type=dollars,
+        help="with --with-model: read the newest sessions, up to this cost",
     )
 
 
@@ -156,11 +159,11 @@ def _add_upkeep(commands: Commands) -> None:
         commands,
         "maintenance",
         "upkeep:status",
-        "show when each upkeep job last ran, and which jobs wait",
+        "show when each maintenance job last ran, and which jobs wait",
         group=Group.ADMIN,
     )
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_subcommand(choices, "status", "upkeep:status", "show when each upkeep job last ran, and which jobs wait")
+    add_subcommand(choices, "status", "upkeep:status", "show when each maintenance job last ran, and which jobs wait")
     log = add_subcommand(choices, "log", "upkeep:log", "list what the latest runs did")
     log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats = add_subcommand(

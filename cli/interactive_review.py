@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 KEYS = "a approve  e edit  r reject  t teach  s skip  u undo  q quit"
-QUARANTINE_KEYS = "l release  r reject  t teach  s skip  u undo  q quit"
+QUARANTINE_KEYS = "l release from quarantine  r reject  t teach  s skip  u undo  q quit"
 """The keys for a capture in quarantine. ``teach`` rejects it, and flags later statements with the same meaning."""
 
 

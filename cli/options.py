@@ -110,7 +110,11 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tag", action="append", default=[], help="only with this tag; if repeated, with all of them")
     command.add_argument("--file", metavar="PATH", help="only about this file, or files in this folder")
     command.add_argument(
-        "--branch", metavar="NAME", nargs="?", const="", help="only of this branch; without NAME: of the current one"
+        "--branch",
+        metavar="NAME",
+        nargs="?",
+        const="",
+        help="only memories of this branch; without NAME: of the current branch",
     )
     command.add_argument(
         "--since",

@@ -39,7 +39,7 @@ def require_person(action: str, instead: str = "") -> None:
 
 
 def inside_client() -> bool:
-    """Return whether a coding agent started this process, or one of its ancestors, for the model."""
+    """Return whether a coding agent runs this process: its model started the process or one of its ancestors."""
     return any(os.environ.get(mark) for mark in MARKS) or any(map(_marked, _ancestors()))
 
 

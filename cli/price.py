@@ -81,7 +81,7 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
     if offer is None:
         raise RequestError(
             "no provider is set, so no model can read the sessions",
-            'set provider = "anthropic" in config.toml, or another; without --with-model nothing is needed',
+            'set provider = "anthropic" (or another provider) in config.toml, or import without --with-model',
         )
     if options.max_cost is not None and offer["most"] is None:
         raise RequestError(

@@ -194,7 +194,10 @@ def codes(options: Namespace) -> None:
     require_person("read the codes that confirm decisions")
     del options
     if not sys.stdout.isatty():
-        raise RequestError("codes are shown on a terminal only", "run it in your own terminal, without a pipe")
+        raise RequestError(
+            "the codes that confirm decisions are shown on a terminal only",
+            "run it in your own terminal, without a pipe",
+        )
     decisions = ask("codes", origin="user")["decisions"]
     for decision in decisions:
         wording = f" as {screen.line(decision['wording'])!r}" if decision["wording"] else ""

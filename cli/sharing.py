@@ -32,7 +32,7 @@ SHOWN = 10
 
 MEANINGS = {
     "waits": "to review: subconscious review",
-    "unconfirmed": "kept as unconfirmed, because you trust the author: subconscious review --status unconfirmed",
+    "unconfirmed": "stored as unconfirmed, because you trust the author: subconscious review --status unconfirmed",
     "quarantined": "in quarantine: subconscious review --status quarantined",
     "archived": "archived by a teammate, but still active here",
     "refused": "refused",
@@ -42,7 +42,7 @@ MEANINGS = {
 
 BRIEFLY = {
     "waits": "to review (subconscious review)",
-    "unconfirmed": "kept as unconfirmed, because you trust their authors",
+    "unconfirmed": "stored as unconfirmed memories, because you trust their authors",
     "quarantined": "in quarantine",
 }
 

@@ -57,7 +57,8 @@ def session(arguments: SessionId, daemon: DaemonClient) -> SessionDetail:
     if len(own) != 1:
         what = "no session" if not own else "more than one session"
         raise NotFoundError(
-            f"{what} of this project has an id that begins with {arguments.session_id}", "`memory_sessions` lists them"
+            f"{what} of this project has an id that begins with {arguments.session_id}",
+            "`memory_sessions` lists the sessions",
         )
     whole = session_summary(own[0], "standard").model_copy(
         update={"last_prompt": cut(own[0]["last_prompt"], MAX_SUMMARY_LENGTH)}

@@ -1,4 +1,4 @@
-"""All tools of the server, and its instructions for the model."""
+"""All tools of the MCP server, and the instructions that it sends to the model."""
 
 from __future__ import annotations
 

@@ -120,6 +120,6 @@ async def session_named(app: App, prefix: str) -> Session:
         what = "no session" if not found else "more than one session"
         raise RequestError(
             f"{what} has an id that begins with {prefix!r}",
-            "`subconscious sessions` lists them; put a sentence in quotation marks",
+            "`subconscious sessions` lists the sessions; to ask about a sentence, put it in quotation marks",
         )
     return found[0]

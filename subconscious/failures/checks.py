@@ -16,7 +16,7 @@ LONGEST_REPORT = 60_000
 
 _GO = {  # golangci-lint
     "bodyclose": "bodies of HTTP responses have to be closed",
-    "contextcheck": "functions have to pass on the context that they are given",
+    "contextcheck": "a function that gets a context has to pass it to the functions that it calls",
     "cyclop": "functions must not have too many branches",
     "depguard": "some packages must not be imported",
     "dupl": "code must not be repeated",

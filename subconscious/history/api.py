@@ -91,7 +91,9 @@ class Changes(Handler):
         found = await sessions.with_prefix(self.app.database, beginning)
         if len(found) != 1 or not beginning:
             what = "no session" if not found else "more than one session"
-            raise RequestError(f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists them")
+            raise RequestError(
+                f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists the sessions"
+            )
         return found[0].id
 
     async def cmd_timeline(self, args: ChangesArgs) -> TimelineResult:

@@ -202,7 +202,7 @@ async def queue_reading(app: App, path: Path) -> QueuedReading:
     if not app.llm.on:
         raise RequestError(
             "no provider is set, so no model can read the sessions",
-            'set provider = "anthropic" in config.toml, or another provider',
+            'set provider = "anthropic" (or another provider) in config.toml',
         )
     file = await asyncio.to_thread(examine_file, path)
     if file.sort is not Sort.SESSION:

@@ -65,7 +65,9 @@ class Knowledge(Handler):
         """Write the files of a project's memories now; return the files' folder."""
         project = await self.here(args)
         if not self.app.recall_context().settings.rendered:
-            raise RequestError("rendering is switched off (rendered = false)", "remove that line from config.toml")
+            raise RequestError(
+                "no files are written, because the setting rendered is false", "remove it from config.toml"
+            )
         place = await rendered.refresh(self.app, project, days=rendered.DAYS)
         files = sorted(str(path.relative_to(place)) for path in place.rglob("*.md"))
         return {"folder": str(place), "files": files}

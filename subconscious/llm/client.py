@@ -233,6 +233,6 @@ async def _checked(channel: Channel) -> ProviderError | None:
 def _worth_waiting_for(met: list[ProviderError]) -> ProviderError:
     """Return the error after which a retry is possible soonest, or else the first error."""
     if not met:
-        return ProviderError("no provider is set", 'set provider = "anthropic" in config.toml, or another')
+        return ProviderError("no provider is set", 'set provider = "anthropic" (or another provider) in config.toml')
     passing = [error for error in met if isinstance(error, RateLimitedError | UnavailableError)]
     return min(passing, key=lambda error: error.retry_after or 0.0, default=met[0])

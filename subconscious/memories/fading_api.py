@@ -99,7 +99,9 @@ class Fading(Handler):
         found = await sessions.with_prefix(self.app.database, beginning)
         if len(found) != 1:
             what = "no session" if not found else "more than one session"
-            raise RequestError(f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists them")
+            raise RequestError(
+                f"{what} has an id that begins with {beginning!r}", "`subconscious sessions` lists the sessions"
+            )
         return found[0]
 
 

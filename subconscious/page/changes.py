@@ -57,7 +57,7 @@ EXPLAINED: Mapping[str, str] = {
 """Explanations of buttons, where the label does not say everything."""
 
 SINCE: Mapping[str, str] = {"archived": "brought back since", "restored": "archived again since", "": "archived since"}
-"""What was done to a memory after a change had archived it, restored it, or done neither ("")."""
+"""Why a change can't be undone any more: what was done to its memory since, by the effect of the change."""
 
 
 def action(event: Mapping[str, Any]) -> str:

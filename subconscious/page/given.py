@@ -18,7 +18,7 @@ WRITTEN: Mapping[str, str] = {
     "recent in this project": "One of the latest memories of this project",
     "pinned": "You pinned it",
     "a standing rule of the user, or project knowledge": "A standing rule of yours, or knowledge of this project",
-    "promoted to knowledge of this project": "It was promoted to knowledge of this project",
+    "promoted to knowledge of this project": "It counts as knowledge of this project: its score is high",
 }
 """Recorded reasons, or their beginnings, for which the page has other words."""
 

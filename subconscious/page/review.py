@@ -46,7 +46,7 @@ async def _decide(request: Request) -> Response:
     site, form = site_of(request), await form_of(request)
     decision = form.first("do")
     if decision not in DECISIONS:
-        raise RequestError("there is no such decision", "use the buttons of the page")
+        raise RequestError("the page sent an unknown decision on a capture", "use the buttons of the page")
     cmd, args = DECISIONS[decision]
     if decision == "edit":
         args = {"text": form.first("text").strip()}

@@ -47,7 +47,7 @@ async def _session(app: App, beginning: str) -> str:
     found = await sessions.with_prefix(app.database, beginning)
     if len(found) != 1:
         many = "several sessions begin" if found else "no session begins"
-        raise NotFoundError(f"{many} with {beginning!r}", "`subconscious sessions` lists them")
+        raise NotFoundError(f"{many} with {beginning!r}", "`subconscious sessions` lists the sessions")
     return found[0].id
 
 

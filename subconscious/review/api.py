@@ -99,7 +99,7 @@ class Deciding(Handler):
         if len(found) != 1 or not args.session_id:
             what = "no session" if not found else "more than one session"
             why = f"{what} has an id that begins with {args.session_id!r}"
-            raise RequestError(why, "`subconscious sessions` lists them")
+            raise RequestError(why, "`subconscious sessions` lists the sessions")
         return await decisions.rollback(self.app, found[0].id, args.reason, back=args.back, preview=args.preview)
 
     async def cmd_restore(self, args: Args) -> wire.CapturesResult:

@@ -175,7 +175,7 @@ def _tags(sketch: Sketch) -> Iterator[str]:
 def left_open_in(sketch: Sketch) -> Iterator[str]:
     """Yield the open points: last prompt, question, tasks, failed command. Questions are marked as the assistant's."""
     if sketch.stopped:
-        yield "the user stopped the assistant at work on the last prompt"
+        yield "the user stopped the assistant while it worked on the last prompt"
     elif sketch.busy:
         yield "the assistant was still at work on the last prompt"
     elif not sketch.answered:

@@ -178,7 +178,9 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
 async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
     """Explain why memories were stated: the memory with the typed id, or those that answer the typed question."""
     if not text:
-        return _done("Subconscious: no question was given. Usage: /subconscious:why QUESTION, or /subconscious:why ID")
+        return _done(
+            "Subconscious: no question was given. Type one, or a memory's id, after the command: /subconscious:why 12"
+        )
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     number = text.strip("#[]")
     if number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS:

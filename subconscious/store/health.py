@@ -59,19 +59,19 @@ async def _requeue(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
 
 CHECKS = (
     Check(
-        "memories without their full text",
+        "memories that are missing in the search index",
         "SELECT id FROM memories WHERE archived_at IS NULL AND id NOT IN (SELECT rowid FROM memories_fts)",
         _reindex,
     ),
     Check(
-        "full text that differs from its memory",
+        "search index entries that differ from their memory",
         "SELECT id FROM memories JOIN memories_fts AS indexed ON indexed.rowid = memories.id WHERE archived_at IS NULL"
         " AND (indexed.summary <> memories.summary OR indexed.content <> memories.content"
         " OR indexed.rationale <> memories.rationale)",
         _reindex,
     ),
     Check(
-        "full text of no active memory",
+        "search index entries without an active memory",
         "SELECT rowid FROM memories_fts WHERE rowid NOT IN (SELECT id FROM memories WHERE archived_at IS NULL)",
         _unindex,
     ),

@@ -209,10 +209,10 @@ def _status(name: str, *, follow: bool) -> os.stat_result:
         raise
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR):
-            raise NotRegularError(error.errno, error.strerror, name) from error
+            raise NotRegularError(error.errno, f"a path that leads to no file ({error.strerror})", name) from error
         raise
     except ValueError as error:  # a NUL in the path
-        raise NotRegularError(errno.EINVAL, str(error), "") from error
+        raise NotRegularError(errno.EINVAL, f"a path that leads to no file ({error})", "") from error
 
 
 def _require_regular(name: str, status: os.stat_result) -> None:

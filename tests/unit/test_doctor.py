@@ -348,11 +348,11 @@ def test_fix_makes_the_daemon_retry(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
-    replies = {"embed": {"pending": 3}, "mend": {"mended": {"full text of no active memory": 2}}}
+    replies = {"embed": {"pending": 3}, "mend": {"mended": {"search index entries without an active memory": 2}}}
     with StubDaemon(home, replies) as daemon:
         main(["doctor", "--fix"])
         told = capsys.readouterr().out
-        assert "Repaired: full text of no active memory (2)" in told
+        assert "Repaired: search index entries without an active memory (2)" in told
         assert "Embedding 3 memories again" in told
         main(["doctor", "--fix", "--json"])
         json.loads(capsys.readouterr().out)
