@@ -121,9 +121,10 @@ def _wake() -> None:
 
 
 def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
-    """Ask the daemon about an entry; return None if none runs, and start one for the next event.
+    """Send an entry to the daemon and return its response, or None if no daemon runs.
 
-    An entry that is not ``spooled`` could not be written to the spool: the daemon stores it.
+    If none runs, one is started for the next event. ``spooled`` is false if the entry could not be written to the
+    spool: then the daemon stores it.
     """
     deadline = DEADLINES.get(event, OTHER_DEADLINE)
     if event == "UserPromptSubmit" and TYPED in entry:

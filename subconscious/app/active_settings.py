@@ -24,7 +24,10 @@ can write a spool entry with options in it."""
 
 
 class ActiveSettings:
-    """The loaded settings, changed by the guarded values that a person accepted and by the plugin's options."""
+    """The settings in force: those of config.toml, changed by the plugin's options.
+
+    A guarded setting with a value that no person has accepted yet keeps the value that a person accepted last.
+    """
 
     def __init__(self, home: Home, loaded: Settings, accepted: Mapping[str, Any]) -> None:
         self.home = home

@@ -226,7 +226,7 @@ def _oldest(line: list[Process]) -> Process:
 
 
 def _clients(root: Path | None) -> Iterator[Process]:
-    """Yield the running clients of this user that may share the state folder."""
+    """Yield this user's running clients, such as Claude Code, that may use the state folder ``root``."""
     for folder in PROC.iterdir():
         if not folder.name.isdigit() or not _looks_like_client(folder):
             continue

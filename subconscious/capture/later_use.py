@@ -131,7 +131,7 @@ def _is_of_looks(said: str) -> bool:
 
 
 def _is_list(said: str, *, reports_edits: bool) -> bool:
-    """Whether a text is a list of notes. A list of successive events is not."""
+    """Whether a finding only lists many separate points. A list of successive events does not count."""
     if reports_edits:
         return said.count(";") > MOST_EDITS
     is_long = said.count(";") > MOST_POINTS or said.count(": ") > MOST_LEADS

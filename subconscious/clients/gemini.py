@@ -34,7 +34,7 @@ ROUNDS = 4
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload in Claude Code's format. Gemini numbers no prompts, so a digest of the words is used."""
+    """Return a hook's payload in Claude Code's format. A prompt's id is a hash of its text: Gemini sends no id."""
     said = dict(given)
     if event == "UserPromptSubmit":
         words = typed(text_of(given, "prompt"))
@@ -66,7 +66,7 @@ def typed(text: str) -> str:
 
 
 def number_of(words: str) -> str:
-    """Return an id for a prompt: a digest of its words."""
+    """Return an id for a prompt: a hash of its text."""
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:32] if words else ""
 
 

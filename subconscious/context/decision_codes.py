@@ -22,7 +22,9 @@ from subconscious.wire.captures import Capture
 class Wish:
     """A person's decision on captures: approve, reject, teach, edit, release, restore or undo.
 
-    ``once`` identifies the message that carries it, if that may arrive twice; the second time it has no effect.
+    To teach is to reject a capture and to flag later statements that say the same. To release takes it out of
+    quarantine. ``once`` is the id of the message with the decision, if the message may arrive twice: the decision is
+    applied only once.
     """
 
     deed: str

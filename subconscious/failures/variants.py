@@ -28,7 +28,7 @@ SHORT_OUTPUT = 4
 
 
 def failed(run: Run) -> bool:
-    """Whether a call failed. If a filter hides the exit code, the whole output must be an error."""
+    """Whether a call failed. A pipeline hides the exit code: there, only a short error about the command counts."""
     if run.failed or run.tool != "Bash":
         return run.failed
     command = only(run.command)
@@ -164,7 +164,7 @@ def changed(old: Command, new: Command) -> str:
 
 
 def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
-    """Return the words, such as a wrapper, that were added or removed before the program; "" if more has changed."""
+    """Return which words before the program, as in ``uv run pytest``, are new or missing; "" if more has changed."""
     if len(new) < len(old) and old[-len(new) :] == new and not new[0].startswith(("-", "<")):
         return f"less {' '.join(old[: -len(new)])} before {new[0]}"
     if len(old) < len(new) and new[-len(old) :] == old:

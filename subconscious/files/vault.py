@@ -285,7 +285,7 @@ def note_name(summary: str, uid: str) -> str:
 
 
 def note_names(summaries: dict[str, str], known: dict[str, str]) -> dict[str, str]:
-    """Return a name for each uid. A note that is in this folder already keeps its name when its summary changes."""
+    """Return a note's file name for each uid in ``summaries``. A name in ``known`` is kept if the summary changes."""
     names = {uid: known[uid] for uid in summaries if uid in known}
     taken = {name.casefold() for name in names.values()}
     for uid, summary in summaries.items():

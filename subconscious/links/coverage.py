@@ -25,7 +25,7 @@ def _numbers(value: Any) -> Any:
 
 
 class Statement(BaseModel):
-    """One sentence of a model, with the numbers of the notes that it is based on."""
+    """One sentence that a model wrote about numbered memories (notes), and the numbers of those that it is based on."""
 
     text: Annotated[Text, Field(json_schema_extra={"maxLength": 500})] = ""
     notes: Annotated[list[int], BeforeValidator(_numbers)] = []

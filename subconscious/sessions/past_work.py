@@ -157,7 +157,11 @@ def _within(room: int, answer: Answer, likely: Sequence[_Likely]) -> list[str]:
 
 
 def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
-    """Yield all answers, without the sentences that a person rejected or that a hand-over in the context contains."""
+    """Yield each answer with its session, reduced to the sentences that may be quoted.
+
+    Left out are sentences that a person rejected, that can't be understood alone, or that the present session was given
+    in a hand-over: ``had`` are the ids of the sessions with such a hand-over.
+    """
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
         reported = story.reported if session.id in had else ""

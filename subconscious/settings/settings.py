@@ -374,7 +374,7 @@ def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> froze
 
 
 def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Drop keys that other users can read, and log a warning."""
+    """Return the values without API keys, with a warning in the log, if other users can read the config file."""
     exposed = sorted(KEYS & set(values))
     if not exposed or not is_open(config):
         return values

@@ -31,7 +31,7 @@ _MANAGED = re.compile(r"pre-commit\.com|husky|lefthook|overcommit", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class HookChange:
-    """A hook file with its text before and after; "" if there is no file. ``obstacle``: why it can't be changed."""
+    """A Git hook's file: its text before and after ("" for no file), and in ``obstacle`` why it can't be changed."""
 
     path: Path
     before: str
@@ -119,7 +119,7 @@ def _text_of(path: Path) -> str:
 
 
 def _obstacle(path: Path, text: str) -> str:
-    """Return why a hook must not be changed; "" if it may."""
+    """Return why the file of a Git hook must not be changed; "" if it may be changed."""
     if path.is_symlink() or path.parent.is_symlink():
         return "is a symbolic link"
     if text and not is_ours(path):

@@ -56,7 +56,7 @@ class Outgoing:
 
 
 async def choose(app: App, project: Project, ids: Sequence[int]) -> list[Memory]:
-    """Share memories of this project. Raises RequestError if one of them must not be shared."""
+    """Mark memories as shared with teammates, and return them. Raises RequestError if one must not be shared."""
     found = await memories.get_many(app.database, ids)
     for number in ids:
         if number not in found:

@@ -25,7 +25,10 @@ NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
 UNCONFIRMED = (
     "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
 )
-"""SQL condition: the memory is unconfirmed and its capture still waits, so it may be given to a session."""
+"""SQL condition: the memory is unconfirmed, and the capture that it was made from waits for review.
+
+Sessions may be given such memories.
+"""
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -53,7 +53,7 @@ async def was_recorded(tx: aiosqlite.Connection, session_id: str, event: str, at
 
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Clear the ledger of a session after its context was compacted or cleared: every memory may be given again."""
+    """Record that a session's context was compacted or cleared, so that every memory may be given to it again."""
     for table in ("surfaces", "handovers"):
         await tx.execute(f"UPDATE {table} SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))  # noqa: S608
 
@@ -69,7 +69,7 @@ async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) ->
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
-    """Copy the ledger of a session to a fork of the session, which continues with the same context."""
+    """Copy the record of what is in a session's context to a fork of the session, which has the same context."""
     await tx.execute(
         "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
         " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"

@@ -329,9 +329,10 @@ async def take_place(
 
 
 def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:
-    """Return which of two equal memories is kept: one chosen by a person, of a more trusted origin, or newer.
+    """Return the one of two duplicates to keep: a person's choice, or else the more trusted, or else the newer one.
 
-    ``chosen`` are the ids of memories with an importance that a person set.
+    A person's choice is a memory that is pinned, has an importance that a person set, or is verified. ``chosen`` are
+    the ids of the memories with such an importance.
     """
 
     def weight(memory: Memory) -> tuple[object, ...]:

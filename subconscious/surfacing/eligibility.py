@@ -92,7 +92,7 @@ def is_standing(memory: Memory) -> bool:
 
 
 def is_fact(memory: Memory) -> bool:
-    """Whether a memory is a fact that a user stated once, without an instruction."""
+    """Whether a memory only states a fact: the user stated it once, as no instruction, and nobody confirmed it."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
     return stated and memory.origin is Origin.USER and not settled

@@ -287,7 +287,7 @@ NOTHING_BESIDE = Beside()
 async def _give(
     ctx: RecallContext, occasion: SurfacingEvent, hits: Sequence[Hit], known: Known, beside: Beside = NOTHING_BESIDE
 ) -> rules.Context:
-    """Apply the limits, render the remaining memories, and record them in the ledger before they are sent."""
+    """Apply the limits, render the remaining memories, and record them as given before they are sent."""
     chosen, seen = limits(ctx, occasion.event), known.ordinary
     in_force = await holding_hits(ctx, [*hits, *beside.bound], occasion.project_id)
     elsewhere = await told_elsewhere(ctx, in_force)

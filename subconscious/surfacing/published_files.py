@@ -27,7 +27,7 @@ LARGEST = 1 << 20
 """The most bytes of a list that is published: every hook reads the whole file."""
 
 PAUSE = 3.0
-"""Seconds between two checks for new memories. The list is published once a check finds none."""
+"""Seconds between two checks for new memories. A check that finds none publishes the list, if it is outdated."""
 
 RENEWAL = 30.0
 """The age in seconds at which the modification time of a valid list is renewed."""

@@ -1,8 +1,8 @@
-"""Records the starts that a hook printed from the rendered copy, because no daemon answered.
+"""Records which memories a hook printed at a session's start by itself, because no daemon answered.
 
-The rendered copy is a file with the text of the next start. The hook writes a spool entry ``Given`` with the ids of the
-memories that it printed. If the entry is still in the spool when the first prompt arrives, it is read from there, so
-that the session is not given the same memories again.
+The hook prints a file that the daemon wrote in advance (the rendered copy). It also writes a spool entry ``Given`` with
+the ids of the memories that it printed. If the entry is still in the spool when the first prompt arrives, it is read
+from there, so that the session is not given the same memories again.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ EVENT = "Given"
 OPTION = "given"
 """The option of the spool entry that contains the memory ids, joined by dots."""
 HOW = "start/rendered"
-"""The event under which the ledger records a start from the rendered copy."""
+"""The event in the record of what sessions were given, for a start that a hook printed without the daemon."""
 MOST = 50
 MOST_LOOKED_AT = 1000
 """The number of latest spool entries that are searched while a prompt waits."""
-WHY = "printed from the rendered copy, because the daemon did not answer"
+WHY = "printed by the hook from a file written in advance, because the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
 

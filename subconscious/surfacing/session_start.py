@@ -66,7 +66,7 @@ class Start:
 
 
 async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
-    """Choose what a session is given at its start, and record it in the ledger before it is sent."""
+    """Choose what a session is given at its start, and record it before it is sent."""
     start = replace(start, due=await due_now(ctx, start.project_id))
     context = await compose_start(ctx, start)
     await save_given(ctx, start, context)
@@ -122,7 +122,7 @@ async def _work(
 
 
 def brief(memory: Memory) -> str:
-    """Return the beginning of a memory's text, of the length that a start has room for."""
+    """Return a memory's text on one line, cut to the characters that a session's start may contain of one memory."""
     return quote(memory.content, LONGEST_AT_START)
 
 

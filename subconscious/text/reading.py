@@ -148,7 +148,7 @@ def _is_name(written: str, *, first: bool) -> bool:
 
 
 def _form(token: str, word: str, before: str) -> Form:
-    """Return a plain word as the representative of its synonyms; return other tokens unchanged."""
+    """Return a word's base form, the same for all its synonyms, and whether it is passive; code stays unchanged."""
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
     passive = before in _AUXILIARY and (word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3))

@@ -25,10 +25,10 @@ from subconscious.transcripts.lines import Head, read_head
 from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader
 
 WINDOW = 60
-"""Length of the passages of tool output, in words, in which the words of a sentence are counted (a paragraph)."""
+"""The number of consecutive words of tool output, about a paragraph, in which a sentence's words are looked for."""
 
 CLAIM = 30
-"""Length of the passages of prose, in words, in which the words of a claim are counted (a comment)."""
+"""The number of consecutive words of prose, about a code comment, in which a claim's words are looked for."""
 
 COMMON = 10
 """Number of occurrences in a session's prose at which a word has half the weight."""

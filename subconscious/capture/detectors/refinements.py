@@ -27,7 +27,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """One row of the table; ``name`` is the reason that people see after "lowered:"."""
+    """An objection that makes a statement weaker. ``name`` is the reason that people see: "lowered: it is negated"."""
 
     name: str
     applies: Callable[[Statement], bool]

@@ -62,9 +62,10 @@ def tokens(turns: Sequence[Turn]) -> int:
 
 
 def take(turns: Sequence[Turn], seen: int, measure: Measure) -> Chunk | None:
-    """Return the next chunk after the first ``seen`` turns; None at the end.
+    """Return the next chunk; None if there are only ``seen`` turns, which earlier chunks contain already.
 
-    A chunk has at least one new turn. If that turn alone exceeds the limit, the chunk has no repeated turns.
+    A chunk repeats the last turns of the previous chunk, and adds at least one turn. It repeats none if the first added
+    turn fills the chunk.
     """
     if seen >= len(turns):
         return None
