@@ -33,7 +33,7 @@ MOST_ENTRIES = 20_000
 MOST_BYTES = 48 << 20
 LARGEST_NOTE = 8 * LARGEST_ENTRY
 MOST_COMMITS = 5_000
-"""The most commits for which authors are read; if there are more, no author is trusted."""
+"""The number of commits from which on no authors are returned, so that no author is trusted."""
 MOST_BRANCHES = 10_000
 PLACES = ("heads", "remotes", "tags")
 """Folders of refs that keep a commit alive."""
@@ -152,7 +152,10 @@ class Refs:
             yield from _batch(self._git.run("cat-file", "--batch", stdin=_lines(batch)))
 
     def authors(self, commits: Collection[str], *, signatures: bool) -> dict[str, Author]:
-        """Return the author of each version: the author of the first commit that contains it."""
+        """Return the author of each version: the author of the first commit that contains it.
+
+        Empty if there are ``MOST_COMMITS`` commits or more.
+        """
         history = self._history(commits, signatures=signatures) if commits else []
         if len(history) >= MOST_COMMITS:
             return {}  # older versions would be attributed to the author who rewrote their file
@@ -232,7 +235,11 @@ class Refs:
         return self._git.run("rev-parse", "--verify", "refs/heads/draft^{tree}").decode().strip()
 
     def store(self, tips: Mapping[str, str], before: Mapping[str, str]) -> None:
-        """Point the local refs to these commits. Raises GitError if another process has changed one meanwhile."""
+        """Point the local refs to these commits.
+
+        Raises GitError if another process has locked or changed one meanwhile, RequestError if a folder of refs is a
+        link.
+        """
         for ref, commit in tips.items():
             if before.get(ref) != commit:
                 self._store(ref, commit, before.get(ref, ""))

@@ -91,7 +91,10 @@ class GitProcess:
         return {name: value[0] for name, value in found.items() if value}
 
     def _user_environment(self) -> dict[str, str]:
-        """The user's own environment, so that Git finds the user's keys and helpers, with the repository's objects."""
+        """Return the environment of this process, in which Git finds the user's keys, and the repository's objects.
+
+        Other ``GIT_`` variables than those in ``KEPT_OF_GIT`` are left out.
+        """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT_OF_GIT}
         return kept | {
             "GIT_OBJECT_DIRECTORY": str(self.repository.common / "objects"),

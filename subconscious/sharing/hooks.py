@@ -56,7 +56,7 @@ def lines_of(home: Home, moment: str, remote: str) -> str:
 def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
     """Return the changes that add our lines behind the first line of each hook, so that an ``exit`` doesn't skip them.
 
-    Raises RequestError if another tool manages the hooks of this repository.
+    Raises RequestError if another tool manages the hooks of this repository, or if one of the hooks can't be changed.
     """
     if elsewhere := refs.hooks_path():
         raise RequestError(
@@ -94,7 +94,7 @@ def removal(refs: Refs) -> list[HookChange]:
 
 
 def write(change: HookChange) -> None:
-    """Write or remove a hook; an existing hook keeps its mode."""
+    """Write a hook, or remove it if its new text is ""; an existing hook keeps its mode and becomes executable."""
     if not change.after:
         change.path.unlink()
         return

@@ -44,7 +44,7 @@ LEAVING = (
     *("scope", "kind", "category", "summary", "content", "origin", "confidence", "raw_confidence", "extractor"),
     *("created_at", "said_at", "rationale", "sentiment", "verified", "archived_at", "branch", "commit"),
 )
-"""Columns that are shared; the session, the transcript, the quote and the prompt of a memory are not."""
+"""Columns that are shared, besides tags and files; a memory's session, transcript, quote and prompt are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Outgoing:
 
 
 async def choose(app: App, project: Project, ids: Sequence[int]) -> list[Memory]:
-    """Mark memories as shared with teammates, and return them. Raises RequestError if one must not be shared."""
+    """Mark memories as shared, and return them. Raises RequestError if one must not be shared, or does not exist."""
     found = await memories.get_many(app.database, ids)
     for number in ids:
         if number not in found:
@@ -140,7 +140,8 @@ def _withdraw(out: Outgoing, share: Share, entry: Entry, key: bytes) -> None:
 def _publish(out: Outgoing, share: Share, entry: Entry, version: Document, decided: Iterable[str]) -> set[str]:
     """Add a version unless Git has it already, or has a newer version that nobody has decided on here.
 
-    Returns the digests of the versions in Git that have the memory's present text.
+    Returns the digests of the versions that this text takes into account, to be stored as the share's base; an empty
+    set if a newer version in Git waits for a decision.
     """
     said = statement_of(version)
     known = {*share.base, *decided}

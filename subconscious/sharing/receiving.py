@@ -1,7 +1,8 @@
 """Stores the versions of memories that teammates shared.
 
-They have the origin ``teammate`` and wait for review. Only the text, kind and date of a received record are used.
-Versions that this store signed are its own, and are skipped.
+They have the origin ``teammate`` and wait for review. A version by a trusted author becomes unconfirmed, and a version
+that a trusted maintainer confirmed is stored, if the poisoning check finds nothing. Only the text, kind, date, reason,
+branch and tags of a received record are used. Versions that this store signed are its own, and are skipped.
 """
 
 from __future__ import annotations
@@ -92,8 +93,9 @@ class Seen:
     text: str = ""
     candidate: Candidate | None = field(default=None, repr=False)
     trusted: bool = False
+    """Whether the user trusts the author; False if several versions were offered, or the memory has a text here."""
     confirmed: bool = False
-    """Whether a maintainer of the team has confirmed the version."""
+    """Whether a maintainer whom the user trusts has confirmed the version; False in the same cases."""
     suspicion: str = ""
     """Why the version's text may be poisoned."""
 
@@ -179,7 +181,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
 
 
 def _candidate(offer: Offer, record: Record, reason: str) -> Candidate:
-    """Return the candidate for a version: its text, kind and date come from the record, all else is fixed."""
+    """Return the candidate for a version: its record's text, kind, date, reason, branch, tags; the rest is fixed."""
     said = record.memory
     content = cut(clean(said.content).strip(), MAX_RECORD_LENGTH)
     return Candidate(
@@ -243,7 +245,7 @@ async def _confirm_known(
 
 
 async def retract(app: App, project: Project, gone: Set[tuple[str, str]]) -> None:
-    """Archive versions that their author has withdrawn, unless a person or a session has confirmed them here."""
+    """Discard versions that their author has withdrawn, if they still wait for review or are unconfirmed here."""
     async with app.database.write() as tx:
         known = await shares.received(tx, project.id)
         for uid, digest in gone:
@@ -258,7 +260,7 @@ async def _drop_replaced(
     current: set[tuple[str, str]],
     known: Mapping[str, Sequence[Received]],
 ) -> None:
-    """Remove versions from the review that their author has replaced since."""
+    """Discard versions that still wait or are unconfirmed, and that their author has replaced since."""
     for uid in uids:
         for one in known.get(uid, ()):
             if (uid, one.digest) not in current:
@@ -285,7 +287,10 @@ async def _became(
     *,
     unconfirmed_on: bool,
 ) -> None:
-    """Set the result for a version. A trusted author's version becomes unconfirmed if no check found a problem."""
+    """Set the result for a version.
+
+    A trusted author's version becomes unconfirmed if no check found a problem and ``unconfirmed_on`` is true.
+    """
     if not kept:
         one.became = "known"
         return

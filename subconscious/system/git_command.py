@@ -45,7 +45,7 @@ OPTIONS = {
     "protocol.allow": "never",
     "submodule.recurse": "false",
 }
-"""Git's defaults without a configuration; they are set explicitly in case Git still finds a configuration."""
+"""Options that keep Git from starting programs and using the network, in case it still finds a configuration."""
 
 
 def ask_git(repository: Repository, seconds: float, *words: str) -> str:
@@ -71,7 +71,10 @@ def may_run_on(repository: Repository) -> bool:
 
 @contextmanager
 def empty_repository(repository: Repository) -> Iterator[Path]:
-    """A temporary Git folder without refs, hooks, attributes, grafts or configuration, except the object format."""
+    """Yield a temporary Git folder without refs, hooks, attributes, grafts or configuration.
+
+    It only has the object format and the list of a shallow clone's oldest commits.
+    """
     folder = Path(tempfile.mkdtemp(prefix="subconscious-git-"))
     try:
         (folder / "refs").mkdir()

@@ -162,7 +162,7 @@ LOOK_SECONDS = 5.0
 class Checkout:
     """A working copy at one moment: the content of its files, and the history of its branch.
 
-    All methods may start `git`, so they are too slow for a hook.
+    Some methods start `git`, and all may read files, so they are too slow for a hook.
     """
 
     def __init__(self, root: Path, repository: Repository | None) -> None:
@@ -199,7 +199,7 @@ class Checkout:
             return ""
 
     def committed_at(self, path: str, since: float) -> float:
-        """When a commit after ``since`` last changed a file; 0.0 if none did."""
+        """When a commit last changed a file; 0.0 if none did since the beginning of the day of ``since`` (in UTC)."""
         if self._repository is None or not self._commit:
             return 0.0
         return _commits(self._repository, self._commit, int(since // DAY)).get(path, 0.0)

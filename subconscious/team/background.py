@@ -39,7 +39,7 @@ class TeamExchange:
         self._turn = asyncio.Lock()
         self.store = TeamStore(app)
         self.trouble: SubconsciousError | None = None
-        """Why the last exchange failed."""
+        """Why the last round in the background failed."""
 
     async def run(self) -> None:
         """Exchange whenever something waits to be sent or the server may have changes, until the daemon stops."""

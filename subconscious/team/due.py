@@ -22,7 +22,7 @@ async def is_due(app: App, joined: Joined, pause: float) -> bool:
 
 
 async def changed_here(app: App, joined: Joined) -> list[str]:
-    """Return the shared memories with a text that differs from the text that was published last."""
+    """Return the uids of shared memories whose text, kind or state differs from what was published last."""
     chosen = [one for one in await shares.of_project(app.database, joined.project_id) if one.withdrawn_at is None]
     after = await shares.replacements(app.database, [one.memory_id for one in chosen])
     found = await memories.get_many(app.database, sorted(set(after.values())))

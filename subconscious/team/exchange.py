@@ -258,7 +258,7 @@ async def _read_to(app: App, joined: Joined, seen: int, key: str) -> None:
 async def _take(
     app: App, server: Server, joined: Joined, project: Project, uids: Sequence[str], outcome: Outcome
 ) -> None:
-    """Store the current versions of some memories, and archive the withdrawn ones."""
+    """Store the current versions of some memories, and discard withdrawn ones that nobody has accepted here."""
     act = uuid4().hex
     for start in range(0, len(uids), BATCH):
         await aside(app.signals, QUIET, LONGEST)
@@ -277,7 +277,7 @@ async def _take(
 
 
 async def _wanted(app: App, project: Project, uids: Sequence[str]) -> list[str]:
-    """Return all memories, or only those in the local store if it has ``CACHED`` of other members already."""
+    """Return these uids, without those that the local store lacks if it has ``CACHED`` memories of others already."""
     if await queue.number_received(app.database, project.id) < CACHED:
         return list(uids)
     known = await queue.known_uids(app.database, project.id, uids)

@@ -43,7 +43,11 @@ class TeamStore:
         return self._server
 
     async def server(self) -> Server:
-        """Return the server, with connections open. Raises SettingsError or TeamError if there is none."""
+        """Return the server; a changed address or password replaces it.
+
+        Raises SettingsError if none is configured, or the password can't be used, TeamError if its packages are
+        missing.
+        """
         address = self.address
         if address is None:
             raise SettingsError("no team's store is configured", "run `subconscious team join NAME --store ADDRESS`")

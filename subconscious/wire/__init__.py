@@ -129,7 +129,7 @@ def call(home: Home, cmd: str, args: Mapping[str, Any] | None = None, timeout: f
 
 
 def hello(home: Home, timeout: float = HELLO_SECONDS) -> str:
-    """Return the version of the running daemon. Raises AbsentError or WedgedError."""
+    """Return the version of the running daemon. Raises AbsentError, WedgedError, or DaemonError for other failures."""
     return exchange(home, f"hello {__version__}\n".encode(), timeout).decode("utf-8", "replace").strip()
 
 
@@ -232,7 +232,8 @@ def _receive(connection: socket.socket, deadline: float) -> bytes:
 def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
     """Start a daemon unless one answers; return its version.
 
-    An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon.
+    An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon; if it refuses, it
+    stays. Raises DaemonError, or the SubconsciousError with which the new daemon refused to start.
     """
     deadline = monotonic() + timeout
     try:
@@ -273,10 +274,10 @@ def _open_log(home: Home) -> int:
 
 
 def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
-    """Return the command that runs the daemon for ``home``, and its environment, without keys and without the PATH.
+    """Return the command that runs the daemon for ``home``, and its environment, with a PATH of trusted folders only.
 
-    Settings in the environment of the user's own terminal apply to the daemon that it starts. Those of a session do
-    not, because the daemon serves other sessions, too.
+    Settings in the environment of the user's own terminal, also keys, apply to the daemon that it starts. Those of a
+    session do not, because the daemon serves other sessions, too.
     """
     inside = any(os.environ.get(mark) for mark in SESSION_MARKS)
     kept = KEPT_VARIABLES if inside else re.compile(f"{KEPT_VARIABLES.pattern}|{SETTINGS_VARIABLES.pattern}")
