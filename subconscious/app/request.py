@@ -28,10 +28,10 @@ class Handler:
 
     arguments: ClassVar[type[Args]] = Args
     personal: ClassVar[frozenset[str]] = frozenset()
-    """Requests that only a person may make."""
+    """Requests that only a person at a terminal may make. Others get an error."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
-    """Requests for which a person must be at a terminal; for the others in ``personal``, a person's script is
-    enough."""
+    """Further requests whose origin is the user's only if a person at a terminal makes them. For requests that are
+    neither here nor in ``personal``, a person's script is enough."""
     decides: ClassVar[str] = "what is deleted and what is exempt from redaction"
     """The end of the error message "only a person decides ..."."""
 

@@ -33,7 +33,10 @@ BUSY = "the prompt came while Codex was at work, so a command may have written i
 
 
 def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
-    """Return why a command may have written a prompt that a process hands over; "" if it is the first one of a turn."""
+    """Return why a command may have written a prompt that a process hands over; "" if it is the first one of a turn.
+
+    Also "" if the process does not run for Codex, and on other systems than Linux.
+    """
     client = _codex(pid)
     if client is None:
         return ""

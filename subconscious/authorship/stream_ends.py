@@ -29,7 +29,10 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether ``holder`` is connected to the output of process ``pid``, and to one more of its streams."""
+    """Whether ``holder`` is connected to the output of process ``pid``, and to one more of its streams.
+
+    True on a system that does not report which sockets are connected.
+    """
     if not _is_supported():
         return True
     streams = proc / str(pid) / "fd"

@@ -56,7 +56,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Tenth:
-    """The outcomes of all memories with a stated confidence in one band of 0.1, and the calibrated value of that band."""
+    """The outcomes of all captures with a stated confidence in one band of 0.1, and the calibrated value of that band."""
 
     low: float
     samples: float

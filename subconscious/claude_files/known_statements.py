@@ -18,7 +18,7 @@ SHARED = 0.5
 MOST_COMPARED = 8
 """Number of statements compared in full: those with the most words in common."""
 LENGTH_FACTOR = 2
-"""A known statement with more than this many times the words of the compared statement does not match."""
+"""A known statement matches a statement of n content words only if it has at most this many times n + 1."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")

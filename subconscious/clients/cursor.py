@@ -30,7 +30,7 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output; empty for a prompt, because Cursor's hook can only stop the prompt and add no context."""
+    """Return a hook's output. For a prompt, Cursor's hook can only stop the prompt, and add no context."""
     if event == "UserPromptSubmit":
         return {"continue": False, "user_message": said.get("reason", "")} if "decision" in said else {}
     text = text_of(said, "hookSpecificOutput", "additionalContext")

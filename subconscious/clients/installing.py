@@ -56,7 +56,7 @@ def folder_of(client: str) -> Path:
 
 
 def is_installed(client: str) -> bool:
-    """Whether a client's settings have an entry of ours."""
+    """Whether a client's settings have a hook of ours; an entry of our MCP server alone does not count."""
     return any(_has_entry(folder_of(client) / name) for name in PLACES[client].files)
 
 

@@ -203,7 +203,7 @@ def _unescape(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return text that can be stored: invalid UTF-8 and NUL are replaced by visible marks."""
+    """Return text that can be stored: invalid UTF-8 is replaced by question marks, NUL is removed."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 

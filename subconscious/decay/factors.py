@@ -55,9 +55,9 @@ def supersession(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def retrievability(facts: Facts, now: float, terms: Terms) -> float:
-    """Return the FSRS retrievability: (1 + (19/81) t/S)^-0.5, with S = (19/243) x half-life.
+    """Return the FSRS retrievability: (1 + (19/81) t/S)^-0.5, with S = (19/243) x half-life x stability.
 
-    It is 0.5 after one half-life.
+    It is 0.5 after one half-life at a stability of 1.
     """
     half_life = terms.half_life(facts.kind)
     if half_life is None:

@@ -26,7 +26,7 @@ class Facts:
 
     ``alive_at`` is when the memory was last stated, stored, used, restored or reset; ``touched_at`` is when a session
     last worked on its files or topics. Both are seconds since the epoch. ``citations`` is the number of links from
-    memories that cite it, ``stability`` the factor on its half-life from corrections.
+    memories that cite it, ``stability`` the factor on its half-life from corrections, uses and repetitions.
     """
 
     kind: str

@@ -156,7 +156,7 @@ def state_of(value: float, *, archived: bool = False) -> str:
 
 
 def ranking_decay(memory: Memory, now: float, rate: float, stale_days: float, stale_factor: float) -> float:
-    """Return exp(-rate x days), times ``stale_factor`` for a stale memory; 1.0 for kinds that never decay.
+    """Return exp(-rate x days), times ``stale_factor`` if stale; 1.0 for pinned memories and kinds that never decay.
 
     The factor orders results and never filters them. The age counts from when the memory was stated or used, not from
     when it was stored: imported memories are as old as their sessions.

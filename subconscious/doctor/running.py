@@ -34,7 +34,7 @@ def daemon(context: CheckContext) -> Iterator[Finding]:
 
 
 def embedder(context: CheckContext) -> Iterator[Finding]:
-    """Check that the daemon uses the configured embedder."""
+    """Report an error of the daemon's embedder; nothing if it works, or if no daemon runs."""
     try:
         state = _status(context)["embedder"]
         if state.get("code"):

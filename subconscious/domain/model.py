@@ -15,7 +15,7 @@ class Origin(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     TEAMMATE = "teammate"
-    """Another person, who shared the memory through Git."""
+    """Another person, who shared the memory through Git or a team's store."""
     TOOL = "tool"
 
     @property
@@ -92,11 +92,11 @@ class Turn:
 
     ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change. ``start`` and
     ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt, shared with the
-    hook's payload; older clients have none. ``text`` of a tool turn is empty unless requested: tool output is large and
-    never captured directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
+    hook's payload; older clients have none. ``text`` of a tool turn is empty: tool output is large and never captured
+    directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
     that a tool's turn answers, without calls that the user refused. ``failed`` means that the tool returned an error.
     ``before`` is the end of the assistant's last message before the user typed, which the user may answer. ``shown`` is
-    tool output that may be shown as context, if requested; it can't be quoted as evidence.
+    an excerpt of tool calls or their output, if requested, for context; it can't be quoted as evidence.
     """
 
     id: str

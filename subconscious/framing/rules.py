@@ -99,7 +99,7 @@ class Context:
 SILENCE = Context("", ())
 
 MOST = 10
-"""The most memories that may be given at once."""
+"""The most memories in the text of the request `why`; the search for a prompt returns at most twice as many."""
 
 
 def speaker(origin: Origin, extractor: str) -> str:

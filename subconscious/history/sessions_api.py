@@ -77,7 +77,7 @@ class Past(Handler):
         return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
 
     async def cmd_import_file(self, args: Args) -> wire_imports.ImportFileResult:
-        """Read the next batch of a transcript file; for a person only, who vouches for its content."""
+        """Read the next batch of a transcript, or a note (``vouched``: its words are the user's); for a person only."""
         refuse_forgery(args)
         if not self.app.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
@@ -91,7 +91,7 @@ class Past(Handler):
         return fields_of(wire_imports.ImportReadResult, queued)
 
     async def cmd_sessions(self, args: Args) -> wire.SessionsResult:
-        """Return sessions, latest first; if the request has a text, only sessions with an id that starts with it."""
+        """Return sessions, latest first; with a ``session_id``, only sessions with an id that starts with it."""
         if args.session_id:
             found = await sessions.with_prefix(self.app.database, args.session_id)
         else:

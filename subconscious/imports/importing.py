@@ -36,7 +36,7 @@ from subconscious.wire.fields import fields_of
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The result of importing a file or a batch of it; ``skipped`` counts lines that were not read, by reason.
+    """The result of importing a file or a batch of it; ``skipped`` counts lines without a turn, by reason.
 
     ``repeated`` counts captures that were judged before, from the same line in another file. ``more``: the file has
     further batches. ``reason`` says why nothing of the file was read.
@@ -99,7 +99,10 @@ def _read_bytes(file: SourceFile, positions: Mapping[str, sessions.Position]) ->
 
 
 async def import_file(app: App, path: Path, folder: str = "", *, vouched: bool = False) -> ImportResult:
-    """Read the next batch of a file. ``folder`` is the project of notes; transcripts name their own."""
+    """Read the next batch of a file. ``folder`` is the project of notes; transcripts name their own.
+
+    ``vouched``: the statements of a note count as the words of the person who imports it.
+    """
     file = await asyncio.to_thread(examine_file, path)
     if file.sort is Sort.FOREIGN:
         return ImportResult(file.path, file.sort, reason=file.reason)

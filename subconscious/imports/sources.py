@@ -15,7 +15,7 @@ from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import AGENT_FILE, parse, timestamp
 
 EXAMINED_BYTES = 128 << 10
-"""The most bytes that are read at the start of a transcript, and at its end."""
+"""The most bytes that are read at the end of a transcript, and at its start if these bytes name a session."""
 
 MAX_NOTE_BYTES = 1 << 20
 """The most bytes of a Markdown note; larger files are not imported."""
@@ -132,7 +132,7 @@ def _transcript(path: Path, status: os.stat_result) -> SourceFile:
 
 
 def _read_beginning(path: Path) -> Reading:
-    """Read the first lines, or the whole file if they name no session, such as a long series of summaries."""
+    """Read the first lines; if they name no session, such as a long series of summaries, read a whole batch."""
     reading = read_turns(path, final=True, max_bytes=EXAMINED_BYTES)
     if reading.sessions or reading.foreign or not reading.more:
         return reading

@@ -198,7 +198,10 @@ class QueuedReading:
 
 
 async def queue_reading(app: App, path: Path) -> QueuedReading:
-    """Queue the unread part of an imported session for the model; a repetition changes nothing."""
+    """Queue the unread part of an imported session for the model; a repetition changes nothing.
+
+    Raises RequestError if no provider is set.
+    """
     if not app.llm.on:
         raise RequestError(
             "no provider is set, so no model can read the sessions",

@@ -25,7 +25,7 @@ from subconscious.wire.sessions import Session
 
 Mode = Literal["summarize", "tag", "patterns", "synthesize"]
 RECENT = 86_400.0
-"""A session that ended at most this many seconds ago is the default subject of a digest."""
+"""A session with its last event at most this many seconds ago is the default subject of a digest."""
 
 
 class KnowledgeArgs(Args):

@@ -254,7 +254,7 @@ def _day(before: int) -> str:
 
 
 async def _start(app: App, project: Project) -> bytes:
-    """Return the text that a hook prints at a session's start if the daemon does not answer."""
+    """Return ids, and the text that a hook prints at a session's start without the daemon; b"" if nothing is given."""
     before = await sessions.latest_other(app.database, project.id, "")
     ctx = app.recall_context(_options(before))
     if not ctx.settings.surface:

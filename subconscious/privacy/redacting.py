@@ -190,7 +190,7 @@ async def _remaining(app: App, state: dict[str, Any]) -> AsyncIterator[tuple[tex
 
 
 async def erase_traces(app: App) -> int:
-    """Rewrite everything that may still contain deleted data: database, WAL, vector index, copies."""
+    """Rewrite what may still contain deleted data: database, WAL, vector index, copies. Return how many old copies."""
     await app.embedding.rebuild()
     await app.database.compact()
     return await asyncio.to_thread(remaining_copies.renew_copies, app.home, await migrate.schema(app.database))

@@ -127,7 +127,10 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
-    """Withdraw what a session added; with ``back``, restore it; with ``preview``, only return what would change."""
+    """Withdraw what a session added, or only return what would change if ``preview``; with ``back``, restore it.
+
+    ``preview`` has no effect together with ``back``.
+    """
     from subconscious.store import vectors  # imports numpy: only when needed
 
     async with app.database.write() as tx:

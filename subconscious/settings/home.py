@@ -102,7 +102,7 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
                 path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)
 
     def open_to_others(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """Yield files and folders that others can access or own."""
+        """Yield the path and status of each file and folder that others can access, or that belongs to another user."""
         yield from _suspects(self.root, self.root.stat())
         for folder, inner, names in os.walk(self.root):
             folder_path = Path(folder)

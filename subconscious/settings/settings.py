@@ -246,7 +246,7 @@ def _provider_fields() -> dict[str, Any]:
 if TYPE_CHECKING:
 
     class Settings(_Common):
-        """All settings with their defaults. An unknown name is an error, so that typos are noticed."""
+        """All settings with their defaults. An unknown name in config.toml is an error, so that typos are noticed."""
 
 else:
     Settings = create_model("Settings", __base__=_Common, __module__=__name__, **_provider_fields())
@@ -308,7 +308,7 @@ _session_variables: ContextVar[Mapping[str, str]] = ContextVar("session_variable
 class _VariablesSource(EnvSettingsSource):
     """The variables of this process.
 
-    Usually no variable is a setting. Then the source is empty, and the ninety settings are not looked up one by one.
+    Usually no variable is a setting. Then the source is empty, and the settings are not looked up one by one.
     """
 
     def __call__(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class Tuning:
     """Weight of a capture that was given to sessions without objection."""
 
     dedupe_likeness: ClassVar[float] = 0.85
-    """Cosine from which two statements may be the same."""
+    """Cosine above which two statements may be the same."""
 
     chunk_overlap: ClassVar[int] = 4
     """Turns shared by two consecutive chunks."""
@@ -153,7 +153,7 @@ class Tuning:
     """Cosine that all memories of a group have at least."""
 
     consolidation_auto: ClassVar[float] = 0.95
-    """Cosine from which a group is summed up without asking a person."""
+    """Cosine above which a group is summed up without asking a person."""
 
     promote_from: ClassVar[float] = 7
     """Promotion score (1 to 10) from which a memory is project knowledge."""
@@ -339,7 +339,7 @@ class Tuning:
     """Merge a repeated statement into its memory."""
 
     native_batch_seconds: ClassVar[float] = 60
-    """Seconds between two checks of a batch."""
+    """Seconds before the first check of a batch; each further pause is half as long again, up to a limit."""
 
     maintenance: ClassVar[bool] = True
     """Nightly, weekly and monthly maintenance."""

@@ -27,10 +27,11 @@ MOST_BYTES = 4 << 30
 class Reading:
     """The result of ``read_turns``.
 
-    ``offset`` is the end of the last complete line that was read, ``more`` whether another call would find lines now.
-    ``restarted``: the file was replaced by another one. ``foreign``: it is not a transcript of the client, and nothing
-    was read; ``reason`` says why. ``lines`` is the number of lines that were read, ``skipped`` the number of those
-    without a turn, by reason.
+    ``offset`` is the end of the last line that was read, ``more`` whether another call would find lines now.
+    ``restarted``: the file was replaced by another one, or is shorter than before. ``foreign``: it is not a transcript
+    of the client, and nothing was read. ``reason`` says why a file is foreign, or that it does not exist yet. ``lines``
+    is the number of lines that were read; ``skipped`` counts lines and records without a turn, by reason. ``sessions``
+    are the ids of the sessions that the lines name.
     """
 
     turns: tuple[Turn, ...] = ()

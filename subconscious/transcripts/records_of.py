@@ -15,7 +15,7 @@ _HEAD_BYTES = 512
 def records_of(
     file: BinaryIO, begin: int, *, final: bool, hints: Sequence[bytes] = ()
 ) -> Iterator[tuple[Line, Sequence[Record] | None]]:
-    """Yield the lines from ``begin`` on, each with its records in Claude Code's format; None if a line is no JSON.
+    """Yield the lines from ``begin`` on, each with its records in Claude Code's format; None if it has no JSON object.
 
     A line of Claude Code is one record; a line of another client becomes any number of records. With ``hints``, lines
     of Claude Code that contain none of them are left out.

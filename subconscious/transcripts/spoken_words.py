@@ -1,4 +1,4 @@
-"""An index of the words in a transcript's tool output and user messages, to look up who said something first.
+"""An index of a transcript's tool output, code, commands and messages, to look up who said some words first.
 
 A transcript only grows, and is searched after each of its turns. So the indexes of the last searched files are cached
 and extended by new lines, instead of reading up to LOOKBACK bytes each time.
