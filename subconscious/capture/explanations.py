@@ -175,7 +175,9 @@ def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
     if by < LEAST:
         return one.reasons
     why = (
-        "it looks slightly suspicious" if level is Level.LOW else "you often rejected captures with the same confidence"
+        "it looks slightly suspicious"
+        if level is Level.LOW
+        else "it is unclear, short-lived or about its own edits, or you often rejected captures with the same confidence"
     )
     return (*one.reasons, f"{why} (-{by:.2f})")
 
