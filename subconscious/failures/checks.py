@@ -261,7 +261,7 @@ _SIGNS = {
     "SC2086": r"\$\w",
     "SC2155": r"\b(?:local|export|readonly) \w+=[\"']?\$\(",
 }
-"""Patterns of code that a check may reject. Checks of length and structure have none."""
+"""Patterns of code that a check may reject. Checks of the length and structure of functions have none."""
 
 SOME = 8
 """The fewest lines of new code with which a check is worth mentioning."""

@@ -66,7 +66,7 @@ def only(command: str) -> Command | None:
 
 
 def quotable(command: str) -> str:
-    """Return a command as later sessions may see it: program, subcommands, flags and paths; "" if it can't be parsed.
+    """Return a line's last command as later sessions may see it: program, subcommands, flags, paths; "" if unparsable.
 
     Text arguments are left out, because the assistant may have copied them from a page with planted text.
     """
@@ -75,7 +75,10 @@ def quotable(command: str) -> str:
 
 
 def parse(command: str) -> tuple[Command, ...]:
-    """Return the commands of a line, all of which succeeded if the line did; none for scripts and very long lines."""
+    """Return the commands of a line, without `cd`, `echo` and the like; none for scripts and very long lines.
+
+    If the line succeeded, all of its commands did, except those before a ``;`` and masked ones: these may have failed.
+    """
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
         return ()
@@ -188,7 +191,7 @@ def _shown(word: str) -> str:
 
 
 def placeholder(word: str) -> str:
-    """Return the placeholder for a word; "" if the word itself is shown."""
+    """Return the placeholder for a whole word; "" if the word is shown, or only the value of its option is replaced."""
     shown = _shown(word)
     return shown if shown != word and shown.startswith("<") else ""
 

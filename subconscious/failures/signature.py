@@ -44,7 +44,10 @@ USAGE_LINES = 4
 
 
 def signatures(output: str) -> tuple[str, ...]:
-    """Return the signatures of an error in the order of its lines; none if no line is significant."""
+    """Return the signatures of an error in the order of its lines; none if no line has enough stable words.
+
+    If no line is significant, the first three count.
+    """
     lines = list(_lines(output))
     telling = [line for line in lines if _TELLING.search(line)] or lines[:3]
     stable = dict.fromkeys(" ".join(_stable(line)) for line in telling)

@@ -15,7 +15,10 @@ from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
 
 MOST_CHANGED = 2
-"""The most words by which a way out may differ from the failed command."""
+"""The most words of the failed command that a way out may lack, and the most that it may add.
+
+Words before the program, such as a wrapper, do not count.
+"""
 
 _LOOKING = frozenset(
     "awk cat diff du file find fd grep head jq less ls nl od rg sed stat tail test tree type wc which xxd".split()
@@ -65,7 +68,7 @@ def _short(command: Command) -> bool:
 
 
 def only_looks(command: Command) -> bool:
-    """Whether a command changes nothing, so that it may run between a failure and its way out."""
+    """Whether a command only looks or stages files, so that it may run between a failure and its way out."""
     git = command.program == "git" and bool(_GIT_LOOKING & set(command.shape[1:3]))
     return git or command.program in _LOOKING
 

@@ -38,10 +38,10 @@ _ALIKE_LINES = 0.6
 
 
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
-    """Yield every failure among some calls, with its way out if there is one; ``root`` is the folder of the project.
+    """Yield the failures among some calls, with their way out if there is one; ``root`` is the folder of the project.
 
-    Each known check of a linter that rejected code is a failure of its own, and so is a failure that a shell's error
-    explains.
+    Calls without a key (see `command_key`), such as lines with several commands, are left out. Each known check of a
+    linter that rejected code is a failure of its own, and so is a failure that a shell's error explains.
     """
     for at, run in enumerate(runs):
         yield from _rejections(run)
@@ -55,7 +55,7 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 def _rejections(run: Run) -> Iterator[Observation]:
     """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
-    Commands that only show text did not run a linter.
+    Commands that only show text did not run a linter; lines that can't be parsed are skipped, too.
     """
     if run.tool != "Bash" or all(variants.only_looks(command) for command in parse(run.command)):
         return
