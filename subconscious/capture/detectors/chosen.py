@@ -78,7 +78,7 @@ _FEWEST_NAMES = 2
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the questions that the user answered by choosing an option. The question names the subject of the choice."""
+    """Yield the user's answers that decide a question, chosen or typed, each with the question that names its subject."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             question, _, answer = line.partition(ANSWERS)

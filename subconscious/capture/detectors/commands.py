@@ -9,7 +9,7 @@ CHECKS = {
     "lint": re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE),
     "test": re.compile(r"\btests?\b", re.IGNORECASE),
 }
-"""The checks that a hook or script may run, with the words for each. The first row that matches wins."""
+"""The checks that a hook or script may run, with the words for each. A text may match several rows."""
 
 _NOISE = re.compile(
     r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|(?<!\s)\s*2>\s*(?:&1|/dev/null)|"
@@ -20,7 +20,7 @@ _LONGEST = 80
 
 
 def short_command(command: str) -> str:
-    """Return a command without directory changes, redirections and filters; "" if it is not a single plain line."""
+    """Return a command without directory changes, redirections and filters; "" if it is longer than one short line."""
     line = command.strip()
     for _ in range(3):
         line = _NOISE.sub("", line).strip()

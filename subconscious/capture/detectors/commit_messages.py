@@ -22,7 +22,7 @@ _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{
 
 
 def message(command: str) -> tuple[str, str] | None:
-    """Return the commit message in a command, as written and without trailers; None if the command makes no commit."""
+    """Return a command's commit message without trailers: as written, and stripped; None if the command has none."""
     found = _HERE.search(command) or _INLINE.search(command)
     if found is None:
         return None

@@ -1,6 +1,7 @@
-"""Conventions of a project, derived from commands that are run repeatedly: checks, hooks, wrappers.
+"""Conventions of a project: checks and wrappers that are run repeatedly, and the checks of a pre-commit hook.
 
-They are derived from the commands themselves, which a person allowed, never from the text of an error or a page.
+Checks and wrappers are derived from the commands themselves, which a person allowed. The hook is derived from sentences
+of the assistant. Nothing is derived from the text of an error or a page.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from subconscious.domain.model import Strength
 class Cue:
     """One row. ``name`` is shown to people. If ``kept`` is true, the words of the cue are part of the summary.
 
-    ``corrects`` marks cues that have full strength only in a correction: after an interruption, or in a sentence that
-    begins with "no".
+    ``corrects`` marks cues that have full strength only in a correction: after an interruption, or in a message that
+    begins with a word such as "no" or "wrong".
     """
 
     name: str
@@ -240,4 +240,4 @@ CUES = (
     _cue("we should", "decision", Strength.INFERRED, r"(?:i think )?we should\s"),
     _cue("doesn't work", "dead_end", Strength.INFERRED, r"[\w`./-]+(?: [\w`./-]+){0,6} (?:doesn'?t|does not) work\b"),
 )
-"""The cues, strongest first."""
+"""The cues, in the order in which they are tried."""

@@ -23,7 +23,10 @@ from subconscious.text import wording
 FEWEST_WORDS = 6
 FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
-"""The most characters of the names that are added before a passage."""
+"""The space in characters for the names before a passage: heading, introduction, topic of the exchange.
+
+The topic is only added if the other names take less than half of it.
+"""
 
 _GENERIC = re.compile(
     r"(?:the )?(?:context|summary|(?:key |main )?changes?(?: made)?|overview|files?(?: (?:to )?(?:modif\w+|chang\w+|creat\w+))?|new files?|"
@@ -67,7 +70,7 @@ _DRAWN_UP = re.compile(r"(?:^|/)\.claude/plans/")
 """Paths of plan files. The client names these files at random, so a name tells a reader nothing."""
 
 _MOST_EDITS = 4
-"""The most edits that a passage may list without a reason. Longer lists are changelogs, which Git has already."""
+"""The fewest edits without a reason that make a passage a changelog, which Git has already."""
 
 _VERB_ALONE = re.compile(
     r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
@@ -185,7 +188,10 @@ def _joined(text: str, places: list[tuple[int, int]]) -> str:
 
 
 def named(exchange: Exchange, passage: Passage, said: str) -> str:
-    """Return a passage with the context that it needs: heading, introduction, or the subject of the exchange."""
+    """Return a passage with the context that it needs: heading, introduction, topic of the exchange, changed files.
+
+    Return "" if the passage is unclear alone, as it begins with "it" or a verb, and no context is known.
+    """
     heading = next((h for h in reversed(passage.headings) if not (_GENERIC.match(h) or is_vague(h))), "")
     lead = _calm(passage.lead).rstrip(": ")
     names = [_PLAN.sub("", name) for name in (heading, lead)]
@@ -231,7 +237,7 @@ def changed_files(exchange: Exchange) -> tuple[str, ...]:
 
 
 def kind_of(turn: Turn, passage: Passage, said: str) -> str:
-    """Return the kind of memory for a passage, by its words and its position."""
+    """Return the kind of memory for a passage, by its words and headings, and by whether a plan contains it."""
     if re.search(
         r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
         said + " ".join(passage.headings),

@@ -92,7 +92,7 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _narrowed(draft: Draft, exchange: Exchange) -> Draft:
-    """Add the folder to which the test run should be limited, if a run limited to it worked in the session.
+    """Add the folder to which the test run should be limited, if a run limited to it worked in the exchange.
 
     The folder whose tests are unrelated is never added.
     """

@@ -1,6 +1,6 @@
 """Resolves the references of short replies: the option that was picked, the question that was answered.
 
-Only words of the previous turn are added, at most one sentence, and they are marked as the assistant's.
+Only words of the previous turn are added, at most two sentences, and they are marked as the assistant's.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _asked(before: str) -> str:
 
 
 def _stated(before: str) -> str:
-    """Return the assistant's last statement that is no announcement."""
+    """Return the assistant's last sentence that states or proposes something; "" if there is none."""
     told = next((one for one in reversed(_said(before)) if _states(one)), "")
     return wording.shorten(told, LONGEST_REFERENCE)
 

@@ -57,7 +57,7 @@ _SHORTEST_NAME = 3
 _LONGEST_PART = 260
 _FEWEST_WORDS = 5
 _FEWEST_NAMES = 2
-"""The fewest names that a fault and its fix must share; one name is enough if the fix follows directly."""
+"""The fewest names that a fault and its fix must share; one is enough if the fix is among the next ``_NEAR`` sentences."""
 
 _NEAR = 3
 _AHEAD = 400

@@ -18,7 +18,7 @@ from subconscious.text.sentences import sentences
 EXTRACTOR = "offline-1"
 
 _APOSTROPHES = ("\u2019", "'")
-"""Typographic apostrophes and the plain one. All are one character long, so that offsets stay valid."""
+"""The typographic apostrophe and the plain one. Both are one character long, so that offsets stay valid."""
 
 _LONGEST_TURN = 200_000
 _CLAUSE = re.compile(r"(?:[,;:\u2013\u2014]|\s-|\b(?:and|so|but|because|then|if|whether|when))\s+(?=\S)")
@@ -60,7 +60,7 @@ def _candidates(turn: Turn) -> Iterator[Candidate]:
 
 
 def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
-    """Return the first cue that begins the sentence, or else the first that begins a clause; None without a cue."""
+    """Return the first cue of the table that begins the sentence or a clause in it, with the match; None without a cue."""
     starts = [0]
     for clause in _CLAUSE.finditer(sentence):
         starts.append(clause.end())
@@ -87,7 +87,7 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
 
 
 def _summary(cue: Cue, statement: Statement) -> str:
-    """Return the statement without its cue, or the whole sentence if the subject comes before the cue."""
+    """Return the statement, with its cue if ``kept``, or the whole sentence if the subject comes before the cue."""
     said = statement.cue + statement.rest if cue.kept else statement.said
     if wording.content_words(statement.before):
         said = statement.sentence
@@ -120,7 +120,7 @@ def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -
 
 
 def _strength(cue: Cue, statement: Statement, *, corrected: bool) -> tuple[Strength, str]:
-    """Return the strength of the cue, lowered by objections, and the names of the objections."""
+    """Return the strength of the cue, lowered by objections, and a reason that names the cue and the objections."""
     reasons = [refinement for refinement in REFINEMENTS if refinement.applies(statement)]
     names = [refinement.name for refinement in reasons]
     if cue.corrects and not corrected:
@@ -139,7 +139,7 @@ def _confidence(strength: Strength, content: str) -> float:
 
 
 def _kind(cue: Cue, statement: Statement) -> str:
-    """Return the kind of memory that a cue stands for; for "remember" and "note", the words of the statement decide."""
+    """Return the kind of memory that a cue stands for; for cues such as "note", the words of the statement come first."""
     if cue.kept:
         return cue.kind
     own = (kind for kind, pattern in _KINDS_OF_NOTES if pattern.search(statement.said))

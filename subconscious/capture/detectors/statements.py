@@ -164,7 +164,7 @@ def _is_idle(raw: str, one: str) -> bool:
 
 
 def _doubts(passage: Passage, said: str) -> Iterator[str]:
-    """Yield the reasons for which the stricter ``findings`` would reject a passage."""
+    """Yield signs of doubt: what the stricter ``findings`` would reject, words about the speaker or to the user, wishes."""
     doubts = {
         "skipped": is_skipped(passage),
         "passing": is_passing(said),
@@ -176,7 +176,7 @@ def _doubts(passage: Passage, said: str) -> Iterator[str]:
 
 
 def _replies(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the assistant's answer to a question that the user asked: its first sentence, with the question."""
+    """Yield the assistant's answer to a question that the user asked: its first paragraph or point, with the question."""
     turn = next((turn for turn in exchange.turns if turn.id == exchange.last_said), None)
     if not exchange.asked or turn is None:
         return

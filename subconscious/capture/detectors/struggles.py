@@ -114,7 +114,10 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    """Return a sentence about the repair that a check needs, without this session's files; "" if the repair failed."""
+    """Return a sentence about the repair that a check needs.
+
+    Return "" if the repair failed, unless the assistant explains the failure by a fault in the code.
+    """
     if after.fault:
         return (
             f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
@@ -131,7 +134,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """Return the failure of a check with hidden output, if a repair and an explanation followed; else None."""
+    """Return the failure of a check whose call succeeded, if a repair and an explanation or another run followed."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):

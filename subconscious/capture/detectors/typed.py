@@ -147,7 +147,7 @@ def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
 
 
 def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
-    """Return the candidate made of a sentence; an explicit cue adds to the judge's evidence."""
+    """Return the candidate made of a sentence; a cue, unless it is weak, can raise the judge's probability."""
     chance = max(opinion.chance, _vouched(cue), AHEAD if _looks_ahead(one, opinion) else 0.0)
     kind = _kind(turn, opinion, cue)
     content = _alone(one, wording.squeeze(quote))
@@ -183,7 +183,7 @@ def _vouched(cue: Candidate | None) -> float:
 
 
 def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
-    """Return the kind of memory: from an explicit cue if there is one, because cues are more reliable."""
+    """Return the kind of memory: that of a correction, or else that of a decisive cue, or else the judge's."""
     if _corrects(turn):
         return KINDS["correction"]
     if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
