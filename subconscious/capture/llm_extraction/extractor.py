@@ -166,7 +166,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
 
 def _typed(found: Grounds) -> str:
-    """Return the user's sentences that a proposal quotes, if they are short enough; "" if they are unclear alone."""
+    """Return the user's sentences that a proposal quotes, or only the first if they are too long; "" if unclear alone."""
     said = [wording.squeeze(own_words(one)) for one in found.stated if one.turn is found.evidence.turn]
     whole = " ".join(dict.fromkeys(filter(None, said)))
     return whole if len(whole) <= LONGEST else said[0]

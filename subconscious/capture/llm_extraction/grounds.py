@@ -64,9 +64,9 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return the quotes of a proposal without those that the user typed; None if there are no others.
+    """Return the quotes of a proposal with its main quote as evidence; None if that was typed or is not found.
 
-    Typed quotes are left out: they did not support the wording, and must not give it the user's origin.
+    Typed quotes are moved to ``also``: they did not support the wording, and must not give it the user's origin.
     """
     place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
     if not place.said or is_typed(place.turn):
@@ -80,7 +80,7 @@ def is_typed(turn: Turn) -> bool:
 
 
 def _all_stated(found: Iterable[Quoted], turns: Sequence[Turn]) -> Iterable[LocatedQuote]:
-    """Yield the quotes that the user typed, also those that the model labelled otherwise."""
+    """Yield the quotes that are found in a turn that the user typed, even if the model names another turn."""
     for quoted in found:
         named = _named(quoted, turns)
         order = [*([named] if named else []), *turns]

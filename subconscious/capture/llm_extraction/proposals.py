@@ -1,7 +1,8 @@
 """The schema of a model's reply: a few candidates with quotes and scores.
 
-The schema in the request is strict, the parsing of replies is not: an invalid candidate is dropped with a reason, and
-the others are kept.
+The schema in the request is strict, the parsing of replies is less so: a candidate with missing values, or with scores
+on another scale, is parsed, and the gate discards it with a reason. A value that can't be parsed, such as a score in
+words, makes the whole reply invalid.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ WAITS_FROM = 0.5
 """The least score of a candidate that is queued for review; the prompt names this value."""
 
 DOUBTED = 0.4
-"""The largest score of statements that only apply to the moment: they are discarded."""
+"""The largest score of statements that only apply to the moment, or are not true any more: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
@@ -78,7 +79,7 @@ def _word(value: Any) -> Any:
 
 
 def _truth(value: Any) -> Any:
-    """Return a parsed truth value; None (unknown) for anything else."""
+    """Return True for true, "true" and "yes", False for anything else."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in ("true", "yes"))
 
 

@@ -27,7 +27,7 @@ _WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
 
 
 def find(quote: str, text: str) -> str:
-    """Return the span of ``text`` that ``quote`` means, verbatim; "" if there is none or more than one."""
+    """Return the first span of ``text`` that ``quote`` means, verbatim; "" if there is none, or if it says too little."""
     found = _find(quote, text) or _find(_SPEAKER.sub("", quote), text)
     return found if says_enough(found, text) else ""
 

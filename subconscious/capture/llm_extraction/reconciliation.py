@@ -243,7 +243,11 @@ async def apply(ctx: RecallContext, session: Session, answer: Looks, where: Prov
 
 @dataclass
 class _Applying:
-    """Applies a model's reply. ``made`` are the ids of memories that became active, ``verdicts`` the rejections by capture id."""
+    """Applies a model's reply.
+
+    ``made`` are the ids of memories that became active. ``verdicts`` maps the ids of captures to the reason of their
+    rejection, "" if they were not rejected.
+    """
 
     ctx: RecallContext
     tx: aiosqlite.Connection

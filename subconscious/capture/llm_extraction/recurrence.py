@@ -56,9 +56,9 @@ def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -
 async def count(
     ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, memory: Memory, where: Provenance
 ) -> list[int]:
-    """Count the recurrence of a memory and discard the note; return the memory's id if this confirms the memory.
+    """Count the recurrence of a memory and discard the note; return the memory's id if this confirms the memory, else [].
 
-    It does not count if the session was given the memory.
+    It does not count if the memory is of the same session, or if the session was given it, unless the user said it.
     """
     session_id = where.place.session_id or ""
     given = await surfaces.given_hashes(ctx.database, session_id)

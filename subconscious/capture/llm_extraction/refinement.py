@@ -84,7 +84,7 @@ class Gone:
 def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
     """Return the next chunk of a span; None if nothing is left. Slow: run it in a thread.
 
-    Raises TranscriptError if the file can't be read.
+    Return Gone if the file was removed or replaced. Raises TranscriptError if the file can't be read.
     """
     offset, state = span.place.anchor, State.from_json(json.loads(span.place.state or "{}"))
     turns: list[Turn] = []
@@ -256,7 +256,10 @@ async def _take_in_held(
 async def _refine(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Give the model's wording to a capture that no person has decided on; evidence, origin and history stay."""
+    """Give the model's wording to a capture that no person has decided on; evidence, origin and history stay.
+
+    If the origins differ, the capture is unconfirmed or the candidate is refused, the candidate is stored separately.
+    """
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
     origin = Origin(capture["origin"])

@@ -203,7 +203,7 @@ class Refining:
             await asyncio.wait_for(self._app.signals.gathered.wait(), pause)
 
     async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
-        """Do one piece of work; an error postpones the work and never stops the loop."""
+        """Do one piece of work; an error postpones it. Errors of ``wait`` and ``failed`` themselves are raised."""
         accepted = self._app.config.accepted
         try:
             await work()
@@ -336,7 +336,7 @@ async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> Non
 
 
 async def _release_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Leave the captures of a session that the model will not review to a person."""
+    """Decide on captures that the model will not review: the gate decides on the user's words, a person on the rest."""
     await reconciliation.release(ctx, session_id, await _session_provenance(ctx, session_id))
     await _settle_unconfirmed(app, ctx, session_id)
 

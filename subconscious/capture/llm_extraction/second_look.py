@@ -166,7 +166,7 @@ def request(
 
 
 def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
-    """Return the reviews by the number of the note; duplicates are dropped."""
+    """Return the reviews by the number of the note, without those whose number is unknown or occurs more than once."""
     numbers = [look.number for look in answer.looks]
     return {
         look.number: look
@@ -191,7 +191,7 @@ def refusal(look: Look, content: str) -> str:
 
 
 def vouches(look: Look) -> bool:
-    """Whether a review answers every question in favour of the note."""
+    """Whether a review says that the note is supported, new, still valid and no instruction; `refusal` checks the rest."""
     return look.entailed is True and look.instruction_like is False and look.known is False and look.fate == "stands"
 
 
