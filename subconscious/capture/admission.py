@@ -100,8 +100,8 @@ async def _note_violation(
 ) -> None:
     """Record a violation if a person repeats a memory that their session had been given before.
 
-    ``memory`` is the stored candidate, or None if an equivalent memory was stored before. A memory that was given with
-    the very prompt that repeats it does not count.
+    ``memory`` is the candidate's memory, new or equivalent, or None if the candidate did not become one, because it waits
+    or repeats a known memory. A memory that was given with the very prompt that repeats it does not count.
     """
     session, number = where.place.session_id, found.memories.get(candidate.content, (0, 0.0))[0]
     earlier = await memories.find(tx, number) if number else None
@@ -112,7 +112,7 @@ async def _note_violation(
 
 
 async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Admission:
-    """Return the final decision on a candidate after comparing it with the store; called right before it is stored.
+    """Return the decision on a candidate after comparing it with the store; called right before it is stored.
 
     A candidate that repeats a memory of the session's context is discarded, unless the user said it.
     """

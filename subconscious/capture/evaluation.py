@@ -141,7 +141,10 @@ def _worth_keeping(candidate: Candidate, admission: Admission, session: Session)
 
 
 def _planned(admission: Admission, traced: Traced, session: Session) -> Admission:
-    """Add a reservation to what an approved plan says about its own work: it is outdated when the work is done."""
+    """Add a reservation to what an approved plan says with low confidence or about its own work.
+
+    Statements about its own work are outdated when the work is done.
+    """
     waits = admission.decision is Decision.REVIEW and admission.reservation == ""
     if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
         return admission

@@ -25,7 +25,10 @@ from subconscious.wire.sessions import ExplainedSentence, ExplainedSession, Expl
 
 
 async def explain_sentence(app: App, project: Project, text: str) -> ExplainResult:
-    """Return what would happen to a sentence if the user typed it now. Nothing is stored."""
+    """Return what would happen to a sentence if the user typed it now. Nothing is stored.
+
+    Raises RequestError if the text contains no sentence.
+    """
     said = await asyncio.to_thread(clean, text)
     turn = Turn("explained", "", Role.USER, Origin.USER, said, time(), "", 0, 0)
     found = await explanations.explain_sentence(app.recall_context(), turn, Provenance(SessionRef(project.id, None)))
@@ -38,7 +41,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
 async def explain_session(app: App, session: Session, *, everything: bool) -> ExplainResult:
     """Return what happened to each sentence of a session, in all transcripts of the session.
 
-    Sentences of the assistant that are no candidates are only counted, unless ``everything`` is set.
+    Sentences that the user did not type and that are no candidates are only counted, unless ``everything`` is set.
     """
     known = await sessions.positions(app.database)
     paths = [path for path, place in known.items() if place.session_id == session.id]
@@ -47,7 +50,10 @@ async def explain_session(app: App, session: Session, *, everything: bool) -> Ex
 
 
 async def explain_transcript(app: App, path: Path, *, everything: bool) -> ExplainResult:
-    """Return what happened to each sentence of a transcript, or, if it is unread, what would happen to it."""
+    """Return what happened to each sentence of a transcript, or, if it is unread, what would happen to it.
+
+    Raises TranscriptError if the file is missing, or no transcript of Claude Code.
+    """
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:
         raise TranscriptError(first.reason, "name a .jsonl file of Claude Code, below ~/.claude/projects")

@@ -30,8 +30,8 @@ Judged = tuple[Unjudged, str]
 async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str = "", *, final: bool = False) -> int:
     """Decide on the memories given before the latest answers, and return the number of decisions.
 
-    A memory given at the start of a session counts as unused only at its end (``final``). ``last_said`` is the end of
-    the answer as the hook reports it, because the transcript is written later.
+    A memory given at the start of a session counts as unused only at its end (``final``), a lesson or a pinned memory
+    never. ``last_said`` is the end of the answer as the hook reports it, because the transcript is written later.
     """
     waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
     if not waiting:

@@ -49,7 +49,7 @@ def admit(
 
 
 def is_below(confidence: float, threshold: float) -> bool:
-    """Whether a confidence, which may be NaN, is below a threshold."""
+    """Whether a confidence is below a threshold. NaN counts as below, and a rounding error does not count."""
     return not confidence >= threshold - _ROUNDING
 
 

@@ -40,7 +40,7 @@ async def judge(
 ) -> Admission:
     """Return the decision on a habit.
 
-    It is stored if an earlier session showed the habit, and discarded if a memory states a different one.
+    It is stored if another session showed the same habit, and discarded if a memory states the habit in other words.
     """
     verdict = admission.verdict or Verdict()
     waits = admission.decision is Decision.REVIEW and not admission.doubtful and verdict.level is Level.NONE

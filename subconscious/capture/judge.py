@@ -48,7 +48,7 @@ LONGEST_BEFORE = 160
 """The most characters of the text before a sentence that are read with it."""
 
 LONGEST = 400
-"""The most characters of a sentence that are read."""
+"""The most characters of a sentence that count for the features of its shape."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
 """The sizes of the tables of hashed n-grams and words."""
@@ -211,7 +211,10 @@ class Model:
 
 
 def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
-    """Return the opinions on sentences, without rejected sentences. CPU-bound: run it in a thread."""
+    """Return the opinions on sentences. CPU-bound: run it in a thread.
+
+    If the embedder fails, the remaining sentences are left out.
+    """
     found = {}
     for one in said:
         try:

@@ -55,7 +55,7 @@ def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def is_narration(sentence: str) -> bool:
-    """Whether a sentence reports an activity instead of a fact."""
+    """Whether a sentence reports an activity or asks something, instead of stating a fact."""
     said = sentence.strip().strip("*_ ")
     if len(said) > LONGEST:
         return False

@@ -1,6 +1,6 @@
 """Makes memories of failed tool calls, each with its way out: the command that worked afterwards.
 
-A memory is stored without a review if several sessions met the failure and the way out is harmless.
+A memory is stored without a review if the failure was met several times and the way out is harmless.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
 async def keep(
     ctx: RecallContext, tx: aiosqlite.Connection, seen: Seen, where: Provenance, transcript: str
 ) -> list[int]:
-    """Store failures in the caller's transaction; return the ids of memories that were made or archived."""
+    """Store failures in the caller's transaction; return the ids of memories that were made, repeated or archived."""
     place = where.place
     if not place.session_id or not ctx.settings.capture:
         return []
@@ -231,7 +231,7 @@ def _often(met: Sequence[Failure]) -> bool:
 
 
 def _most_common(met: Sequence[Failure]) -> Failure:
-    """Return the failure with the command that the most sessions ran; of several, the first."""
+    """Return the failure with the most common commands (the failed one and its way out); of several, the first."""
     wordings = [(one.failed, one.way_out, one.dropped) for one in met]
     return max(met, key=lambda one: wordings.count((one.failed, one.way_out, one.dropped)))
 
@@ -330,7 +330,7 @@ async def known_ways_out(
 ) -> list[tuple[Memory, str]]:
     """Return the memories of this failure, with reasons: the same normalised command with the same type of error.
 
-    Another error also counts, if the command has only one known failure and has never worked since.
+    Another error also counts, if the command has only one known failure, which was met often, and has never worked since.
     """
     named = shell_error(tool, given, error)
     if named is not None and (number := await failures.memory_of_trouble(ctx.database, project_id, named.trouble)):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 400
-"""The most characters of a passage."""
+"""The most characters of a passage, unless it is a single longer sentence."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
@@ -63,7 +63,7 @@ class _Block:
 
 
 def passages(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return the passages of ``text`` in order, each with a wording of at most ``longest`` characters."""
+    """Return the passages of ``text`` in order, each of at most ``longest`` characters or a single longer sentence."""
     text = text[:_LONGEST_TEXT]
     found = [passage for run in _runs(text, list(_blocks(text))) for passage in _pack(text, run, longest)]
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
@@ -218,7 +218,7 @@ def _short(text: str, start: int, end: int) -> bool:
 
 
 def _spans(text: str, block: _Block, longest: int) -> Iterator[tuple[int, int, _Block]]:
-    """Yield a whole block, or its sentences if it is too long; the caller cuts sentences that are too long."""
+    """Yield a whole block, or its sentences if it is too long; a sentence is never cut."""
     if len(plain(text[block.start : block.end])) <= longest:
         yield block.start, block.end, block
         return

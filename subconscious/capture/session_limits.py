@@ -21,7 +21,7 @@ from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
 MOST_UNCONFIRMED = 3
-"""The most captures of one session that may become unconfirmed memories."""
+"""The most captures of one session that may become unconfirmed memories; the user's own words are counted separately."""
 
 TO_A_PERSON = 2
 """The most captures of one session that may wait for a person; the user's own words are not counted."""

@@ -302,8 +302,8 @@ async def _may_be_given(ctx: RecallContext, session_id: str) -> bool:
 async def _best(ctx: RecallContext, hits: Sequence[Hit]) -> list[Hit]:
     """Return the best hit as a list, without memories that a later check has flagged.
 
-    Memories with a confidence that is high enough for a review are left out until another session finds them: in
-    replayed sessions they misled as often as they were needed.
+    Memories with a confidence below the review threshold are left out until another session finds them: in replayed
+    sessions they misled as often as they were needed.
     """
     flagged = await poison.levels(ctx.database, [hit.memory.id for hit in hits])
     sure = [hit for hit in hits if not is_below(hit.memory.confidence, ctx.settings.review_threshold)]

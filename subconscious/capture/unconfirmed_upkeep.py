@@ -66,7 +66,7 @@ NEIGHBOURS = 10
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
     """Store a session's statements that would be stored today without a review; return their number.
 
-    Statements that a later memory contradicts continue to wait, because they may have been withdrawn.
+    Statements that contradict or would replace a memory continue to wait, because they may have been withdrawn.
     """
     async with app.database.write() as tx:
         waiting = [one for one in await store.waiting(tx, session_id) if _may_be_sure(one)]

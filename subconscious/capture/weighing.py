@@ -1,6 +1,6 @@
-"""Computes the raw confidence of a draft: a value for its strength, refined by small linear models.
+"""Computes the raw confidence of a draft: from its strength if a person chose or approved it, else by a linear model.
 
-``bench/capture_train.py`` makes the weights of the models. Their numeric features distinguish a reason from a list of
+``bench/capture_train.py`` makes the weights of the model. Its numeric features distinguish a reason from a list of
 edits: the length, the counts of words by type (causes, hedges, edits, tests, reviews), code names, and the source. They
 also work for other projects, which words alone do not.
 """
@@ -35,7 +35,7 @@ A sign is a feature that is not a word.
 """
 
 SIGNS_COUNT = 2.0
-"""The initial weight of a sign relative to a word."""
+"""The factor on the score of the signs, relative to the score of the words."""
 
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!:;`\"]")
 _MOST_TOKENS = 200
@@ -198,7 +198,7 @@ _ENDED = re.compile(r"[.!)]\Z")
 _SOURCES = (
     "commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,struggle"
 ).split(",")
-"""The sources of drafts."""
+"""The sources of drafts that the model weighs."""
 
 _CUTS = ("point", "sentence", "finding", "plan")
 _SIGNS = (
@@ -210,7 +210,7 @@ _MOST = 4
 """The largest count of words of one type that is used."""
 
 _SHORT = 200
-"""The characters up to which the length does not count."""
+"""The characters up to which the logarithm of the length is the same."""
 
 
 def looks(draft: Draft) -> list[float]:
