@@ -167,7 +167,7 @@ def _is_unnamed(value: str) -> bool:
 
 
 def _cookie(match: re.Match[str], value: str) -> bool:
-    """Whether a cookie header contains a session: a random value, or any value with a session's name."""
+    """Whether a cookie header contains a session: a random value, or one that looks secret and has a session's name."""
     del match
     pairs = [pair.partition("=") for pair in value.split(";")]
     return any(is_random_key(cookie) or (_SESSION.search(name) and looks_secret(cookie)) for name, _, cookie in pairs)

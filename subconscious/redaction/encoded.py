@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from .rule import Span
 
 LONGEST = 8_000
-"""The most characters of one encoded text; a longer one is read as several."""
+"""The most characters of one encoded text that are read; the rest of a longer one is not."""
 
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24

@@ -18,14 +18,14 @@ MOST_VALUES = 100
 """The maximum number of different values of one text that are searched for again."""
 
 MOST_BOUNDS = 16
-"""The most positions at which a value may begin in one run of characters without whitespace."""
+"""The most groups of quotes or punctuation, in one run without whitespace, beside which a value may begin or end."""
 
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
 _BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")
 
 
 def repetitions(text: str, found: Iterable[tuple[str, str]]) -> Iterator[Span]:
-    """Yield every other occurrence of the values (with their kinds) found in a text, plain and in base64."""
+    """Yield every occurrence of the values (with their kinds) found in a text, plain and in base64."""
     values = {value: kind for value, kind in found if is_repeatable(value)}
     for value, kind in list(values.items())[:MOST_VALUES]:
         for spelling in (value, *encoded.spellings(value)):

@@ -81,7 +81,7 @@ def _without(text: str, pattern: re.Pattern[str], judge: Callable[[re.Match[str]
 
 
 def _divides_token(match: re.Match[str]) -> bool:
-    """Whether the text on both sides of a line break looks random; a plain word there is no part of a token."""
+    """Whether a line break may divide a token: long text before it, and a piece after it that is no plain word."""
     text, start = match.string, match.start()
     before = _trailing(text, start)
     after = _PIECE.match(text, match.end())
@@ -97,7 +97,7 @@ def _trailing(text: str, end: int) -> str:
 
 
 def _is_mixed(piece: str) -> bool:
-    """Whether a piece has a digit, or a capital after a lower-case letter."""
+    """Whether a piece has a digit, or a capital after its first character."""
     return any(sign.isdigit() for sign in piece) or (piece != piece.lower() and piece != piece.capitalize())
 
 

@@ -65,7 +65,8 @@ class Redacted:
 def redact(text: str, active: Policy | None = None) -> Redacted:
     """Return a text with each secret replaced by ``[redacted: kind]``; the text around it stays readable.
 
-    The search is repeated until it finds nothing, so redacting twice has no further effect.
+    The strategy of a type of data may be another one, see `policy`. The search is repeated until it finds nothing, at
+    most ``ROUNDS`` times, so redacting twice has no further effect.
     """
     active = active or policy.in_use()
     detections: list[Detection] = []

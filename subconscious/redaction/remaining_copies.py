@@ -53,7 +53,7 @@ def renew_copies(home: Home, schema: int) -> int:
 def text_files(home: Home) -> Iterator[Path]:
     """Yield files with text: logs, failed entries, rendered files.
 
-    Files above the size of an entry are not included; they were set aside on arrival.
+    Files above the size of an entry are left out, and named in the log.
     """
     places = (
         (home.log, "*"),
@@ -126,7 +126,10 @@ def in_parts(change: Change) -> Change:
 def drop_entries(
     home: Home, sessions: Iterable[str], wordings: Iterable[str], *, everything: bool = False
 ) -> list[str]:
-    """Delete entries, waiting or failed, of these sessions or with these words; return their names."""
+    """Delete entries, waiting or failed, of these sessions or with these words; return their names.
+
+    With ``everything``, all entries and the files that killed hooks left incomplete are deleted.
+    """
     known, traces = frozenset(sessions), [trace for wording in wordings for trace in _json_forms(wording)]
     dropped = []
     drafts = home.spool.glob(".*.tmp") if everything else ()  # files that killed hooks left incomplete

@@ -18,7 +18,7 @@ LONGEST_MATCH = 5_000
 
 
 LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
-"""A pattern that is tested once per text: rules with single characters as hints are tried only if it matches."""
+"""A pattern that is tested once per text: rules with ``needs_run`` are tried only if it matches."""
 
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 

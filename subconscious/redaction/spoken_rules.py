@@ -66,7 +66,7 @@ def _shown(match: re.Match[str], value: str) -> bool:
 
 
 def _codes(match: re.Match[str], value: str) -> bool:
-    """Whether a list below a name such as "recovery codes" has random codes: most with digits, and letters or dashes."""
+    """Whether a list below a name such as "recovery codes" has random codes: seven of ten have digits."""
     del match
     codes = re.findall(_CODE, value)
     return sum(any(sign.isdigit() for sign in code) for code in codes) >= 0.7 * len(codes)
