@@ -15,7 +15,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 LONGEST = 2000
 """The most characters of a query that are searched: a pasted page is unlikely to name a time on purpose."""
 LONG_AGO = 100
-"""The most years that a query can look back."""
+"""The most years by which a count of months, quarters or years, as in "30 years ago", can look back."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

@@ -1,7 +1,7 @@
-"""The search engines: functions from a query to a ranking, listed in ENGINES. Presets contain their weights.
+"""The search engines: functions from a query to a ranking. The formula of a preset (`fusion.PRESETS`) weighs them.
 
-Full text and vectors are searched first. Their best hits sharpen the query for a second vector search, and are the
-starting points from which links are followed.
+Full text and vectors (`ENGINES`) are searched first. Their best hits sharpen the query for a second vector search, and
+are the starting points from which links are followed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class EngineQuery:
     """A query for the engines. Without ``vector`` only full text is searched; without ``projects``, all projects.
 
     ``pending_vector`` is the embedding while it is being computed, so that only engines that need it wait for it.
-    ``allowed_ids`` are the ids that the filter ``which`` allows if they are few: hits of a rare kind would otherwise be
-    crowded out by others. ``preferred`` is a narrower filter, with the ids ``preferred_ids``: engines also return the
-    best hits that it allows.
+    ``allowed_ids`` are the ids that the filter ``which`` allows, None if it has no conditions beyond the project: hits
+    of a rare kind would otherwise be crowded out by others. ``preferred`` is a narrower filter, with the ids
+    ``preferred_ids``: engines also return the best hits that it allows.
     """
 
     text: str
@@ -171,5 +171,5 @@ def _unit(vector: Vector) -> Vector:
 
 
 def projects_of(project_id: str | None) -> Sequence[str]:
-    """Return the projects to search: one project, to which engines add the user's own memories, or [] for all."""
+    """Return the projects to search: one project, to which engines add the user's own memories, or () for all."""
     return (project_id,) if project_id else ()

@@ -116,7 +116,7 @@ def pagerank(edges: Sequence[Edge], seeds: Mapping[int, float], damping: float) 
 
 
 def by_links(first: Sequence[Fused], edges: Sequence[Edge], damping: float, limit: int) -> Ranking:
-    """Return the memories linked with the first hits, best first; nothing without links."""
+    """Return the first hits and the memories linked with them, best first; nothing without links."""
     seeds = {hit.id: hit.relevance for hit in first[:SEEDS] if hit.relevance > 0}
     if not edges or not seeds:
         return []

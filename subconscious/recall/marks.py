@@ -1,4 +1,7 @@
-"""Marks for memories with files or a branch that have changed since. Marks never hide a memory."""
+"""Marks for memories: their files have changed, they are from another branch or are an agent's own note.
+
+Marks never hide a memory.
+"""
 
 from __future__ import annotations
 

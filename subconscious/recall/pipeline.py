@@ -132,7 +132,10 @@ async def _distinct(ctx: RecallContext, ranked: Sequence[Hit]) -> Sequence[Hit]:
 async def _with_summaries(
     ctx: RecallContext, hits: Sequence[Hit], wanted: Selection, limit: int, project_id: str | None
 ) -> Sequence[Hit]:
-    """Return the hits with summaries instead of the memories that they summarise, except memories in a conflict."""
+    """Return the hits with summaries instead of the memories that they summarise.
+
+    Memories that contradict another memory or are superseded by one are not replaced.
+    """
     summaries = [one.memory for one in hits[:limit] if one.memory.kind == SUMMARY and one.memory.archived_at is None]
     if not wanted.summed or not summaries:
         return hits

@@ -55,7 +55,7 @@ async def superseded(ctx: RecallContext, found: Iterable[Memory], project_id: st
 
 
 async def priorities(ctx: RecallContext, ids: Sequence[int]) -> dict[int, float]:
-    """Return the priority that each memory earned by being used in sessions; 0 for missing memories."""
+    """Return the priority that each memory earned by being used in sessions; memories left out have the priority 0."""
     if not ctx.settings.feedback or not ids:
         return {}
     found = await responses.of_memories(ctx.database, ids)
@@ -84,7 +84,7 @@ def apply_corrections(ctx: RecallContext, hit: Hit, counts: Mapping[str, int] | 
 
 
 def raised(ctx: RecallContext, query: ParsedQuery, hit: Hit) -> Hit:
-    """Return a hit with a higher rank if it has the time or the kind that the query names.
+    """Return a hit with its rank raised if it has the time or the kind that the query names, else lowered.
 
     A memory of the named time does not decay, because the query asks for that age.
     """

@@ -154,7 +154,7 @@ def _weighed(messages: Sequence[str]) -> list[str]:
 
 
 def _as_written(word: str, messages: Sequence[str]) -> str:
-    """Return a lower-case word in the spelling of its last occurrence: names are recognised by their capitals."""
+    """Return a lower-case word as the latest message with it spells it: names are recognised by their capitals."""
     for message in reversed(messages):
         if found := re.search(re.escape(word), message, re.IGNORECASE):
             return found[0]

@@ -113,7 +113,7 @@ def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[i
 
 
 def with_replacements(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[Hit]:
-    """Return the hits with each summary once, at the position of its first source."""
+    """Return the hits with each summary once, at its own position or that of its first source, whichever is first."""
     found = {hit.memory.id: hit for hit in hits}
     return list({number: found[number] for number in (instead.get(one, one) for one in found)}.values())
 

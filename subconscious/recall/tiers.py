@@ -47,7 +47,12 @@ class Tiers:
 
 
 def shorten(memory: Memory, asked: str, room: int | None, section: str = "") -> ShortenedText:
-    """Return a memory in at most ``room`` characters: summary, the sentences most similar to the query, files."""
+    """Return a memory in at most ``room`` characters (None: no limit).
+
+    If the text fits, it is returned whole, with the files if there is a limit and room for them; else the summary and
+    the sentences most similar to the query. ``section`` names the only section to return, if the memory has such a
+    section.
+    """
     wanted = _section(memory, section) if section else None
     whole = f"{wanted.name}: {wanted.body}" if wanted is not None else memory.content
     if room is None or len(whole) <= room:
@@ -70,7 +75,7 @@ def _section(memory: Memory, name: str) -> Section | None:
 
 
 def _with_files(shown: ShortenedText, files: Sequence[str], room: int | None) -> ShortenedText:
-    """Append the files that the text does not name, if there is room for all of them."""
+    """Append the files that the text does not name, if there is a limit and room for all of them."""
     unnamed = [file for file in files if file not in shown.text]
     line = f" (files: {', '.join(unnamed)})" if unnamed else ""
     fits = room is not None and len(shown.text) + len(line) <= room

@@ -1,8 +1,8 @@
 """Parses a search query: exact phrases, excluded words, a time, a kind of memory. No input or output.
 
 In a query that a person types or a model sends to search, quotation marks and ``-word`` are operators that filter. A
-time or kind in the query only ranks matching memories higher, because people are often wrong about both. Prompts are
-not parsed in this way: in them, ``ls -la`` and quoted messages are plain words.
+time or kind beside other words only ranks matching memories higher, because people are often wrong about both; without
+other words, it is a filter. Prompts are not parsed in this way: in them, ``ls -la`` and quoted messages are words.
 """
 
 from __future__ import annotations
