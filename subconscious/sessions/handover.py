@@ -414,7 +414,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
 
 def _row_in_words(line: str) -> str:
-    """Return a row of a table as a sentence that begins with its first cell; any other line unchanged."""
+    """Return a row of a table as a sentence that begins with its first cell, "" if it says little; else the line."""
     if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return line
     first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
@@ -423,7 +423,7 @@ def _row_in_words(line: str) -> str:
 
 
 def _is_whole(sentence: str) -> bool:
-    """Whether a sentence is complete: no fragment, heading or announcement of other lines."""
+    """Whether a sentence is complete: it has words, and is no fragment or announcement of other lines."""
     if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
         return False
     in_words = any(letter.isalpha() for letter in _IN_CODE.sub("", sentence))
@@ -448,7 +448,7 @@ def _is_poisoned(answer: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def only_tells(sentence: str) -> bool:
-    """Whether a sentence only reports events: no rule, no risky command. Cached: each turn makes a new hand-over."""
+    """Whether a sentence only reports events: no rule, risky command or host. Cached: each turn makes a hand-over."""
     if (
         _GIVES_RULES.search(sentence)
         or _IMPERATIVE.match(sentence)

@@ -135,8 +135,9 @@ def fits_a_start(left: Left, branch: str) -> bool:
     """Whether a start gets a hand-over: its work is of the same branch, or the client broke off in the middle of it.
 
     The first session on a new branch also gets the work that the branch is named after. On a trunk, only work of the
-    last two days counts. Readers of replayed sessions called hand-overs of recent work on the same branch fair or
-    helpful, and those from other branches and of older work on a trunk useless.
+    last two days counts. If the branch is unknown, every hand-over is given. Readers of replayed sessions called
+    hand-overs of recent work on the same branch fair or helpful, and those from other branches and of older work on a
+    trunk useless.
     """
     recent = time() - left.session.last_event_at <= RECENT
     broke_off = left.session.status == "interrupted" and recent

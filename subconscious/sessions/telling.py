@@ -86,7 +86,7 @@ def tell(sketch: Sketch) -> Summary:
 
 
 def requests_of(sketch: Sketch) -> list[str]:
-    """Return the requests that are not routine; all requests if all are routine."""
+    """Return the plan, the first slash command and the requests that say something; else the first request, if any."""
     named = [sketch.plan] if sketch.plan else []
     asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
@@ -145,7 +145,7 @@ def _done(deeds: Deeds) -> str:
 
 
 def _reported(sketch: Sketch) -> str:
-    """Return the beginning of the assistant's last answer; "" if it only announces further work."""
+    """Return the beginning of the assistant's last answer; "" if the last prompt is not answered yet."""
     if sketch.busy or not sketch.answered:
         return ""
     parts = (wording.squeeze(MARKUP.sub("", words)) for words in SENTENCE.split(sketch.answer))

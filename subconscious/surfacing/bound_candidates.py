@@ -58,9 +58,9 @@ async def _met_once(ctx: RecallContext, project_id: str) -> list[Memory]:
 async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_context: Collection[str] = ()) -> Bound:
     """Return the memories that are relevant to a prompt, each with its strength.
 
-    ``in_context`` are the hashes of the memories in the session's context. A failure that is bound to a file type is
-    returned for every prompt that names such a file. Other memories are left out after several sessions that did not
-    respond to them, and so are habits that the project itself shows.
+    ``in_context`` are the hashes of the memories in the session's context; what these state is left out. Failures that
+    are bound to a file type, repairs with a command that the prompt names, and habits that nothing in the project shows
+    are always returned. Other memories are left out after several sessions that did not respond to them.
     """
     bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
     fits = [one for one in known if one.id in bound]
@@ -164,7 +164,7 @@ def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
 
 
 def _regardless_of_type(memory: Memory) -> str:
-    """Return a memory's text with one file type for all that are formatted alike: .ts for .ts and .tsx.
+    """Return a memory's text with one file type for all that are formatted alike: .cjs in place of .ts and .tsx.
 
     Memories about tabs all have the same result, because a memory about tabs is given with all its file types.
     """

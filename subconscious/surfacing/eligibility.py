@@ -108,7 +108,7 @@ def is_stated_in(prompt: str, memory: Memory) -> bool:
 def is_heard(memory: Memory, known: Responses) -> bool:
     """Whether a memory may still be given: sessions respond to it, or few were given it. Pinned memories always may.
 
-    Habits that sessions follow without having been given them get no response.
+    Of a habit, every ended session that was given it counts: sessions that follow it anyway do not respond.
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated

@@ -70,7 +70,7 @@ COMMON = STOP_WORDS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The features of an error, in lower case: codes and specific names, general names, and words."""
+    """The features of an error: codes and specific names, general names, and words in lower case; folders unchanged."""
 
     specific: frozenset[str] = frozenset()
     general: frozenset[str] = frozenset()

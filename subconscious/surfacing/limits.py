@@ -54,7 +54,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The memories to give, best first, and those that are not given."""
+    """The memories to give, best first, and those that are not given although they are relevant (`WORTH_TELLING`)."""
 
     fit: tuple[Hit, ...]
     held: tuple[Held, ...]

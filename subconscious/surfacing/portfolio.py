@@ -1,7 +1,7 @@
 """Chooses the memories that a session starts with: a few of each group, not the top of one ranking. No input or output.
 
-The groups, in order of priority: pinned and promoted memories and lasting rules of the user; ways out of failures that
-recur; decisions about the work of the branch; one or two other memories.
+The groups, in order of priority: memories with a date that has come; pinned and promoted memories and lasting rules of
+the user; ways out of failures that recur; decisions about the work of the branch; one or two other memories.
 """
 
 from __future__ import annotations

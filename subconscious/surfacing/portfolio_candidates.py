@@ -172,7 +172,10 @@ def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:
 
 
 def _touches(hit: Hit, work: Work) -> bool:
-    """Whether a decision is about the work of the branch: made on it, about its files, or like the last requests."""
+    """Whether a decision is about the work of the branch.
+
+    It is about a file of the last session, similar to the last requests, or made on the branch and found by the search.
+    """
     memory = hit.memory
     if {PurePath(file).name for file in memory.files} & set(work.files):
         return True
@@ -184,7 +187,7 @@ def _may_fit(hit: Hit, work: Work) -> bool:
 
     On a trunk, where the next task is a different one, such a memory waits for a prompt or file that it is about,
     unless several sessions found it and it is relevant to the last requests. A fact that a user stated may be given for
-    two days.
+    two days; later, only on its branch or if it is relevant to the last requests.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
     if is_fact(hit.memory) and time() - hit.memory.said_at > NEWS:

@@ -166,7 +166,7 @@ async def _about_file(ctx: RecallContext, occasion: SurfacingEvent, touched: Tou
 async def about_the_work(
     ctx: RecallContext, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
 ) -> list[tuple[Memory, float]]:
-    """Return the memories about a file, without findings that the prompt is not about or that may be outdated."""
+    """Return the memories about a file, without findings that are ignored, outdated or not about the prompt."""
     findings = [memory for memory, _ in bound if is_finding(memory)]
     if not findings:
         return list(bound)

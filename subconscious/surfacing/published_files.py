@@ -109,7 +109,7 @@ def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
 def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
     """Yield the file names by which `subconscious.recall.file_binding.bond` may bind a memory, and perhaps a few more.
 
-    Only names of plain letters with a dot are yielded: hooks look up no others.
+    Only ASCII names with a dot are yielded: hooks look up no others.
     """
     named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
     written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
@@ -117,7 +117,7 @@ def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def _cuts(run: str) -> Iterator[str]:
-    """Yield the file names in a text without spaces, such as "@app/x.py," or "x.py-style"."""
+    """Yield the file names in a text of word characters, dots and signs, such as "@x.py" or "x.py-style"."""
     begins = [0, *(at + 1 for at, sign in enumerate(run) if sign in "@+")]
     ends = [at for at in range(1, len(run) + 1) if not re.match(r"\w|\.\w", run[at : at + 2])]
     yield from (run[begin:end] for begin in begins for end in ends if begin < end)

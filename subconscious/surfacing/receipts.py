@@ -34,7 +34,7 @@ def loaded(groups: Sequence[str], handed_over: Session | None, now: float) -> st
 
 
 def remembered(summaries: Sequence[str]) -> str:
-    """Return what was stored, e.g. 'Remembered: "Amounts are integer cents." and 2 more'."""
+    """Return what was stored, e.g. 'Remembered: "Use tabs.", "Dates are UTC." and 1 more'."""
     if not summaries:
         return ""
     shown = ", ".join(within_quotes(summary, LONGEST) for summary in summaries[:MOST_SHOWN])

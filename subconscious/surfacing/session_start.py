@@ -136,7 +136,7 @@ async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
 
 
 def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
-    """Return a function that returns the marks of a memory: due, outdated, or from another branch."""
+    """Return a function that returns the marks of a memory: due, outdated, another branch, an agent's own note."""
 
     def marks(memory: Memory) -> tuple[str, ...]:
         due = start.due.get(memory.id)
@@ -146,7 +146,7 @@ def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
 
 
 async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -> None:
-    """Record what a session was given, and that it had its start, even if nothing was given.
+    """Record what a session was given; for a start, also that the session had it, even if nothing was given.
 
     Being given does not count as use. A memory that was requested counts as used at once, others when an answer uses
     them.
