@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 MAX_FAILED_QUERIES = 3
-"""Consecutive failed queries after which the next embedder in the chain takes over."""
+"""Queries that found the embedder busy before the next embedder takes over; any other error is enough at once."""
 
 LONGEST_REST = 300.0
 """The most seconds before an unavailable embedder is checked again, even if the clock was changed."""
@@ -130,13 +130,13 @@ class Embedding:
         }
 
     async def wait_until_open(self) -> None:
-        """Wait until a vector index is open, or it is certain that there will be none."""
+        """Wait, at most ``OPENING`` seconds, until a vector index is open or it is certain that there will be none."""
         if self.name != NONE and self.index is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), OPENING)
 
     async def loaded_embedder(self) -> Embedder | None:
-        """Wait until the current embedder is loaded, and return it; None if there is none."""
+        """Return the current embedder after waiting for it, at most ``OPENING`` seconds; None if there is none."""
         if self.current.embedder is None and self._loop is not None and self.name != NONE:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), OPENING)
@@ -147,7 +147,7 @@ class Embedding:
         self.current.warm_up()
 
     async def cool_down(self) -> None:
-        """After ``IDLE_SECONDS`` without use, free memory that only makes queries faster, mainly the local model."""
+        """If the local model was unused for ``IDLE_SECONDS``, free it and memory that only makes queries faster."""
         if not self.current.cool_down(IDLE_SECONDS):
             return
         for unload in self.on_idle:

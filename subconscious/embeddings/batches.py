@@ -72,7 +72,8 @@ class Batches:
     async def embed(self, writer: OpenedEmbedder, batch: Sequence[Memory]) -> None:
         """Embed one batch of memories.
 
-        If the last attempt fails, they are marked as failed and found by full text only.
+        If the last attempt fails, they are marked as failed and found by full text only. Raises EmbedderOutError if a
+        remote embedder fails or the spending cap is reached; the memories stay pending then.
         """
         batch = await self._without_vector(writer, batch)
         if not batch:
@@ -108,7 +109,8 @@ class Batches:
     async def _wait_or_give_up(self, writer: OpenedEmbedder, error: EmbedderError, pause: float | None) -> None:
         """Sleep for ``pause`` seconds before the next attempt.
 
-        Raises EmbedderOutError if there is no further attempt.
+        A busy server may ask for a longer pause. Raises EmbedderOutError if there is no further attempt, if that pause
+        is too long, or if the error is not temporary.
         """
         wanted = error.retry_after or 0.0 if isinstance(error, EmbedderBusyError) else math.inf
         if pause is None or wanted > LONGEST_PAUSE:

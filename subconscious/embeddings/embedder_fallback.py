@@ -140,7 +140,7 @@ class EmbedderChain:
         return None
 
     def _extend_outages(self, seconds: float) -> None:
-        """Extend all outages by the time that opening the replacement took.
+        """Extend all outages to at least the time, from now, that opening the replacement took.
 
         If an outage were shorter than that, the embedders would be opened in turns, and none would embed anything.
         """

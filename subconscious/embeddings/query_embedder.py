@@ -190,9 +190,10 @@ class QueryEmbedder:
     async def _vector(
         self, text: str, seconds: float, *, sent: bool = True, stored: bool = False
     ) -> numpy.ndarray | None:
-        """Return the vector of a text within ``seconds``, else None.
+        """Return the vector of a text; None if that is not possible now.
 
-        ``sent`` is whether the text may be sent to a remote embedder. With ``stored``, wait until the model is loaded.
+        ``seconds`` is how long to wait for a remote embedder; the local one has no such limit. ``sent`` is whether the
+        text may be sent to a remote embedder. With ``stored``, wait until the model is loaded.
         """
         if not self._ready.is_set():
             with suppress(TimeoutError):

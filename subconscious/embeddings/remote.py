@@ -145,7 +145,7 @@ def portions(texts: Sequence[str], count: int, characters: int) -> Iterator[list
 def verified(vectors: Sequence[Sequence[float]], count: int, dim: int) -> NDArray[np.float32]:
     """Return the vectors, scaled to unit length. With ``dim`` 0, vectors of any common length are accepted.
 
-    Raises EmbedderTextError for invalid results: too few, too many, of another length, not numbers, or all zeros.
+    Raises EmbedderTextError for invalid results: too few, too many, of another length, not finite or all zeros.
     """
     import numpy as np
 
@@ -164,7 +164,7 @@ def verified(vectors: Sequence[Sequence[float]], count: int, dim: int) -> NDArra
         norms = np.linalg.norm(numbers, axis=1, keepdims=True)
     # The norm is infinite if the numbers are too large, and NaN if one of them is not a number.
     if not np.isfinite(norms).all() or not (norms > SHORTEST).all():
-        raise EmbedderTextError("a returned vector is zero", _BROKEN)
+        raise EmbedderTextError("a returned vector is zero or not finite", _BROKEN)
     scaled: NDArray[np.float32] = (numbers / norms).astype(np.float32)
     return scaled
 
