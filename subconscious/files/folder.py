@@ -54,7 +54,7 @@ class Folder:
             return file.read(LARGEST + 1)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file atomically, with mode 0600."""
+        """Write a file atomically, with mode 0600. Raises RequestError if a link or device has this name."""
         with self._parent(name, make=True) as (folder, base):
             self._refuse_other(folder, base, name)
             draft = f".{os.urandom(6).hex()}.tmp"

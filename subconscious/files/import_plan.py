@@ -78,7 +78,7 @@ class ImportedNote:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNote:
-    """A note with its state; ``memory`` is the stored memory with the same id."""
+    """A note with its state; ``memory`` is the stored memory with the same uid."""
 
     note: ImportedNote
     state: State
@@ -208,7 +208,7 @@ def _shown(label: str | Sequence[str]) -> str:
 
 
 def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
-    """Plan a note about a stored memory that was edited or not signed by this store: only its statement is used."""
+    """Plan a note about a stored memory that was edited or not signed by this store: only its text decides."""
     if content_hash(one.text) == memory.content_hash:
         return PlannedNote(one, State.UNCHANGED, memory)
     if memory.archived_at is not None:

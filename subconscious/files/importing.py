@@ -224,7 +224,7 @@ async def _outcome(tx: aiosqlite.Connection, kept: Sequence[tuple[int, Memory | 
 
 
 def _admission(one: PlannedNote, project: Project, *, vouched: bool, checked: bool) -> tuple[Candidate, Admission]:
-    """Return a note's candidate and the gate's decision. A conflict waits for review even if a person vouches."""
+    """Return a note's candidate and the gate's decision. Conflicts and long edits wait for review in any case."""
     is_own_statement = vouched and one.state is State.NEW
     candidate = candidate_of(one.note, project, Origin.USER if vouched else Origin.TOOL)
     if is_own_statement:

@@ -150,7 +150,7 @@ def _in_comment(record: Record) -> str:
 
 
 def iso(moment: float) -> str:
-    """Return a time in ISO format, in UTC, rounded to seconds; "" if it is out of range."""
+    """Return a time in ISO format, in UTC, without fractions of a second; "" if it is out of range."""
     try:
         return f"{_EPOCH + timedelta(seconds=moment):%Y-%m-%dT%H:%M:%SZ}"
     except OverflowError:

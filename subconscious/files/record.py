@@ -197,7 +197,7 @@ def _signature(record: Record, key: bytes) -> str:
 
 
 def export_key(folder: Path) -> bytes:
-    """Return the key that signs exports; create it in the state folder on first use."""
+    """Return the key that signs exports; create it in ``folder`` on first use. Raises RecordError if it is damaged."""
     path = folder / KEY_NAME
     if is_missing(path):
         replace_file(path, os.urandom(KEY_BYTES))

@@ -123,7 +123,7 @@ class Memories(Handler):
         return result
 
     async def cmd_recall(self, args: Search) -> wire.RecallResult:
-        """Return the text of the memories that match a question, marked as quoted notes for the model."""
+        """Return the text of the memories that match a question, as quoted notes for the model; each counts as used."""
         return await self._for_search()._recall(args)
 
     async def cmd_search(self, args: Search) -> wire.SearchResult:
@@ -198,7 +198,7 @@ class Memories(Handler):
         return await recall(ctx, query, filter_.project_id, args.limit, selection)
 
     async def _unconfirmed(self, ctx: RecallContext, args: Search, max_hits: int) -> list[Hit]:
-        """Return unconfirmed memories to append to the hits, at most ``max_hits``; none for the assistant."""
+        """Return at most ``max_hits`` unconfirmed memories to append to hits; none for the assistant or a filter."""
         filter_ = await self._filter(args, everywhere=args.everywhere)
         if args.origin is not Origin.USER or filter_.narrow or filter_.out_of_use or not ctx.settings.unconfirmed:
             return []

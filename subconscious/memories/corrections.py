@@ -99,10 +99,13 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
 
 
 async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, act: str) -> Memory:
-    """Store and return a memory with the person's wording; if an equal memory exists, return that memory."""
+    """Store and return a memory with the person's wording; if an equal memory exists, return that memory.
+
+    Raises RequestError if the wording is empty, the same as before, or looks like an attack.
+    """
     words = " ".join(clean(text).split())
     if not words or content_hash(words) == memory.content_hash:
-        raise RequestError("the new wording is empty", "give the new text: --refined TEXT")
+        raise RequestError("the new wording is empty or the same as before", "give the new text: --refined TEXT")
     if check_text(words).level.rank >= Level.MEDIUM.rank:
         raise RequestError("this text looks like an attack on later sessions", "write it as a plain statement")
     now = time()

@@ -178,7 +178,7 @@ def archive_reason(verdict: Verdict) -> str:
 
 
 async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay:
-    """Return the decay of one memory, the properties that it depends on, and its future curve without further use."""
+    """Return the decay of one memory, what it depends on, and its curve without further use, from its last use on."""
     policy, decay_terms = policy_of(app.recall_context().settings)
     facts = (await fading.facts(app.database, [memory.id]))[memory.id]
     feedback_counts = (await corrections.counts(app.database, [memory.id])).get(memory.id, {})
@@ -205,6 +205,6 @@ def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
 
 
 def curve(policy: Policy, facts: Facts, begin: float, decay_terms: Terms) -> wire.Curve:
-    """Return a memory's future decay values without further use, as (days after ``begin``, value)."""
+    """Return a memory's decay values without further use, as (days after ``begin``, value)."""
     days = range(0, CURVE_DAYS + 1, 5)
     return [(day, decay.assess(policy, facts, begin + day * DAY, decay_terms).value) for day in days]

@@ -101,7 +101,10 @@ async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict
 
 
 async def ask_again(app: App) -> int:
-    """Request a model's opinion on flagged captures and memories; without a model, nothing changes."""
+    """Request a model's opinion on flagged captures and memories.
+
+    Return how many captures got one, plus how many memories were quarantined because of it; 0 without a model.
+    """
     if not app.llm.on or not app.config.current.poisoning:
         return 0
     changed, looks = 0, SecondLooks(app)
