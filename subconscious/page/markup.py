@@ -28,7 +28,7 @@ def statement(memory: Mapping[str, Any]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line: the part before the first block of code, or the code if there is no such part."""
+    """Return a text in one line: the part before the first block of code, or all of it if it begins with one."""
     before, *more = FENCED.split(text)
     return " ".join((before if before.strip() else " ".join(more)).split())
 

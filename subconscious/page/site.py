@@ -123,7 +123,7 @@ class Site:
         return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
 
     async def names(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the texts of memories by number, since a number alone says nothing to a reader."""
+        """Return the summaries of memories by number, since a number alone says nothing to a reader."""
         found = await memories.get_many(self.app.database.interactive, sorted(set(ids)))
         return {number: memory.summary for number, memory in found.items()}
 
