@@ -21,7 +21,10 @@ BROKEN_PIPE = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code: 0 for success, 1 for failure, 2 for wrong usage."""
+    """Run one command; return the exit code: 0 for success, 1 for failure, 130 or 141 if it was interrupted.
+
+    Raises SystemExit for wrong usage (code 2) and after printing help (code 0).
+    """
     _escape_unprintable()
     try:
         code = _run(arguments)

@@ -183,7 +183,9 @@ def _add_review(commands: Commands) -> None:
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--list", action="store_true", help="print the captures instead of asking about each")
     command.add_argument(
-        "--limit", type=positive, help="show at most this many (default: 3; with --status or --session: 100)"
+        "--limit",
+        type=positive,
+        help="show at most this many (default: 3; with --session, --json or another --status: 100)",
     )
     choices = command.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)

@@ -153,7 +153,9 @@ def _add_link_lists(commands: Commands) -> None:
     )
     command.add_argument("id", metavar="ID", type=positive, nargs="?", help="a memory; default: all proposed links")
     command.add_argument(
-        "--status", choices=LINK_STATUSES, help="only links with this status (default: active and proposed)"
+        "--status",
+        choices=LINK_STATUSES,
+        help="only links with this status (default: active and proposed; without ID: proposed)",
     )
     _add_types(command)
     _add_extent(command)

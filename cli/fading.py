@@ -131,7 +131,8 @@ def _run(options: Namespace) -> None:
     require_person("archive faded memories")
     due = ask("decay", cwd=here(), everywhere=True, limit=1)["total"]
     if not options.json:
-        print(f"{screen.counted(due, 'memory', 'memories')} would be archived. To list them: subconscious decay")
+        what = screen.counted(due, "memory", "memories")
+        print(f"{what} would be archived. To list them: subconscious decay --everywhere")
     if not due or not agreed(options, "Archive the faded memories? They can be brought back."):
         return
     answer = ask("fade", origin="user")

@@ -40,7 +40,7 @@ REQUEST_BYTES = 4 << 20
 """The most bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
-"""The most notes of each state that are listed by name; the rest are counted."""
+"""The most notes of each state, and of edited files, that are listed by name; the rest are counted."""
 CORRECTING = ("edited", "conflict")
 """States of notes that become corrections if the user agrees. All notes in these states are listed."""
 
@@ -216,8 +216,8 @@ def import_items(
 ) -> int:
     """Preview notes, ask, and import them.
 
-    If ``may_vouch`` is true, the user may vouch for notes that this store did not sign. ``on_done`` is called once with
-    the results of all notes.
+    If ``may_vouch`` is true, the user may vouch for notes that this store did not sign; --yes vouches for none.
+    ``on_done`` is called with the results after an import, and not at all if nothing is imported.
     """
     folder = _folder(options)
     rows = preview(items, folder)
@@ -371,7 +371,7 @@ def send_items(items: Sequence[Item], folder: str, *, vouched: bool) -> list[Imp
 
 
 def print_results(results: Sequence[ImportedNote]) -> None:
-    """Print how many notes were stored, corrected or refused."""
+    """Print how many notes were stored, corrected or refused, and why notes were refused."""
     counted = Counter(result["became"] or result["state"] for result in results)
     print(screen.paint("Imported", "bold"))
     screen.fields([(name, counted[name]) for name in OUTCOMES if counted[name]])

@@ -31,7 +31,7 @@ def await_end(home: Home, seconds: float) -> bool:
 
 
 def kill(home: Home) -> int | None:
-    """Kill the daemon that holds the lock; return its process id, or None if no daemon holds the lock.
+    """Kill the daemon that holds the lock; return its process id, or None if no such daemon was found.
 
     Nothing is lost: the next daemon continues its work.
     """
@@ -55,7 +55,7 @@ def _holder(home: Home) -> int | None:
 
 
 def _is_daemon(process: int) -> bool:
-    """Return whether the process is a daemon; the id may have been reused for another program."""
+    """Return whether `ps` shows that the process is a daemon; the id may have been reused for another program."""
     program = find_program("ps")
     if not program:
         return False

@@ -44,7 +44,7 @@ def inside_client() -> bool:
 
 
 def _ancestors() -> Iterator[int]:
-    """Yield the ids of this process's ancestors, from /proc; nothing on systems without it."""
+    """Yield the ids of this process's ancestors, from /proc; only its parent on systems without it."""
     process = os.getppid()
     while process > 1:
         yield process

@@ -72,7 +72,7 @@ def _thousands(number: int) -> str:
 
 
 def check_options(options: Namespace, tags: ModelEstimate) -> None:
-    """Raise RequestError if no provider is set, or if --max-cost is given for a model of unknown price."""
+    """Raise RequestError if --with-model lacks a provider, or --max-cost lacks --with-model or a known price."""
     if not options.with_model:
         if options.max_cost is not None:
             raise RequestError("--max-cost needs --with-model", "an import without a model costs nothing")
@@ -91,12 +91,15 @@ def check_options(options: Namespace, tags: ModelEstimate) -> None:
 
 
 def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the sessions that no model has read."""
+    """Return the sessions that a model has not read, or not to the end."""
     return [row for row in files if "model" in row and row["model"]["calls"]]
 
 
 def affordable(files: Sequence[SourceFile], most: float | None) -> list[SourceFile]:
-    """Return the newest sessions; their highest possible costs add up to at most ``most`` dollars (None: no limit)."""
+    """Return the newest unread sessions with highest possible costs of at most ``most`` dollars in total (None: all).
+
+    A session that would exceed the limit, or has an unknown cost, is left out; older, cheaper ones may still fit.
+    """
     wanted = sorted(unread(files), key=lambda row: -row["last"])
     if most is None:
         return wanted

@@ -33,12 +33,15 @@ QUOTES_STORED_TEXT = frozenset(
 """Commands that print text of memories and sessions, which is put into a frame."""
 
 FRAMED_BY_DAEMON = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
-"""Commands with output that the daemon has already put into a frame."""
+"""Commands with output that the daemon or the MCP server has already put into a frame."""
 
 
 @contextmanager
 def quoted(options: Namespace) -> Iterator[None]:
-    """Neutralize the output of a command that the model runs, and frame stored text; for a person, change nothing."""
+    """Neutralize the output of a command that the model runs, and frame the text of memories and sessions.
+
+    Output for a person, JSON, and output that has a frame already are not changed.
+    """
     if options.json or options.function in FRAMED_BY_DAEMON or not origin.inside_client():
         yield
         return

@@ -19,13 +19,13 @@ from .origin import require_person
 from .other_agents import disconnect_all
 
 KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
-"""Files that stay with --keep-memories; a later installation continues with them."""
+"""Files that are removed unless --keep-memories is given; a later installation continues with them."""
 ALWAYS_REMOVED = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
 PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
 
 
 def uninstall(options: Namespace) -> int:
-    """Remove everything, or all except the memories; return exit code 1 if nothing was removed."""
+    """Remove everything, or all except memories, settings and backups; return exit code 1 if the user declines."""
     require_person("uninstall Subconscious")
     state_folder = home()
     keep = _wants_to_keep(options, state_folder)

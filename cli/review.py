@@ -23,6 +23,7 @@ DEFAULT_OFFERED = 3
 """The number of captures that a review offers at a time without --limit."""
 
 DEFAULT_LISTED = 100
+"""The number of captures without --limit, with --session, --json or another --status than ``review``."""
 
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses on which a person can decide."""
@@ -32,9 +33,9 @@ MAX_EVIDENCE_LENGTH = 240
 
 
 def waiting(options: Namespace) -> None:
-    """Review waiting captures one by one on a terminal; without a terminal, or with another --status, print captures.
+    """Review undecided captures one by one on a terminal; print captures without one, with --list or a decided status.
 
-    Refused inside Claude Code: the model must not read captures that no person has approved.
+    Refused inside a coding agent: the model must not read captures that no person has approved.
     """
     require_person("read waiting captures")
     offers = options.status == "review" and not options.session and not options.json

@@ -30,7 +30,7 @@ memories. Secrets and <private> passages are removed first, and no file is sent.
 
 
 def setup(options: Namespace) -> int:
-    """Go through past sessions, a model, and what sessions get; with options, choose only a model."""
+    """Go through past sessions, a model, and what sessions get; with options or without a terminal, only a model."""
     named = options.provider or options.yes or options.show or options.json or options.no_try
     if named or not sys.stdin.isatty() or inside_client():
         if not options.json:
@@ -42,7 +42,7 @@ def setup(options: Namespace) -> int:
 
 
 def choose_model(options: Namespace) -> int:
-    """Choose a model step by step; before the last step, nothing is changed except that a key may be stored."""
+    """Choose a model step by step; before the last step, only a key may be stored and an SDK installed."""
     plan = ask("setup_plan", MEASURING_SECONDS, cwd=here())
     if options.json:
         screen.as_json(plan)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 PATIENCE = 600.0
 REQUEST_BYTES, MOST_ROWS = 4 << 20, 200
-"""The most bytes and rows of a request; the daemon compares each version with the stored versions."""
+"""The most bytes and rows of a request, exceeded only by the versions of one memory, which stay together.
+
+The daemon compares each version with the stored versions.
+"""
 ATTEMPTS = 4
 """Attempts of a sync, which starts again if another sync was faster."""
 SHOWN = 10
@@ -103,7 +106,7 @@ def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
 
 
 def trust(options: Namespace) -> int:
-    """Trust an author; without arguments, list the trusted authors."""
+    """Trust an author, or with --remove no longer; list the trusted authors."""
     if options.author:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]
@@ -245,7 +248,7 @@ def _take(state: Mapping[str, Entry], authors: Mapping[str, Author], *, preview:
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Divide rows into requests of limited size; the versions of one memory stay together."""
+    """Divide rows into requests of limited size; the versions of one memory stay together, even above the limit."""
     batch: list[Row] = []
     total = 0
     for row in rows:

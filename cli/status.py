@@ -246,7 +246,10 @@ def _key(each: Provider) -> str:
 
 
 def _settings(options: Namespace) -> None:
-    """Print the settings of the running daemon; if no daemon runs, the settings that it would read."""
+    """Print the settings of the running daemon; if none answers, the settings that it would read.
+
+    If config.toml is invalid, too, print the defaults and raise SettingsError (with --json, only print the defaults).
+    """
     # Imported here, because it takes longer than the rest of the program.
     from subconscious.settings.settings import Settings
 

@@ -62,7 +62,7 @@ def join(options: Namespace) -> int:
 
 
 def _configure(options: Namespace) -> bool:
-    """Write the address into config.toml, and the password into a file of its own."""
+    """Write the address into config.toml, the password into a file of its own; return False if the user declines."""
     if not agreed(options, f"Use {screen.line(options.store)} as the team's store?"):
         return False
     password = getpass("Password (empty for none): ") if not options.yes else ""
@@ -124,7 +124,7 @@ def confirm(options: Namespace) -> int:
 
 
 def member(options: Namespace) -> int:
-    """List the members of this project, or give one a role."""
+    """Give a person a role, if one is named; list the members of this project."""
     if options.person:
         require_person("change who is in a team")
         if not options.role:

@@ -23,7 +23,7 @@ class Note(Result):
     id: int
     kind: str
     said: str = Field(description="day")
-    by: str = Field(description="user, assistant or tool")
+    by: str = Field(description="user, assistant, teammate or tool; teammate NAME from the team's store")
     summary: str = ""
     relevance: float = 0.0
     marks: list[str] = []
@@ -40,11 +40,11 @@ class Note(Result):
 
     @property
     def whole(self) -> bool:
-        """Whether it contains the memory's full content, not only its summary."""
+        """Whether it contains the memory's content, perhaps cut to the tier's length, not only its summary."""
         return self._whole
 
     def marked_whole(self) -> Note:
-        """Mark the note as containing the memory's full content; return it."""
+        """Mark the note as containing the memory's content; return it."""
         self._whole = True
         return self
 
@@ -56,7 +56,7 @@ class MemoryResult(Result):
 
 
 class Notes(MemoryResult):
-    """A page of memories. ``next`` is the offset of the next page, ``again`` the ids of memories returned before."""
+    """A page of memories. ``next`` is the offset of the next page, ``again`` names memories returned before."""
 
     next: int = 0
     total: int = 0
@@ -105,7 +105,7 @@ class SessionPage(Result):
 
 
 class Context(MemoryResult):
-    """The memories that matter for a task, and sessions that left something open."""
+    """The memories that matter for a task, and the latest session that left something open, if any."""
 
     left_open: list[SessionSummary] = []
 

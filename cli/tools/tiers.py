@@ -78,7 +78,7 @@ def team_note(found: TeamHit, tier: TierName) -> Note:
 
 
 def within(one: Note, max_characters: int) -> Note:
-    """Return the note with texts and lists cut so that it fits into ``max_characters`` of JSON."""
+    """Return the note with texts and lists cut to fit into ``max_characters`` of JSON; 40 characters of a text stay."""
     for name in ("evidence", "rationale", "content", "summary"):
         over = size(one) - max_characters
         text = getattr(one, name)
@@ -112,7 +112,10 @@ def size(result: Result) -> int:
 
 
 def fitting(results: Iterable[AnyResult], layer: Layer, max_characters: int = 0) -> list[AnyResult]:
-    """Return as many of the first results as fit into an answer of the layer, at least one."""
+    """Return as many of the first results as fit into an answer of the layer, at least one if there is one.
+
+    ``max_characters`` lowers the limit; 0 means the limit of the layer.
+    """
     left = min(max_characters or layer.max_characters, layer.max_characters) - FRAME
     kept: list[AnyResult] = []
     for one in results:

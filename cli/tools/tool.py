@@ -57,7 +57,7 @@ class Layer(Enum):
 class Tool:
     """A tool: its description, arguments and result, and the function that answers a call.
 
-    ``requests`` are the requests (docs/protocol.md) that ``answer`` sends to the daemon.
+    ``requests`` are the requests (docs/protocol.md) that ``answer`` sends to the daemon, besides one for the project.
     """
 
     name: str
