@@ -36,7 +36,7 @@ An answer waits for the interpreter about ten times, once after each system call
 """
 
 OPEN_FILES = 4096
-"""The most files that the daemon opens, connections included."""
+"""The number of files that the daemon must be able to open at once, connections included."""
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def _widen() -> None:
-    """Raise the limit of open files as far as the system allows, so that connections leave enough for the database."""
+    """Raise the limit of open files to ``OPEN_FILES``, or as far as the system allows: the database needs some, too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -162,7 +162,7 @@ def log_handler(home: Home) -> logging.Handler:
 
 
 def _log_to(home: Home) -> None:
-    """Log to a file of limited size; stderr is /dev/null or the same file."""
+    """Log to a file of limited size; a daemon that was started in the background has it or /dev/null as stderr."""
     # Open it once to verify that it is a regular file: the handler would block for ever on a FIFO.
     os.close(append_regular(home.log / "daemon.log"))
     logging.basicConfig(

@@ -171,7 +171,7 @@ class DaemonControl(Handler):
         return {"changed": await put_in_force(self.app, values)}
 
     async def cmd_drain(self, args: Args) -> wire.DrainResult:
-        """Wait until all spool entries are processed and all memories are embedded."""
+        """Wait until all spool entries are processed and all memories are embedded, but at most ``timeout`` seconds."""
         deadline = monotonic() + args.timeout
         while True:
             drained, embedded = await self._drained()

@@ -119,7 +119,10 @@ async def _run(handler: Handler, cmd: str, args: Args) -> dict[str, Any]:
 
 
 async def _verified(handler: Handler, cmd: str, args: Args, caller: int) -> Args:
-    """Return the arguments with a verified origin: the user's only if the caller appears to be a person."""
+    """Return the arguments with a verified origin: the user's only if the caller appears to be a person.
+
+    Raises RequestError if only a person may make the request, and the caller does not appear to be one.
+    """
     doubt = "the assistant asked for it"
     if args.origin is Origin.USER:
         at_terminal = cmd in handler.personal | handler.at_terminal

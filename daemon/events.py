@@ -75,7 +75,7 @@ async def file_touched(work: Work) -> None:
 
 
 async def turn_ended(work: Work) -> None:
-    """End of a turn, or compaction: read the transcript, and judge whether the session used its memories."""
+    """End of a turn, or compaction: read the transcript; after a turn, judge whether the session used its memories."""
     project = await _stored_project(work)
     ctx, payload = work.app.recall_context(work.entry.options), work.entry.payload
     failure = await _learn_turn(work, _source(work, project))

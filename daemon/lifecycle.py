@@ -304,6 +304,6 @@ def _stop_on_signals(app: App) -> None:
 
 
 def _write_pid_note(home: Home) -> None:
-    """Write the process id for people and doctor; nothing else uses it."""
+    """Write the process id for people, and for `daemon stop --force`, which kills this process."""
     note = json.dumps({"pid": os.getpid(), "version": __version__, "started_at": time()})
     replace_file(home.run / "daemon.json", note.encode())

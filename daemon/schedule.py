@@ -84,7 +84,7 @@ class Schedule:
         await self._app.embedding.cool_down()
 
     async def close_inactive(self) -> int:
-        """Close the sessions that were inactive for long, after reading their transcripts to the end."""
+        """Close the sessions that were inactive for long, after reading their transcripts; return how many."""
         before = time() - self._app.settings.silent_minutes * 60
         silent = [
             session
@@ -147,7 +147,7 @@ class Schedule:
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Store the waiting captures of ended sessions as unconfirmed memories, also captures of an older release."""
+        """Store the waiting captures of ended sessions as unconfirmed memories; judge those of older releases again."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

@@ -34,13 +34,14 @@ from .spool import Spool
 log = logging.getLogger("subconscious.daemon")
 
 ENTRY_LIMIT = 2 * 2**20
-"""The largest entry that a hook may send, in bytes; hooks send at most 1 MB."""
+"""The largest entry that a hook may send, in bytes; hooks send more than 1 MB only if they can't spool it."""
 
 REQUEST_SECONDS = 10.0
 """Seconds within which a caller must send its request."""
 
 CONFIRMATION_SECONDS = 2.0
-"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter."""
+"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter, but for a typed
+command."""
 
 FAREWELL_SECONDS = 2.0
 """Seconds that running requests may take to finish when the daemon stops."""
@@ -283,9 +284,9 @@ async def _send(writer: asyncio.StreamWriter, answer: bytes, reader: asyncio.Str
 
 
 def bind(home: Home) -> socket.socket:
-    """Return a listening socket that only its owner can use.
+    """Return a socket, bound to the state folder's path, that only its owner can use; it does not listen yet.
 
-    A path that is too long for the system is bound by its bare name.
+    It is bound by its bare name, because the path may be too long for the system.
     """
     path = home.socket
     home.make()  # raises if the folder is not ours alone
@@ -294,7 +295,7 @@ def bind(home: Home) -> socket.socket:
             raise SubconsciousError(f"{path} exists, but is not the daemon's socket", f"move {path} away")
         path.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # The folder is 0700 already; the mask also covers the moment between bind and chmod.
+    # The folder is 0700 already; with this mask, the socket is 0600 from the start.
     mask = os.umask(0o177)
     here = os.open(".", os.O_RDONLY)
     try:

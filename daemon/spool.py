@@ -160,7 +160,7 @@ class Spool:
             self._to_set_aside.pop(name)
 
     def _set_aside_if_small(self, name: str) -> bool:
-        """Set an entry aside if it is small; return whether it was set aside."""
+        """Set an entry aside if it is small, or too large to be read; return False if it is left for the background."""
         with contextlib.suppress(OSError):
             if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
@@ -274,8 +274,8 @@ class Spool:
     async def keep_within_cap(self) -> int:
         """Drop the oldest entries beyond the cap, unless the spool is shrinking; return how many were dropped.
 
-        This is called regularly. After a long absence the daemon may find more than the cap allows: while the spool
-        shrinks from one call to the next, nothing is dropped unread.
+        This is called regularly. After a long absence the daemon may find more than the cap allows: at the first call,
+        and while the spool shrinks from one call to the next, nothing is dropped unread.
         """
         size = await asyncio.to_thread(_size_of, [self._folder, self._app.home.buried])
         shrinks = self._last_size is None or size < self._last_size

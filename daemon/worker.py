@@ -123,7 +123,7 @@ class Workers:
         if job.attempts >= self._app.settings.job_attempts and not not_its_fault:
             await self._bury(job, reason)
             return
-        # Full jitter on exponential backoff: jobs that failed together are not retried together.
+        # Exponential backoff, shortened at random by up to half: jobs that failed together are not retried together.
         pause = min(LONGEST_PAUSE, 2.0 ** min(job.attempts, 10)) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
         try:
             async with self._app.database.write() as tx:
