@@ -98,7 +98,7 @@ def _connect_patiently(home: str, until: float, patient: bool) -> "socket.socket
 
 
 def refused_just_now(home: str) -> bool:
-    """Whether a daemon just refused to start, because its database is lost or damaged."""
+    """Whether a daemon just refused to start, because its database or its settings can't be used."""
     try:
         return abs(time.time() - os.stat(os.path.join(home, "run", "refused.json")).st_mtime) < JUST_NOW
     except OSError:
@@ -123,8 +123,8 @@ def _wake() -> None:
 def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
     """Send an entry to the daemon and return its response, or None if no daemon runs.
 
-    If none runs, one is started for the next event. ``spooled`` is false if the entry could not be written to the
-    spool: then the daemon stores it.
+    If none runs, one is started for the next event (at a session's start, by the wake hook). ``spooled`` is false if
+    the entry could not be written to the spool: then the daemon stores it.
     """
     deadline = DEADLINES.get(event, OTHER_DEADLINE)
     if event == "UserPromptSubmit" and TYPED in entry:

@@ -75,7 +75,7 @@ def header(event: str, now: int) -> bytes:
 
 
 def _options() -> str:
-    """Return the header's lines with the plugin's options, then those with this session's SUBCONSCIOUS_* variables.
+    """Return the header's last field: the plugin's options, then this session's SUBCONSCIOUS_* variables.
 
     The spool is on disk: variables that may contain a key are left out.
     """

@@ -60,7 +60,7 @@ BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
 
 
 def bring_up(home: str, quiet: bool = False) -> str:
-    """Start the daemon, or the creation of its environment; return a message for the user."""
+    """Start the daemon, or the creation of its environment; return the JSON of a message for the user, or ""."""
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
         # Each start would end in the same refusal; a session's start still tries.

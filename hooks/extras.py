@@ -1,7 +1,7 @@
 """Installs an extra into the current environment: ``start.py extras NAME``. Run by commands that a person waits for.
 
-An extra is a model's SDK, which is installed when a provider that needs it is first chosen. A failure is recorded in
-``env/failure-NAME``, which subconscious/extras reads.
+An extra (subconscious/extras) is a model's SDK, the page's web server or PostgreSQL's client, and is installed on first
+use. A failure is recorded in ``env/failure-NAME``, which subconscious/extras reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ExtraError(Exception):
 
 
 def main(name: str) -> None:
-    """Install an extra; exit with 1 and the reason on stderr if that fails."""
+    """Install an extra; exit with 1 and the reason on stderr if that fails, with 2 without a state folder or a name."""
     home = find_home()
     if home is None or not name.isidentifier():
         sys.exit(2)
@@ -63,7 +63,7 @@ def _is_installed(environment: str, pinned: str, name: str) -> bool:
 
 
 def _uv(environment: str) -> str | None:
-    """Return the path of uv if the environment's Python can't install packages by itself; else None."""
+    """Return the path of uv if the environment's Python can't install packages by itself and uv is found; else None."""
     probe = [python_of(environment), "-I", "-c", "import ensurepip"]
     if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
         return None

@@ -71,7 +71,7 @@ class Maker:
         self.report = report
 
     def make(self) -> str:
-        """Create the environment, make it the current one, return its path; a failure is recorded for the next hook."""
+        """Create the environment, make it the current one, return its path. Raises MakingError, after recording it."""
         try:
             environment = self._make()
         except MakingError as error:
@@ -273,7 +273,10 @@ def make_behind(home: str) -> None:
 
 
 def make_in_sight(home: str) -> str:
-    """Create the environment and print messages for a person; retry a failure at once instead of after a pause."""
+    """Return the environment; create it if needed, even just after a failure, with messages for a person.
+
+    Exits with the reason and the remedy if that fails.
+    """
     os.umask(0o077)
     with locked(home, wait=True) as lock:
         environment = find_environment(home)

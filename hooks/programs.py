@@ -61,7 +61,8 @@ def safe_path() -> str:
 def safe_folders(path: str) -> tuple[str, ...]:
     """Return the trusted folders of PLACES, then those of a PATH that only root can have written.
 
-    This user's own folders on the PATH are left out, since any of them may have been unpacked from a download.
+    This user's own folders on the PATH are left out, since any of them may have been unpacked from a download. For root
+    the whole PATH is left out.
     """
     known = [str(folder) for folder in _known_folders(_home()) if is_trusted(folder)]
     named = [folder for folder in path.split(os.pathsep) if os.geteuid() != 0 and is_roots(Path(folder))]

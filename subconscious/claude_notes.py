@@ -1,8 +1,8 @@
 """Keeps searchable copies of the notes that Claude Code and Gemini CLI write for themselves, without writing to them.
 
 The copy of a note is a memory that can be searched and shown. It is not given to sessions proactively, because the
-client loads its notes itself. It does not fade, and is never merged, summarized, shared or promoted. It is removed with
-its file. A note that looks like an attack has no copy; `doctor` names it.
+client loads its notes itself. It does not fade, and is never merged, summarized, shared or promoted. It is archived
+when its file is gone. A note that looks like an attack has no copy; `doctor` names it.
 
 A project's folder is scanned after every event of its sessions, before every search, and now and then in between. A
 scan lists names and times, and costs less than a watcher for folders that come and go.
@@ -298,7 +298,7 @@ async def _keep(
 async def _replace(
     tx: aiosqlite.Connection, place: NotesFolder, path: str, read: Read, old: NoteRecord | None
 ) -> list[int]:
-    """Store the present content of one file; return the id of the memory that this archived, if any."""
+    """Store the present content of one file; return a list with the id of the memory that this archived, if any."""
     row = NoteRecord(place.project_id, path, "", read.stamp, problem=read.problem, read_at=time())
     if read.note is None:
         await claude_notes.save(tx, replace(row, name=Path(path).stem.casefold()))
