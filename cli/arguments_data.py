@@ -205,7 +205,9 @@ def _add_sharing(commands: Commands) -> None:
         "--in-repo", action="store_true", help="also read and write .subconscious/ in the checkout, for pull requests"
     )
     command.add_argument(
-        "--install-hook", action="store_true", help="sync after each git pull, and before each git push to REMOTE"
+        "--install-hook",
+        action="store_true",
+        help="sync after each merge, as by git pull, and before each git push to REMOTE",
     )
     command.add_argument("--remove-hook", action="store_true", help="remove the hooks")
     command.add_argument("--hook", action="store_true", help=SUPPRESS)

@@ -86,7 +86,7 @@ def _transcripts() -> Path:
 
 def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> None:
     if not files:
-        print(screen.wrapped(f"There is nothing to import for this project in {_transcripts()}."))
+        print(screen.wrapped(f"There is nothing to import. Claude Code keeps the transcripts in {_transcripts()}."))
         print("  to import from all projects: subconscious import --all")
         print("  to import from another folder: subconscious import PATH")
         return

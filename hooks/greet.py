@@ -78,7 +78,10 @@ class Greeter:
 
 
 def is_wanted(home: str) -> bool:
-    """Whether the tools are enabled, by the same settings as the real server: variable, config.toml, plugin option."""
+    """Whether the tools are enabled: by the variable, else config.toml, else the plugin option.
+
+    The real server reads the same variables and config.toml, but no plugin option.
+    """
     try:
         config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG)
     except FileNotFoundError:
