@@ -26,7 +26,7 @@ class Hit:
     """A memory found by a search: its relevance, its decay factor, and each engine's result.
 
     ``relevance`` (0 to 1) is calibrated: it means the same for every query, and thresholds apply to it. ``rank`` (0 to
-    1) only compares the hits of one query. ``priority`` (-1 to 1) depends on whether sessions used the memory.
+    1) only compares the hits of one query. ``priority`` (0 to 1) depends on whether sessions used the memory.
     ``repute`` is None if it was not looked up.
     """
 

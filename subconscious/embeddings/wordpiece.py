@@ -133,6 +133,6 @@ def forget() -> None:
 
 @cache
 def vocabulary() -> tuple[str, ...]:
-    """Return the pieces by id: punctuation and letters first, then words, the most frequent word first."""
+    """Return the pieces by id: control pieces, punctuation and letters, then words, the most frequent word first."""
     text = (resources.files(__package__) / "vocab.txt").read_text(encoding="utf-8")
     return tuple(text.rstrip("\n").split("\n"))

@@ -38,7 +38,10 @@ _SHARE = re.compile(r"\d+ of its ", re.ASCII)
 _OWN = re.compile(r"of its (\d+) own words", re.ASCII)
 
 HIGH, FAIR = 0.75, 0.5
-"""The least relevance, 0 to 1, that the page calls high, and fair. A memory given with a prompt has at least 0.6."""
+"""The least relevance, 0 to 1, that the page calls high, and fair.
+
+A memory given with a prompt has at least 0.6, unless it is unconfirmed.
+"""
 
 NOT_MEASURED = ("start", "mcp", "recall", "why", "fork")
 """Events at which memories are not chosen by relevance."""
