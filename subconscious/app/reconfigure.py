@@ -10,7 +10,10 @@ from subconscious.store import model_readings
 
 
 async def put_in_force(app: App, accepted: dict[str, Any]) -> dict[str, list[Any]]:
-    """Store these values as accepted; return the changed ones as [before, after]."""
+    """Apply the values that a person accepted; return the changed ones as [before, after].
+
+    A change of the embedder stops the daemon.
+    """
     before, app.config.accepted = app.config.accepted, accepted
     await load_policy(app.home, app.database, app.config.current)
     await app.calibrate()

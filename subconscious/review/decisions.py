@@ -44,7 +44,10 @@ COMPARED_MEMORIES = 5
 
 
 async def apply_decision(app: App, decision: Wish) -> list[Capture]:
-    """Apply a decision in one transaction; return the captures afterwards. Captures decided earlier do not change."""
+    """Apply a decision in one transaction; return the captures afterwards. Captures decided earlier do not change.
+
+    Raises NotFoundError if there is no such capture, RequestError if a new wording is missing or looks like an attack.
+    """
     decision = replace(decision, reason=clean(decision.reason), wording=" ".join(clean(decision.wording).split()))
     if decision.deed == "edit" and (not decision.wording or len(decision.ids) != 1):
         raise RequestError("`review edit` needs one capture and its new wording", "subconscious review edit ID TEXT")

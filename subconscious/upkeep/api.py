@@ -35,7 +35,7 @@ class Upkeep(Handler):
     arguments = UpkeepArgs
 
     async def cmd_maintenance_run(self, args: UpkeepArgs) -> wire.RunResult:
-        """Run a job now, without waiting for an idle moment."""
+        """Run a job now, without waiting for an idle moment, and even if it would change unusually many rows."""
         if args.origin is not Origin.USER:  # a job archives and summarizes memories, which needs a person
             raise RequestError(
                 "only a person may run maintenance, not the assistant", "maintenance runs automatically every night"

@@ -198,7 +198,7 @@ async def merge(app: App, run: Run) -> Step:
 
 
 async def decay(app: App, run: Run) -> Step:
-    """Archive faded memories; after an interruption, the next run archives the rest."""
+    """Archive faded memories, if that is switched on; after an interruption, the next run archives the rest."""
     del run
     done = await fading.daily(app)
     return Step(None, {} if done is None else {"archived": len(done.archived), "left": done.left})

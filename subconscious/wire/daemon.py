@@ -68,7 +68,7 @@ class ReadingCounts(TypedDict):
 
 
 class SecondLookCounts(TypedDict):
-    """Sessions that a model has yet to read a second time."""
+    """Sessions that a model has yet to read a second time (``looks``), and captures that it rejected (``refused``)."""
 
     looks: int
     refused: int

@@ -116,9 +116,9 @@ class Handover(TypedDict):
 
 
 class Responses(TypedDict):
-    """How often a memory was used, repeated and violated; ``given`` counts the sessions that were given it.
+    """How often a memory was used, repeated and violated; ``given`` counts the ended sessions that were given it.
 
-    ``unheeded`` counts the sessions that were given it after its latest response, and did not respond.
+    ``unheeded`` counts the ended sessions that were given it after its latest response, and did not respond.
     """
 
     used: int
