@@ -51,7 +51,7 @@ async def migrate(database: Database, known: list[Migration] | None = None) -> l
     """Apply the migrations that the database lacks; return their numbers.
 
     Raises NewerStoreError if the database has a migration that this program does not know, and StoreError if a
-    migration fails. A failed migration changes nothing.
+    migration or the copy before it fails. A failed migration changes nothing; those applied before it stay applied.
     """
     known = migrations() if known is None else known
     applied = await _applied(database)
@@ -93,7 +93,7 @@ async def _apply(database: Database, migration: Migration) -> None:
     except sqlite3.Error as error:
         raise StoreError(
             f"migration {migration.version:04d} {migration.name} failed: {error}",
-            "run `subconscious doctor`; the database is as it was before",
+            "run `subconscious doctor`; the database is as it was before this migration",
         ) from error
 
 
