@@ -83,7 +83,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - the signature is psycopg's
     ) -> Any:
-        """Run a statement's generator. If it is cancelled, the connection is closed at once."""
+        """Run a statement's generator. If it is cancelled or receives too much, the connection is closed at once."""
         try:
             counted = _counted(gen, self.pgconn.socket)
             return await waiting.wait_async(counted, self.pgconn.socket, interval=interval, timeout=timeout)
@@ -178,7 +178,8 @@ class Server:
     ) -> T:
         """Run ``work`` on a connection with autocommit within a number of seconds, and return its result.
 
-        Raises TeamError if the server can't be reached in time, TeamRefusedError if it refuses the request.
+        A cancelled request counts as a failure of the server. Raises TeamError if the server can't be reached in time,
+        TeamRefusedError if it refuses the request.
         """
         if self.breaker.seconds_left:
             raise TeamError(self.breaker.error, f"the next attempt is in {self.breaker.seconds_left:.0f} seconds")

@@ -17,7 +17,7 @@ from subconscious.store.team.connection import REFUSALS, Connection
 from subconscious.wire.files import Document
 
 PAGE = 100
-"""The number of memories for which versions are read in one request."""
+"""The number of memories for which versions are read in one request, and of changes that are read in one."""
 
 MOST_PROJECTS = 1000
 MOST_MEMBERS = 10_000
@@ -196,7 +196,7 @@ async def key_of(connection: Connection, project: int, change: int) -> str:
 
 
 async def changed(connection: Connection, project: int, after: int) -> list[tuple[int, str, str]]:
-    """Return the next changes of a project as (number, uid, digest)."""
+    """Return the next ``PAGE`` changes of a project after the number ``after``, as (number, uid, digest)."""
     rows = await _rows(
         connection,
         "SELECT v.change, v.uid, v.digest FROM subconscious.versions AS v"

@@ -120,7 +120,7 @@ async def synced(tx: aiosqlite.Connection, project_id: str, member: str, checked
 
 
 async def queue(tx: aiosqlite.Connection, project_id: str, act: str, uid: str, digest: str = "") -> None:
-    """Put an action on a memory into the outbox, unless the same action waits there already."""
+    """Put an action on a memory into the outbox, once; if the server refused the same action, it is sent again."""
     await tx.execute(
         "INSERT INTO team_outbox (project_id, act, uid, digest, created_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET trouble = ''",
@@ -187,7 +187,7 @@ async def number_received(database: Database, project_id: str) -> int:
 
 
 async def number_on_server(database: Database, ids: Sequence[int]) -> int:
-    """Return how many memories in ``ids`` are shared in a project that is joined to a team's store."""
+    """Return how many memories in ``ids`` are or were shared in a project that is joined to a team's store."""
     count = 0
     for portion in portions(ids):
         rows = await database.rows(
