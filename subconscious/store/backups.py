@@ -143,7 +143,7 @@ def altered_copies(database: Path) -> list[Path]:
 def comparison_copy(database: Path) -> Copy | None:
     """Return the copy to compare the database with: the latest verified copy with unchanged content.
 
-    Copies by older versions have no checksum. The latest of these copies is used if there is no verified copy.
+    Copies by older versions have no checksum. The latest of these copies is used if no verified copy is unchanged.
     """
     known, copies = checksums(database), listing(database)
     sound = (one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path))

@@ -1,10 +1,11 @@
 """Opens the database: one connection for writes, three for reads, WAL between them.
 
 A connection runs one query after the other, so interactive requests have their own read connection: they must not wait
-for upkeep's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
+for maintenance's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
 short queries, and passing each to a thread and back takes several times as long as the query, especially while another
 thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project, a rare
-kind or a long period) use an interactive connection with a thread, because they would block the event loop.
+kind or a long period) would block the event loop, so they use a connection with a thread: hooks use one of their own,
+searches share that of the maintenance.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process waits for
 SQLite's writer lock, and an asyncio lock serialises the transactions.
@@ -51,7 +52,7 @@ SHRINK = "PRAGMA shrink_memory"
 class Database:
     """A connection for writes, one for reads, and two for interactive requests, to the same file.
 
-    ``interactive`` and ``for_search`` are views of the same database for hooks and searches, which must not wait.
+    ``interactive`` and ``for_search`` are views of the same database for hooks and searches.
     """
 
     def __init__(

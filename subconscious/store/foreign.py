@@ -53,7 +53,11 @@ class ForeignDatabase:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
-    """Open a copy of a database. Raises ForeignError if it is damaged or no database, OSError if it can't be read."""
+    """Open a copy of a database.
+
+    Raises ForeignError if it is damaged, too large or no database, or if reading it takes too long; OSError if it can't
+    be read.
+    """
     with tempfile.TemporaryDirectory(prefix="subconscious-import-") as folder:
         copy = Path(folder, "copy.db")
         _copy(path, copy)

@@ -23,7 +23,7 @@ from subconscious.system.safe_files import NotRegularError, require_regular
 
 PORTION = 200
 FORGOTTEN = 7 * 86_400.0
-"""Seconds after the end of a session until its unread prompts are deleted."""
+"""Seconds after the end of a session until its stored prompts are deleted."""
 
 Mend = Callable[[aiosqlite.Connection, Sequence[Any]], Awaitable[None]]
 
@@ -131,7 +131,7 @@ def verdict(path: Path) -> str:
 def count_inconsistencies(path: Path) -> dict[str, int]:
     """Return the number of inconsistent rows of each failed check, without a repair.
 
-    For `doctor`, which needs no daemon.
+    For `doctor`, which needs no daemon. Raises StoreError if the database can't be read.
     """
     try:
         with open_readonly(path) as connection:
@@ -146,7 +146,7 @@ def count_inconsistencies(path: Path) -> dict[str, int]:
 
 
 def _in_index(path: Path, connection: sqlite3.Connection) -> int:
-    """Return how many vectors differ between the table and the index file; 0 if there is no index."""
+    """Return how many entries differ between the table and the index file; 0 if there is no index."""
     serving = connection.execute("SELECT name FROM embedding_models WHERE serving").fetchone()
     if serving is None:
         return 0

@@ -117,9 +117,10 @@ _COLUMNS = "name, since, affected, total, waits, allowed"
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """Upkeep that was postponed, because ``affected`` of ``total`` rows would change.
+    """Maintenance with an unusual number of changes: ``affected`` of ``total`` rows.
 
-    It was first postponed at the time ``since``; sessions that begin later show that the clock is right.
+    If it ``waits``, it was first postponed at the time ``since``, and sessions that begin later show that the clock is
+    right. Otherwise it ran at that time. ``allowed`` means that a person permitted it.
     """
 
     name: str
@@ -131,7 +132,7 @@ class Postponed:
 
 
 async def get_postponed(database: Database, name: str) -> Postponed | None:
-    """Return the record of maintenance that was postponed; None if it was not postponed."""
+    """Return the record of maintenance that would change or changed many rows; None if there is no record."""
     rows = await database.rows(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE name = ?", (name,))  # noqa: S608
     return _from(rows[0]) if rows else None
 

@@ -112,7 +112,10 @@ DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLIT
 
 
 def as_damage(error: BaseException, database: Path) -> StoreError | None:
-    """Return a StoreError if ``error`` comes from a damaged or unreadable database; None if it has another cause."""
+    """Return a StoreError if ``error`` is one, or comes from a damaged or unreadable database; else None.
+
+    A NewerStoreError or LostStoreError among the causes of ``error`` is returned unchanged.
+    """
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (NewerStoreError, LostStoreError)):

@@ -103,7 +103,7 @@ async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str
 
 
 async def _delete_unreferenced(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Delete rows that refer to purged rows without a foreign key: history, unread spans, redaction findings."""
+    """Delete rows that refer to purged rows without a foreign key: history, prompts, unread spans, findings."""
     subjects = (
         *(("memory", selection.memories), ("decay", selection.memories)),
         *(("capture", selection.captures), ("session", selection.whole)),

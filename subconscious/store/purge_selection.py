@@ -60,13 +60,16 @@ class Wordings:
         return next((wording for wording in near if text.startswith(wording, at)), "")
 
     def shares(self, text: str) -> bool:
-        """Whether ``text`` contains a part of a purged text."""
+        """Whether ``text`` contains ``PIECE`` adjacent characters of a purged text."""
         return any(text[at : at + PIECE] in self._pieces for at in range(len(text) - PIECE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows to purge, with their texts (``wordings``)."""
+    """The rows to purge, with their texts (``wordings``).
+
+    ``sessions`` are the sessions that the rows come from; ``whole`` are those of them that are purged completely.
+    """
 
     memories: tuple[int, ...]
     captures: tuple[int, ...]
@@ -83,7 +86,7 @@ async def of_memories(database: Database, ids: Sequence[int]) -> Selection:
 
 
 async def _merged(database: Database, ids: Sequence[int]) -> list[int]:
-    """Return ``ids`` and the ids of memories that were merged into them."""
+    """Return the ids of the memories that were merged into ``ids``, without ``ids`` themselves."""
     rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id IN ({qmarks(ids)})", ids)  # noqa: S608
     return [row[0] for row in rows if row[0] not in ids]
 
@@ -178,5 +181,5 @@ async def _old_numbers(database: Database, subject: str, numbers: Sequence[int])
 
 
 def portions(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """Yield parts of a list that are short enough to be the parameters of one SQL statement."""
+    """Return parts of a list that are short enough to be the parameters of one SQL statement."""
     return [items[start : start + PORTION] for start in range(0, len(items), PORTION)]

@@ -26,7 +26,10 @@ def replaced_folder(database: Path) -> Path:
 
 
 def restorable(database: Path) -> list[Copy]:
-    """Return the files that can be restored: backup copies, latest first, then databases that were replaced."""
+    """Return the files that can be restored: backup copies, then replaced databases and copies by older versions.
+
+    Each of the two groups is sorted latest first.
+    """
     older = [Copy(path, path.stat().st_mtime, int(path.stem[-15:-11])) for path in older_copies(database)]
     found = [(path, REPLACED.fullmatch(path.name)) for path in replaced_folder(database).glob(f"{database.name}-*")]
     replaced = [Copy(path, path.stat().st_mtime, 0) for path, match in found if match]
@@ -34,7 +37,7 @@ def restorable(database: Path) -> list[Copy]:
 
 
 def accepted_settings(database: Path) -> dict[str, Any] | None:
-    """Return the guarded settings that a person accepted last, read from the database or else from its latest copy."""
+    """Return the guarded settings that a person accepted last, from the database or else the latest copy with any."""
     sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
     for path in (database, *(copy.path for copy in listing(database))):
         with suppress(sqlite3.Error, OSError, ValueError, TypeError), open_readonly(path) as connection:
@@ -44,7 +47,10 @@ def accepted_settings(database: Path) -> dict[str, Any] | None:
 
 
 def start_fresh(database: Path) -> list[Path]:
-    """Move the database and the files derived from it to another folder; return the new paths. Backup copies stay."""
+    """Move the database and the rendered files to another folder, and delete the vector indexes; return the new paths.
+
+    Backup copies stay.
+    """
     moved = [kept] if (kept := _keep_replaced(database)) else []
     database.unlink(missing_ok=True)
     stamp = f"{datetime.fromtimestamp(time(), UTC):{STAMP}}"
@@ -58,7 +64,7 @@ def start_fresh(database: Path) -> list[Path]:
 
 
 def restore(database: Path, copy: Path) -> tuple[Health, Path | None]:
-    """Replace the database by a copy; return the copy's statistics, and the new path of the replaced file.
+    """Replace the database by a copy; return the copy's statistics, and the replaced file's new path (None if none).
 
     Raises NewerStoreError or StoreError if the copy is not usable; nothing is changed then.
     """
@@ -83,7 +89,7 @@ def _record_restore(draft: Path, name: str) -> None:
 
 
 def _keep_replaced(database: Path) -> Path | None:
-    """Move the current database and its WAL to another name; return the new path, None if there was no file."""
+    """Keep the current database under a second name and move its WAL there; return that path, None without a file."""
     kept = replaced_folder(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
     # Not for an empty file: SQLite would delete the WAL beside it.

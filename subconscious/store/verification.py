@@ -66,7 +66,10 @@ PERMANENT_TABLES = ("events", "memories")
 
 
 def problems(database: Path, copy: Copy | None = None) -> list[str]:
-    """Return the problems of a database, compared with ``copy`` if there is one. Slow, so run it in a thread."""
+    """Return the problems of a database, compared with ``copy`` if there is one. Slow, so run it in a thread.
+
+    If it takes longer than ``LONGEST``, an empty list is returned and a warning is logged.
+    """
     try:
         with open_readonly(database) as connection:
             _limit(connection, LONGEST)
@@ -82,7 +85,7 @@ def problems(database: Path, copy: Copy | None = None) -> list[str]:
 
 
 def _limit(connection: sqlite3.Connection, seconds: float) -> None:
-    """Interrupt each statement on the connection after a number of seconds."""
+    """Interrupt every statement on the connection once a number of seconds have passed from now."""
     until = monotonic() + seconds
     connection.set_progress_handler(lambda: int(monotonic() > until), STEPS)
 
@@ -95,7 +98,7 @@ def _structure(connection: sqlite3.Connection) -> list[str]:
 
 
 def _contents(connection: sqlite3.Connection) -> list[str]:
-    """Return a message about memories with a content that does not match its stored hash."""
+    """Return a message about memories with a content that does not match its stored hash, or is not UTF-8."""
     if not _columns(connection, "main", "memories"):
         return []
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogatepass")
@@ -162,7 +165,7 @@ def _changed(connection: sqlite3.Connection, compared: AuditedTable, copy: Copy)
 
 
 def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
-    """Yield a message for each table that lacks rows that the copy contains."""
+    """Yield a message for each table that lacks rows that the copy contains, unless a purge came after the copy."""
     for table in PERMANENT_TABLES:
         missing = connection.execute(
             f"SELECT count(*) FROM copy.{table} WHERE id NOT IN (SELECT id FROM main.{table})"  # noqa: S608
@@ -172,7 +175,10 @@ def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
 
 
 def is_behind(database: Path, copy: Copy) -> list[str]:
-    """Return a message if the database's last event is older than its copy's, and one if it has fewer memories."""
+    """Return a message if the database's last event is older than its copy's, and one if it has fewer memories.
+
+    If the two can't be compared, a message with the reason is returned.
+    """
     try:
         with open_readonly(database) as connection:
             connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))
@@ -231,7 +237,7 @@ def loss(database: Path, copy: Path) -> Loss:
 
 
 def _loss(connection: sqlite3.Connection) -> Loss:
-    """Return the numbers of events and memories after the last event that the database and the copy share."""
+    """Count the events after the last one that the database and copy share, and the memories that the copy lacks."""
     shared = connection.execute(
         "SELECT coalesce(max(m.id), 0) FROM main.events AS m JOIN copy.events AS c"
         " ON m.id = c.id AND m.at = c.at AND m.subject = c.subject AND m.subject_id = c.subject_id"
