@@ -55,7 +55,7 @@ async def count_edited(database: Database, project_id: str | None) -> int:
 
 
 async def surface_counts(database: Database, project_id: str | None) -> SurfaceCounts:
-    """Count the memories given, the sessions that received them, and the memories that an answer used."""
+    """Count how often memories were given and used, and the sessions and memories concerned, without forks."""
     rows = await database.rows(
         "SELECT count(*) AS given, count(DISTINCT session_id) AS sessions, count(DISTINCT memory_id) AS memories,"
         " count(*) FILTER (WHERE EXISTS"
@@ -87,7 +87,7 @@ class AutomaticCounts:
     ``own`` is the number of candidates in the user's own words, ``sure`` the number of own candidates with a raw
     confidence at or above the threshold. ``lowered`` counts the sure candidates that calibration moved below the
     threshold, ``suspect`` the sure candidates that the poisoning check flagged. ``surest`` is the highest raw
-    confidence.
+    confidence of an own candidate, 0 without own candidates.
     """
 
     sessions: int
@@ -143,7 +143,7 @@ class Outcome:
 
     ``silent`` means that nobody decided on the capture: it counts as right because nobody objected. ``reason`` and
     ``act`` are the reason and the act id of a person's decision; decisions made together have the same act id. ``age``
-    is the age in seconds at which the memory was archived, None for decisions in the review.
+    is the age in seconds at which a person archived the memory, None for all other outcomes.
     """
 
     extractor: str

@@ -343,8 +343,8 @@ async def habit_seen_elsewhere(
 ) -> bool:
     """Whether another session showed the same habit, and no person has rejected it.
 
-    Rolled back captures don't count. Captures with a reservation (the reason why a capture is not given to sessions)
-    count only if the reservation is ``reservation``.
+    Rolled back captures don't count. A capture that no person rejected counts only if its reservation (the reason why
+    it is not given to sessions) is ``reservation``.
     """
     rows = await tx.execute_fetchall(
         "SELECT status = 'rejected' OR quarantined, session_id FROM implicit_captures WHERE project_id = ?"
@@ -357,7 +357,7 @@ async def habit_seen_elsewhere(
 
 
 async def waiting_habit_captures(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[int]:
-    """Return the ids of the captures of a habit that wait for a person."""
+    """Return the ids of the captures of a habit that wait for a person, without unconfirmed captures."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM implicit_captures WHERE project_id = ? AND extractor = ? AND tags = ? AND status = 'review'"
         " AND memory_id IS NULL AND NOT quarantined ORDER BY id",

@@ -87,7 +87,7 @@ async def count_since(database: Database, since: float) -> int:
 
 
 async def is_known(database: Database, turn_id: str) -> bool:
-    """Whether a summary of exactly the same sources was proposed before; the result does not matter."""
+    """Whether a summary of exactly the same sources was proposed before (whatever the result), or is requested now."""
     rows = await database.rows(
         "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
         " UNION ALL SELECT 1 FROM llm_requests"
@@ -141,7 +141,7 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
 
 
 async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return the sources of each summary in ``ids`` with a text that has not changed since it was made."""
+    """Return, by summary in ``ids``, the sources with a text that has not changed since the summary was made."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
@@ -171,9 +171,10 @@ async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list
 async def archive_dependents(
     tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = ""
 ) -> list[int]:
-    """Archive and return the summaries of removed memories: a summary would otherwise repeat the removed text.
+    """Archive the summaries of removed memories, which would otherwise repeat the removed text; return their ids.
 
-    Not called for faded memories: they were true, and their summary stays.
+    Captures of such summaries that still wait for review are discarded. Not called for faded memories: they were true,
+    and their summary stays.
     """
     if not ids:
         return []

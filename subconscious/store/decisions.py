@@ -138,7 +138,7 @@ async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: 
 
 
 async def overdue(database: Database, now: float) -> tuple[int, int]:
-    """Return how many waiting captures have passed their expiry time, and how many wait in all."""
+    """Return how many waiting captures have passed their expiry time and may expire, and how many wait in all."""
     rows = await database.rows(
         f"SELECT count(*) FILTER (WHERE expires_at < ? AND {MAY_EXPIRE}), count(*)"  # noqa: S608
         " FROM implicit_captures WHERE status = 'review'",

@@ -115,7 +115,7 @@ async def page(database: Database, before: int, limit: int, excluded: Sequence[s
 
 
 async def of_session(database: Database, session_id: str) -> list[Event]:
-    """Return the events that a session caused and those about its summary, oldest first."""
+    """Return the events that a session caused and those about the session itself, oldest first, without prompts."""
     rows = await database.rows(
         "SELECT * FROM events WHERE subject NOT IN ('typed', 'prompt')"
         " AND (session_id = ?1 OR (subject = 'session' AND subject_id = ?1)) ORDER BY id",

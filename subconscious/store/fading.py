@@ -24,11 +24,11 @@ SUMMARISED_FACTOR = 0.5
 """The factor for the stability of a memory that a summary covers: such a memory fades faster."""
 
 MOST_TOUCHED = 2000
-"""The most memories that one turn of a session can mark as worked on."""
+"""The most memories that one batch of turns can mark as worked on."""
 ROWS_READ = 2000
 """The number of memories that one query of ``cohorts`` reads. Larger queries would make other queries wait."""
 MOST_NAMES = 100
-"""The most files and topics of one batch of turns for which memories are searched."""
+"""The most files, and the most topics, of one batch of turns for which memories are searched."""
 
 # A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
 # only in the history, because any undo can restore a memory.
@@ -97,13 +97,16 @@ _PAGE = (
 
 
 async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
-    """Return the decay input of active memories with an id above ``after``, ordered by id; in one project or in all."""
+    """Return the decay input of active memories with an id above ``after``, ordered by id; in one project or in all.
+
+    Copies of Claude's own notes are left out.
+    """
     rows = await database.rows(_PAGE, (after, project_id, project_id, limit))
     return {row["id"]: _facts_from(*row[1:]) for row in rows}
 
 
 async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
-    """Return the decay input of all active memories, in one project or in all, grouped by equal input."""
+    """Return the decay input of all memories of ``page``, in one project or in all, grouped by equal input."""
     members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
     after = 0
     while rows := await database.rows(_PAGE, (after, project_id, project_id, ROWS_READ)):

@@ -35,13 +35,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions on memories; a condition that is left at its default matches every memory.
+    """Conditions on memories; the default filter matches every active memory.
 
     ``project_id`` also matches user-wide memories; None matches every project. A memory must have one of ``kinds``, all
     of ``tags`` and ``phrases``, and none of the words or phrases in ``without``. ``file`` is a path, the end of a path,
     or a folder. ``since`` is inclusive, ``until`` exclusive. ``gone_since`` matches memories archived at that time or
-    later. With ``notes``, copies of Claude Code's notes match too; with ``unconfirmed``, only unconfirmed memories
-    match.
+    later. With ``notes``, copies of Claude Code's notes match too. With ``archived``, archived memories match instead
+    of active ones; with ``unconfirmed``, only unconfirmed memories match.
     """
 
     project_id: str | None = None

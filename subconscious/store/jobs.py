@@ -80,7 +80,7 @@ async def retry(tx: aiosqlite.Connection, job: Job, at: float, reason: str) -> N
 
 
 async def bury(tx: aiosqlite.Connection, name: str, event: str, reason: str, now: float) -> None:
-    """Mark a job as failed for good, with the reason for a person to read."""
+    """Mark a job as failed for good, unless it is done, with the reason for a person to read; create it if missing."""
     await tx.execute(
         "INSERT INTO jobs (name, event, lane, state, reason, created_at, finished_at)"
         " VALUES (?1, ?2, '', 'buried', ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET"
@@ -114,7 +114,7 @@ async def counts(database: Database) -> JobCounts:
 
 
 async def next_due(database: Database) -> float | None:
-    """Return when the next job that waits for a retry is due; None if there is none."""
+    """Return when the next ready job is due, 0 for a job that was not tried yet; None if no job is ready."""
     rows = await database.rows("SELECT min(run_after) FROM jobs WHERE state = 'ready'")
     return rows[0][0] if rows and rows[0][0] is not None else None
 

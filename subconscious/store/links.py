@@ -32,7 +32,7 @@ PORTION = 10
 class LinkFilter:
     """A filter of links; empty fields match everything.
 
-    Links of archived memories are left out, unless ``archived`` is set or ``memory_id`` names one end of the link.
+    Links with an archived memory at an end are left out, unless ``archived`` is set or that memory is ``memory_id``.
     """
 
     memory_id: int | None = None
@@ -188,8 +188,9 @@ async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int
 async def conflicts_and_successions(
     database: Database, ids: Sequence[int], project_id: str | None = None
 ) -> list[Link]:
-    """Return the contradicting and superseding links of memories that apply in ``project_id``.
+    """Return the links that contradict or supersede one of ``ids`` and apply in ``project_id``.
 
+    Links by which one of ``ids`` supersedes another memory are left out, and links with an archived memory.
     A statement of one project about a user-wide memory has no effect in other projects.
     """
     found: dict[int, Link] = {}

@@ -119,7 +119,7 @@ def _request_from(row: sqlite3.Row) -> StoredRequest:
 
 
 async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
-    """Mark a request done; return False if it was done already: then its answer must not be used again."""
+    """Mark a request done; return False if it was done or buried already: then its answer must not be used."""
     cursor = await tx.execute(
         f"UPDATE llm_requests SET state = 'done', finished_at = ?, {EMPTIED}"  # noqa: S608 - constant
         " WHERE id = ? AND state IN ('waiting', 'sent')",

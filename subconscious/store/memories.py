@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the coding agent in which a memory was stated: the agent of its session, or else Claude Code."""
+    """Return the coding agent in which a memory was stated: its own if not Claude Code, else that of its session."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -65,9 +65,10 @@ REVIVED_COLUMNS = (
 
 
 async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
-    """Restore an archived memory with the wording of ``memory``; None unless both come from the same statement.
+    """Restore an archived memory with the wording of ``memory``.
 
-    So an approval that was undone and then repeated restores the same memory, with the same id.
+    Return None if the memory is not archived, or if the two come from different statements. So an approval that was
+    undone and then repeated restores the same memory, with the same id.
     """
     known = await find(tx, number)
     place = (memory.turn_id, memory.evidence)

@@ -26,9 +26,9 @@ MERGED = (
 MOST_FILES = 20
 ADDED_COLUMNS = ("recurrence", "confidence", "said_at", "files")
 
-# Excluded are memories that are superseded, in quarantine, flagged or part of a waiting summary, and those that were
-# restored after a merge. CROSS JOIN fixes the order of the tables: SQLite would otherwise read all waiting captures for
-# each memory.
+# Excluded are memories that are superseded, summarised, in quarantine, flagged (unless a person released them) or part
+# of a waiting summary, and those that were restored after a merge. CROSS JOIN fixes the order of the tables: SQLite
+# would otherwise read all waiting captures for each memory.
 _MERGEABLE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE}
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
@@ -180,7 +180,7 @@ async def _copy_links(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
 
     ``adds`` means that the duplicate's origin is trusted enough to add its counts to ``kept``. Links that a person
     created are copied with their status. A copy belongs to the session that created the original, and is withdrawn with
-    that session. An existing link of ``kept``, even a rejected one, is not changed.
+    that session. No link is copied to a memory that ``kept`` has a link with already, even a rejected one.
     """
     all_links = await links.open_links(tx, [duplicate.id])
     found = [link for link in all_links if kept.id not in (link.source_id, link.target_id)]
@@ -234,7 +234,7 @@ async def restore_merged(
 
 
 async def restore(tx: aiosqlite.Connection, restored: Sequence[Memory], actor: str, reason: str) -> None:
-    """Restore the memories that were merged into a removed one; the caller updates the index."""
+    """Restore the memories that were merged into a removed one, and end their merges; the caller updates the index."""
     from subconscious.store import vectors  # loads numpy: 0.1 s that a start should not wait for
 
     for memory in restored:

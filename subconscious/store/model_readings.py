@@ -71,7 +71,8 @@ class NewText:
 async def record_new_text(tx: aiosqlite.Connection, new: NewText, enough: int) -> None:
     """Record that a transcript has grown; a span of at least ``enough`` tokens is due at once.
 
-    New text extends a span only if it follows without a gap: turns from a time without a model stay unread.
+    New text extends a span only if it follows without a gap: turns from a time without a model stay unread. Otherwise
+    spans that begin at or after the new text are deleted: the file was written again.
     """
     grown = await tx.execute(
         "UPDATE model_readings SET until = :until, tokens = tokens + :tokens, session_id = :session,"
@@ -121,9 +122,9 @@ async def parts(database: Database) -> dict[str, list[Part]]:
 
 
 async def insert_imported(tx: aiosqlite.Connection, span: Span, last: ReadingPosition) -> bool:
-    """Record a span that an import queued for reading; return False if another import has queued it already.
+    """Record a span that an import has queued for reading; return False if a part of it was recorded before.
 
-    The new span extends a span that ends at its start, and ends at ``last``.
+    The new span extends a span that ends at its start. Its reading position is ``last``.
     """
     values = {
         "path": span.path,
@@ -166,7 +167,7 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return the time of the next retry of a span; None if none waits."""
+    """Return the time at which the next due span may be read, 0 if it was not tried yet; None if none is due."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
@@ -239,7 +240,7 @@ async def unread_sessions(database: Database) -> list[str]:
 
 
 async def delete_unread(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Delete a session's unread spans, because no model is configured: a model will not read these parts later."""
+    """Delete a session's unread spans: a model will not read these parts later."""
     await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
 
 

@@ -61,7 +61,7 @@ async def record_check(tx: aiosqlite.Connection, memory_id: int, verdict: Verdic
 
 
 async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
-    """Return active memories that a check flagged and that no model has assessed with this prompt version."""
+    """Return active memories with the threat level `medium` that no model has assessed with this prompt version."""
     rows = await database.rows(
         "SELECT m.* FROM memories m JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
         f" WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND c.level = 'medium' AND c.seconded_with <> ?"

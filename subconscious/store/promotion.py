@@ -31,7 +31,7 @@ class Statements:
 async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
     """Return the sessions that stated each memory, except rolled back sessions.
 
-    Statements with an origin less trusted than the memory's don't count.
+    Captures that were not stored or approved, and those with an origin less trusted than the memory's, don't count.
     """
     known: defaultdict[int, Statements] = defaultdict(Statements)
     origins = {memory.id: memory.origin for memory in found}
@@ -47,7 +47,7 @@ async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int
 
 
 def _count(statement: Statements, row: Any, origin: Origin) -> None:
-    """Add one capture to ``statement``, unless the capture's origin is less trusted than the memory's."""
+    """Add one capture: its session counts unless the capture is not stored or less trusted than the memory's origin."""
     statement.quarantined |= bool(row["quarantined"])
     if row["released_at"] is None and Level(row["level"]).rank > statement.level.rank:
         statement.level = Level(row["level"])

@@ -48,7 +48,7 @@ async def paths(database: Database, project_id: str) -> list[str]:
 
 
 async def memories(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return a project's own active memories, without Claude's notes: the most repeated first, then the latest."""
+    """Return a project's own active memories, without Claude's notes: pinned, then most repeated, then latest first."""
     rows = await database.rows(
         f"SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL AND {NO_NOTE}"  # noqa: S608
         " ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
@@ -58,7 +58,7 @@ async def memories(database: Database, project_id: str, limit: int) -> list[Memo
 
 
 async def sessions_since(database: Database, project_id: str, since: float) -> list[Session]:
-    """Return a project's sessions with activity since a time, latest first."""
+    """Return up to 500 sessions of a project with activity since a time, latest first."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE project_id = ? AND last_event_at >= ? ORDER BY last_event_at DESC LIMIT 500",
         (project_id, since),

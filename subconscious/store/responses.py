@@ -64,7 +64,7 @@ class _History:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
-    """Return the responses to each memory that has any, including responses to memories merged into it."""
+    """Return the responses to each memory that was given or repeated, including those to memories merged into it."""
     if not ids:
         return {}
     found: defaultdict[int, _History] = defaultdict(_History)

@@ -66,7 +66,7 @@ async def latest(database: Database, number: int, *, daemon: bool = False, proje
     """Return the id of the newest event of each of the latest ``number`` acts, latest first.
 
     Acts of the daemon are left out unless ``daemon`` is set. With ``project_id``, acts on other projects are skipped.
-    Raises RequestError if one of the acts is a purge.
+    Raises RequestError if a purge, or a redaction by the user or the assistant, is among them.
     """
     found: dict[str, int] = {}
     before = 2**62
@@ -90,7 +90,10 @@ def _refuse_final(event: Event) -> None:
 
 
 async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[Event]]:
-    """Return the events of the acts that these events belong to, latest act and latest event first."""
+    """Return the events of the acts that these events belong to, latest act and latest event first.
+
+    Raises NotFoundError if an event does not exist, RequestError if an act can't be undone or changed nothing.
+    """
     found: dict[str, list[Event]] = {}
     for event_id in event_ids:
         event = await events.require(tx, event_id)

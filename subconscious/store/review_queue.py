@@ -40,7 +40,7 @@ class Waiting:
 
 
 async def latest_waiting(database: Database, project_id: str, limit: int) -> list[Waiting]:
-    """Return the waiting captures of a project, latest first."""
+    """Return the waiting captures of a project, latest first, without flagged captures."""
     rows = await database.rows(
         "SELECT id, kind, scope, content, rationale, tags, origin FROM implicit_captures"  # noqa: S608
         f" WHERE project_id = ? AND {_UNFLAGGED} ORDER BY id DESC LIMIT ?",
@@ -50,7 +50,7 @@ async def latest_waiting(database: Database, project_id: str, limit: int) -> lis
 
 
 async def find_waiting(tx: aiosqlite.Connection, capture_id: int) -> Capture | None:
-    """Return one capture as the running transaction sees it; None if it does not wait any more."""
+    """Return one capture as the running transaction sees it; None if it does not wait any more, or is flagged."""
     rows = await tx.execute_fetchall(f"SELECT * FROM implicit_captures WHERE id = ? AND {_UNFLAGGED}", (capture_id,))  # noqa: S608
     return next((capture_rows.capture_from(row) for row in rows), None)
 
@@ -72,7 +72,7 @@ OFFERED = 3
 """The number of captures that are shown at a time."""
 
 LEFT_SECONDS = DAY
-"""Seconds after which a capture that was shown but not decided ranks behind captures that were not shown yet."""
+"""Seconds after which a capture that was shown but not decided ranks behind those not shown, or shown only lately."""
 
 MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS NOT NULL)"
 """SQL condition: a waiting capture may expire. Summaries (`meta`) don't count as the user's own words."""
@@ -81,7 +81,8 @@ MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
     """Return the most useful waiting captures: unconfirmed ones first, then the user's own words, then by confidence.
 
-    Sessions may receive unconfirmed memories, so a mistake in one does most harm.
+    Sessions may receive unconfirmed memories, so a mistake in one does most harm. Captures that were first shown more
+    than ``LEFT_SECONDS`` ago come last.
     """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"
@@ -93,7 +94,7 @@ async def offered(database: Database, project_id: str | None, now: float, limit:
 
 
 async def record_shown(tx: aiosqlite.Connection, ids: Sequence[int], now: float, expiry_days: float) -> None:
-    """Record that captures were shown in the review; the first time, their expiry time is renewed.
+    """Record when captures were first shown in the review, and renew their expiry time then.
 
     No event is recorded, because nothing was decided.
     """

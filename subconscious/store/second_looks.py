@@ -98,7 +98,7 @@ async def waiting_captures(tx: aiosqlite.Connection, session_id: str) -> list[Wa
 
 
 async def finish(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
-    """Record the results of a model's second look at a session, and remove the session's captures from the queue."""
+    """Record the results of a model's second look at a session, and clear its captures and summary from the queue."""
     now = time()
     await tx.executemany(
         "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]

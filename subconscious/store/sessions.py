@@ -182,7 +182,7 @@ class ModelStory:
 async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: ModelStory, sketch: str, by: str) -> None:
     """Store a model's story, unless the session was purged, rolled back or continued since the request.
 
-    Each of these would change the facts (``sketch``) that the story was made from, or delete the request.
+    Each of these would change the facts (``sketch``) that the story was made from, or clear the hand-over.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -254,7 +254,7 @@ async def restore_story(tx: aiosqlite.Connection, session_id: str, story: Mappin
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
-    """Close a session: `ended` if the client reported it, `interrupted` after inactivity."""
+    """Close a session as `ended` (reported by the client) or `interrupted` (inactive), unless active after ``at``."""
     await tx.execute(
         "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ?"
         " WHERE id = ? AND (last_event_at <= ? OR last_event_at > ?)",
@@ -385,7 +385,10 @@ async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
 
 
 async def successor(database: Database, session_id: str) -> str:
-    """Return the id of the session that /clear started after a session in the same client; "" if there is none."""
+    """Return the id of the last session in the chain of sessions that /clear started after ``session_id``.
+
+    Without such a session, ``session_id`` itself is returned.
+    """
     rows = await database.rows(
         "WITH RECURSIVE chain (id, project_id, ended_at, end_reason) AS ("
         " SELECT id, project_id, ended_at, end_reason FROM sessions WHERE id = ?"

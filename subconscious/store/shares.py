@@ -90,7 +90,7 @@ async def rules(database: Database, project_id: str) -> list[str]:
 
 
 async def set_rule(tx: aiosqlite.Connection, project_id: str, rule: str, *, on: bool) -> None:
-    """Switch a rule on or off; switching it off withdraws the memories that it chose."""
+    """Switch a rule on or off; off withdraws the memories that it chose, on shares them again."""
     if on:
         await tx.execute("INSERT OR IGNORE INTO share_rules VALUES (?, ?, ?)", (project_id, rule, time()))
         await tx.execute("UPDATE shares SET withdrawn_at = NULL WHERE project_id = ? AND rule = ?", (project_id, rule))
@@ -115,7 +115,7 @@ async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
 
 
 async def replacements(database: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return the id of the memory that replaced each memory, by a correction or a merge; chains are followed."""
+    """Return the id of the memory that finally replaced each memory by corrections or merges, else its own id."""
     found: dict[int, int] = {}
     todo = set(ids)
     while todo:

@@ -90,7 +90,7 @@ async def given_hashes(database: Database, session_id: str) -> set[str]:
 
 
 async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collection[str], until: float) -> bool:
-    """Whether a session was given a memory with one of ``hashes`` before the time ``until``."""
+    """Whether a session was given a memory with one of ``hashes`` at or before the time ``until``."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM surfaces WHERE session_id = ? AND at <= ?"  # noqa: S608
         f" AND content_hash IN ({qmarks(list(hashes))}) LIMIT 1",
@@ -177,7 +177,7 @@ async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
 async def judge(
     tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
 ) -> bool:
-    """Record whether a session used a memory that it was given; return False if that was recorded before."""
+    """Record whether a session used a given memory; return False if that is recorded, or the surface is gone."""
     after = {
         "surface_id": surface.id,
         "memory_id": surface.memory_id,

@@ -44,7 +44,7 @@ async def record(tx: aiosqlite.Connection, link: Link, new: Memory, old: Memory,
 async def next_question(database: Database, project_id: str) -> Question | None:
     """Return the question to ask in a project: one that was shown before, or else the newest one.
 
-    Statements that the poisoning check flagged are left out.
+    Questions about statements that the poisoning check flagged are left out.
     """
     for question in await _open(database, "q.project_id IN (?, '')", project_id):
         if not await poison.levels(database, [question.new_id, question.old_id]):

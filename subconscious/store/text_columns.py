@@ -198,7 +198,7 @@ async def update_derived(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def record_change(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:
-    """Record an event that texts of a row were changed; the event does not contain the texts."""
+    """Record an event, without texts, that texts of a memory, capture or session were changed; ignore other rows."""
     singular, _, number = row.place.partition("/")
     if singular in ("memory", "capture", "session"):
         after = {"columns": sorted(new)}

@@ -77,7 +77,7 @@ Such a due date is given again when it is really due. Smaller corrections of the
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Return the due dates between ``since`` and ``until`` that no session was given yet, latest first.
+    """Return the due dates between ``since`` and ``until`` that no session was given yet, the ten latest first.
 
     Memories of one project and user-wide ones count. A memory that a wrong clock made due too early is given again at
     its due date.
@@ -95,7 +95,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
 
 
 async def milestones(database: Database, project_id: str) -> list[Due]:
-    """Return the open milestones of a project's memories that no session was given yet."""
+    """Return the milestones of a project's memories and user-wide ones that no session was given yet, latest first."""
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"

@@ -64,7 +64,7 @@ async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool =
 async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
     """Return the capture that is to make room for a better one: found by the rules, and not given to a session yet.
 
-    A failure with its way out is never returned: it was observed in tool calls, and helps sessions most often.
+    The user's own words are never returned, nor is a failure with its way out: it helps sessions most often.
     """
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"

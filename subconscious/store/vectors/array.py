@@ -58,7 +58,7 @@ class VectorArray:
         return self if kept.all() else VectorArray(self.ids[kept], self.vectors[kept])
 
     def plus(self, rows: Sequence[Row]) -> VectorArray:
-        """Return a copy of the array with memories added or replaced."""
+        """Return a copy of the array with memories added; memories that it contains already must be removed first."""
         if not rows:
             return self
         added = VectorArray(np.array([row.memory_id for row in rows]), np.stack([row.vector for row in rows]))
