@@ -47,7 +47,10 @@ class _Common(Tuning, BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
-    off: bool = Field(default=False, description="turn everything off; hooks read it from the environment only")
+    off: bool = Field(
+        default=False,
+        description="turn everything off, as a variable of a session; in config.toml, only the model's tools",
+    )
     capture: bool = Field(default=True, description="learn from sessions")
     claude_notes: bool = Field(
         default=True,
