@@ -23,7 +23,7 @@ DEFAULT_OFFERED = 3
 """The number of captures that a review offers at a time without --limit."""
 
 DEFAULT_LISTED = 100
-"""The number of captures without --limit, with --session, --json or another --status than ``review``."""
+"""The number of captures that are shown without --limit, if --session, --json or another --status is given."""
 
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses on which a person can decide."""

@@ -64,7 +64,7 @@ def _kill_if_forced(options: Namespace, message: str) -> None:
 
 
 def presence(options: Namespace) -> int:
-    """Print whether the daemon runs; return exit code 1 if it does not."""
+    """Print whether the daemon runs; return exit code 1 if it does not run or does not answer."""
     state_folder = home()
     try:
         version, state = hello(state_folder), "running"

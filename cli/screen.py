@@ -44,7 +44,7 @@ def statement(memory: Mapping[str, Any]) -> str:
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
-    """Return the text in a style of ``STYLES``, if the stream is a terminal and NO_COLOR is not set (no-color.org)."""
+    """Return the text in a style of ``STYLES``, unless NO_COLOR or TERM=dumb is set or the stream is no terminal."""
     stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\x1b[{STYLES[style]}m{text}\x1b[0m"

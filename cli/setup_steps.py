@@ -57,7 +57,7 @@ def _import(options: Namespace) -> int:
 
 
 def _surfacing() -> int:
-    """Show what the next session of this project gets, and ask whether sessions get memories."""
+    """Show what the next session of this project gets, ask whether sessions get memories, and store a new answer."""
     settings = ask("status", cwd=here())["settings"]
     is_on, most = bool(settings["surface"]), settings["start_tokens"]
     print(

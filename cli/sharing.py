@@ -106,7 +106,7 @@ def _choose(deed: Literal["share", "unshare"], options: Namespace) -> int:
 
 
 def trust(options: Namespace) -> int:
-    """Trust an author, or with --remove no longer; list the trusted authors."""
+    """Trust an author, or stop trusting one (--remove); list the trusted authors."""
     if options.author:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]

@@ -147,7 +147,7 @@ class Schedule:
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Store the best waiting captures of ended sessions as unconfirmed memories; judge older releases' again."""
+        """Make the best waiting captures of ended sessions unconfirmed memories; judge those of old releases again."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

@@ -40,8 +40,8 @@ REQUEST_SECONDS = 10.0
 """Seconds within which a caller must send its request."""
 
 CONFIRMATION_SECONDS = 2.0
-"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter, but for a typed
-command."""
+"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter, except for a
+typed command."""
 
 FAREWELL_SECONDS = 2.0
 """Seconds that running requests may take to finish when the daemon stops."""

@@ -21,7 +21,7 @@ SEARCH_HINT = "`memory_search` finds those of this project"
 
 
 def context(arguments: Task, daemon: DaemonClient) -> Context:
-    """Return the memories that matter for a task, and the latest of five sessions that left something open."""
+    """Return the memories that matter for a task, and the latest of the last five sessions with something left open."""
     args = {"query": arguments.task, "tokens": arguments.tokens, "session_id": daemon.session or None}
     hits = daemon.ask("recall", **args, **arguments.search_options())["hits"]
     found = [note(hit["memory"], arguments.tier, hit["relevance"]) for hit in hits]
