@@ -26,7 +26,7 @@ class Claim:
     """A statement, split into its subject, its value and its conditions.
 
     ``about`` has the words of the subject and the conditions, ``value`` the words of the value, ``without`` the words
-    of rejected values. ``frame`` is the kind of the verb, "" for verbs that don't assign a value.
+    of rejected values. ``frame`` is the kind of the verb (see ``_VERBS``), "" if no verb has a kind.
     """
 
     about: frozenset[str]
@@ -42,13 +42,13 @@ class Claim:
 
     @property
     def words(self) -> frozenset[str]:
-        """All words of the statement that carry meaning."""
+        """The words of the subject, the conditions and the value, without those of rejected values."""
         return self.about | self.value
 
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Return the parts of a statement; None for a question, a condition or a long text."""
+    """Return the parts of a statement; None for a question, a guess, a one-time exception, or a long or empty text."""
     if len(text) > LETTERS:
         return None
     original, text = text, _clean(text)
@@ -119,7 +119,7 @@ _DOUBTFUL = re.compile(
     r"just this once|this time|for (?:now|today)|once\b(?! (?:a|per))|vielleicht|quiz[aá]s|peut-[eê]tre|talvez)\b",
     re.IGNORECASE,
 )
-"""A pattern of questions, conditions and one-time exceptions: they assign no value."""
+"""A pattern of questions, guesses, wishes and one-time exceptions: they assign no value."""
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"

@@ -117,7 +117,10 @@ def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
 
 
 def _differ_in_numbers(new: Claim, old: Claim) -> bool:
-    """Whether two claims differ only in their numbers: equally many numbers, of the same things."""
+    """Whether two claims differ only in their numbers.
+
+    They must have equally many numbers, unless the new claim reports a change.
+    """
     if len(new.numbers) != len(old.numbers) and not new.changes:
         return False
     mine, its = (replace(one, about=one.words - one.numbers - _UNITS) for one in (new, old))
@@ -141,8 +144,9 @@ def _is_single(new: Claim, old: Claim) -> bool:
 def _same_subject(new: Claim, old: Claim, *, certain: bool) -> bool:
     """Whether two claims have the same subject.
 
-    ``certain`` means that the values already show that the subject is the same, even if it is not named. Further words
-    in the new statement make it an exception to the old one; further words in the old statement may be omitted.
+    ``certain`` means that the values already show that the subject is the same, even if it is not named. If the new
+    statement reports a change, it may omit words of the old one, and with ``certain`` it may also add words; otherwise
+    added words make it an exception to the old one.
     """
     mine, its = (
         frozenset(word for word in one - other if word not in _GENERIC)

@@ -375,7 +375,7 @@ class _Clause:
 
 
 def _measure(number: str, unit: str) -> str:
-    """Return a number with its unit; times are converted to seconds."""
+    """Return a number with its unit; times in units up to weeks are converted to seconds."""
     if unit in vocabulary.SECONDS and number.replace(".", "", 1).isdecimal():
         return f"{float(number) * vocabulary.SECONDS[unit]:.9g} second"
     return f"{number} {unit}".strip()

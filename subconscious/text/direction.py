@@ -64,7 +64,10 @@ _SYMMETRIC = {stem(word) for word in ("match", "differ", "conflict", "collide")}
 
 
 def _effect_first(reasoned: Statement, other: Statement) -> bool:
-    """Whether a statement begins with the effect in the other statement: "the lock broke it", "it broke the lock"."""
+    """Whether ``other`` begins with the effect that ``reasoned`` explains.
+
+    "The build broke the lock" does so beside "the build broke because of the lock"; "the lock broke the build" doesn't.
+    """
     if other.imperative:
         return False
     shared = [word.key for word in other.words if not word.role and word.key in reasoned.by_key]
@@ -155,7 +158,7 @@ def _gives_reason(side: Statement) -> bool:
 
 
 def word_order(side: Statement) -> dict[str, int]:
-    """Return the positions of the words that occur only once."""
+    """Return the positions, by key, of the words that occur only once, without adverbs."""
     found = side.by_key
     return {word.key: index for index, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb}
 

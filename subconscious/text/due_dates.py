@@ -15,7 +15,7 @@ VERSION = 1
 
 MOST = 5
 BEHIND = 6
-"""The most words between a verb such as "upgrade" and the name of the milestone."""
+"""One more than the words after a verb such as "upgrade" that are searched for the name of the milestone."""
 
 FARTHEST_YEARS = 30
 
@@ -72,7 +72,7 @@ class Trigger:
 
 
 def triggers_of(text: str, said_at: float) -> list[Trigger]:
-    """Return the dates and milestones of a text that are in the future at ``said_at``, the soonest first."""
+    """Return at most ``MOST`` triggers: the dates after the day of ``said_at``, soonest first, then the milestones."""
     said_on = datetime.fromtimestamp(max(0.0, said_at), UTC).date()
     dated = {
         at: words

@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters without a visible shape that Unicode classifies as letters or marks."""
+"""Characters without a visible shape that Unicode classifies as letters, marks or symbols."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 

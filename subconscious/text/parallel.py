@@ -23,7 +23,10 @@ Part = tuple[str, bool]
 
 
 def are_parallel(one: str, other: str) -> bool:
-    """Whether the subjects and the values of two statements differ, and the words between subject and value agree."""
+    """Whether the subjects and the values of two statements differ, and the words between subject and value agree.
+
+    If both begin with a topic ("for tests we ..."), only the topics are compared.
+    """
     topics = _TOPIC.match(one.casefold()), _TOPIC.match(other.casefold())
     if topics[0] and topics[1]:
         return topics[0]["topic"] != topics[1]["topic"]

@@ -92,7 +92,7 @@ def within_quotes(text: str, limit: int = 0) -> str:
 
 
 def word(text: str, limit: int = 60) -> str:
-    """Return a name, such as a branch's, without characters that names don't have."""
+    """Return a name, such as a branch's, cut to ``limit`` characters, with "_" for characters that names don't have."""
     return re.sub(r"[^\w./#@+-]+", "_", visible(text), flags=re.ASCII)[:limit] or "_"
 
 

@@ -96,7 +96,7 @@ _BEFORE_DOING = frozenset("not never avoid no before after when while without by
 """Words after which a word in "ing" is a verb; elsewhere it may be a noun such as "staging"."""
 
 _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
-"""A pattern of the last three letters of a verb that may have lost a silent "e", as in "using" and "noting"."""
+"""A pattern of a verb of three letters that may have lost a silent "e": "not" of "noting", not "fix" of "fixing"."""
 
 
 def same_words(one: str, other: str) -> bool:

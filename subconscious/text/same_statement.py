@@ -22,7 +22,10 @@ NEAR = 0.85
 """The cosine from which two statements may be paraphrases of each other."""
 
 NEAR_LIGHT = 0.75
-"""The cosine that is enough if only light words ("use", "run") differ and at least ``FEWEST`` other words agree."""
+"""The cosine that is enough if at least ``FEWEST`` words agree that are not light, and hardly any others differ.
+
+Light words ("use", "run") may differ, and one pair of words that are interchangeable in otherwise equal statements.
+"""
 
 FEWEST = 3
 """The number of words that must agree if no cosine supports the match."""
@@ -37,7 +40,7 @@ CONTRARY = frozenset(("number", "negation", "opposite", "direction"))
 """Kinds of differences by which two statements contradict each other and don't just apply to different things."""
 
 DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
-"""Kinds of differences that count in long texts, in which modality, scope and tense can't be compared."""
+"""Kinds of differences that count in long texts, in which modality and scope can't be compared."""
 
 
 def same_statement(
@@ -118,9 +121,9 @@ def _frame(side: Statement) -> tuple[bool, bool]:
 def _without_near_words(left: list[Word], right: list[Word], *, framed: bool) -> tuple[list[Word], list[Word]]:
     """Return the words without the first pair that is interchangeable in otherwise equal statements.
 
-    ``framed``: both statements are active and declarative, or neither is. Then "use" is not interchangeable: "the
-    parser follows redirects" is not "uses redirects", but "use the standard for messages" is "messages follow the
-    standard".
+    ``framed``: the statements agree in whether they are instructions, and in whether they have a passive verb. Then
+    "use" is not interchangeable: "the parser follows redirects" is not "uses redirects", but "use the standard for
+    messages" is "messages follow the standard".
     """
     for mine in left:
         for its in right:

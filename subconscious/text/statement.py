@@ -70,7 +70,7 @@ def parse(text: str) -> Statement:
 
 
 def _in_order(builder: Builder) -> tuple[Word, ...]:
-    """Return the words in order, with "B after A" turned into "A before B"."""
+    """Return the words in order; the words of "B after A" get the roles that they have in "A before B"."""
     roles = {word.role for word in builder.words}
     if "after" not in roles or "before" in roles:
         return tuple(builder.words)

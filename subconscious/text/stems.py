@@ -75,7 +75,10 @@ def _infinitive(root: str) -> str:
 
 
 def _without_silent_letter(word: str) -> str:
-    """Return a word without a silent or doubled letter at its end, except in short words: "note" is not "not"."""
+    """Return a word without a silent or doubled letter at its end, and with "i" for a final "y".
+
+    Short words are returned unchanged: "note" is not "not".
+    """
     bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
     if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz":
         bare = bare[:-1]
