@@ -104,7 +104,7 @@ class NativeBatches:
             await llm_requests.batch_polled(tx, batch.id, time() + pause)
 
     async def _end(self, batch: Batch, state: BatchState) -> None:
-        """Queue the unanswered requests of an ended batch again, and record that they cost nothing."""
+        """Queue an ended batch's unanswered requests again, and delete the records of their calls, which were free."""
         left = await llm_requests.of_batch(self._database, batch.id)
         async with self._database.write() as tx:
             for request in left:
@@ -117,7 +117,7 @@ class NativeBatches:
     async def _take(
         self, batch: Batch, channel: Channel, request: StoredRequest, result: Reply | ProviderError
     ) -> None:
-        """Apply one result of a batch; if it is an error, queue its request to be sent alone."""
+        """Apply one result of a batch; if it is an error, queue its request to be sent alone, or give it up."""
         priced = PricedModel(batch.provider, batch.model, channel.access.base_url, batch=True)
         purpose = self._purposes.get(request.purpose)
         if purpose is None:
@@ -197,7 +197,8 @@ class NativeBatches:
     async def _unsubmit(self, batch: Batch, requests: Sequence[StoredRequest], error: ProviderError) -> None:
         """Undo a batch that the provider refused, at no cost.
 
-        Its requests are sent alone, so that only the invalid one fails.
+        If it was refused as invalid, its requests are sent alone, so that only the invalid one fails; after another
+        error they are queued for a later batch.
         """
         alone = isinstance(error, BadRequestError)
         async with self._database.write() as tx:

@@ -122,13 +122,13 @@ class Channel:
         return found
 
     def allow(self) -> None:
-        """Raise the error that prevents a call at present: a refused key, an open circuit breaker, a pause."""
+        """Raise the error that prevents a call now, if any: a refused key, an open circuit breaker, a long pause."""
         if refusal := self.refused:
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
             raise RestingError(
                 f"{self.name} failed {self._settings.breaker_failures} times in a row and is paused",
-                "wait; `subconscious status` shows its last answer",
+                "wait; `subconscious status` shows its last error",
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
@@ -159,7 +159,10 @@ class Channel:
             return self._provider
 
     async def check(self) -> None:
-        """Check, in at most ``CHECK_SECONDS``, whether key and model are accepted. Raises ProviderError if not."""
+        """Check whether key and model are accepted. Raises ProviderError if not.
+
+        It takes at most ``CHECK_SECONDS`` once the provider is open.
+        """
         with self.noting():
             # The SDK is loaded before the time-out starts: on a busy machine that alone takes seconds, once.
             provider = await self.provider()

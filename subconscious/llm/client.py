@@ -143,10 +143,10 @@ class LLMClient:
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
-        """Check key and model of each provider in at most five seconds, also with the keys of ``sessions``.
+        """Check key and model of each provider, also with the keys of ``sessions``; return the error or None.
 
-        The check costs nothing. If the settings lack a key that a provider needs, only the keys of sessions are
-        checked.
+        The check costs nothing, and takes at most five seconds once the providers are open. If the settings lack a key
+        that a provider needs, only the keys of sessions are checked.
         """
         own = self.accounts_of(sessions)
         known = {one.name for one in own}

@@ -35,7 +35,7 @@ from subconscious.store.llm_requests import StoredRequest
 log = logging.getLogger("subconscious.llm")
 
 SIDE_BY_SIDE = 4
-"""The most requests that run at once if the provider has no batch API."""
+"""The most requests that run at once outside of batches."""
 
 FEWEST = 2
 """The fewest requests that are sent as a batch."""
@@ -89,6 +89,8 @@ class DeferredRequests:
 
         ``payload`` (JSON) is passed to the handler with the answer. For a second request with the same key and purpose,
         nothing changes and False is returned. The caller wakes the loop when the transaction is committed.
+
+        Raises KeyError if no handler is registered for the request's purpose.
         """
         if request.purpose not in self._purposes:
             raise KeyError(f"there is no handler for {request.purpose}")
@@ -99,7 +101,7 @@ class DeferredRequests:
         return await llm_requests.insert(tx, question)
 
     async def round(self) -> None:
-        """Poll running batches, then send waiting requests. A temporary failure is retried in the next round."""
+        """Poll running batches, then send waiting requests. A temporary failure is retried in a later round."""
         if not self._recovered:
             await self._recover()
             self._recovered = True

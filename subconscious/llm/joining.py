@@ -96,7 +96,11 @@ class Joiner:
                 answer.cancel()
 
     async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
-        """Return the answers of a joined call by number; empty if joining is impossible or the call failed."""
+        """Return the answers of a joined call by number.
+
+        They are empty for a single request, and if the call was rejected or its answer is unusable. Raises any other
+        error of the call.
+        """
         if len(requests) < 2:
             return {}
         try:

@@ -64,7 +64,7 @@ class Window:
         return slot
 
     def end(self, slot: Slot, now: float, tokens: int) -> None:
-        """End a call that used this many tokens: its slot becomes free 60 seconds later."""
+        """End a call that used this many tokens: its slot becomes free ``seconds`` (usually 60) later."""
         slot.tokens = tokens
         slot.until = now + self.seconds + MARGIN
 

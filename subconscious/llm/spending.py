@@ -32,7 +32,7 @@ BYTES_A_TOKEN = 3
 """The bytes per token in estimates. It is low to be safe: English text has four or five."""
 
 SUBSCRIPTION = "claude_code"
-"""The provider with calls that count against a subscription's limits and not against a dollar cap."""
+"""The provider with calls that count against a daily cap of tokens, in addition to the caps in dollars."""
 
 OVERHEAD_TOKENS = 400
 """Tokens that a provider adds to a request: a tool's description, the markup of messages."""
@@ -179,7 +179,7 @@ class Spending:
             await spend.complete(tx, await spend.begin(tx, call), done)
 
     async def state(self) -> wire.Spending:
-        """Return the cap of the day and the dollars spent, for `status`."""
+        """Return the day's caps in dollars and in tokens, and what was spent, for `status`."""
         spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning
@@ -199,10 +199,10 @@ async def _spent_today(tx: aiosqlite.Connection) -> float:
 
 
 def _today() -> datetime:
-    """Return the start of today in local time."""
+    """Return the start of today in local time, an hour off if the clock was changed today."""
     return datetime.fromtimestamp(time()).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def tomorrow() -> float:
-    """Return the start of tomorrow in seconds since the epoch; days of 23 or 25 hours are handled."""
+    """Return the start of tomorrow in seconds since the epoch, an hour off if the clock changes before that."""
     return (_today() + timedelta(hours=30)).replace(hour=0).timestamp()

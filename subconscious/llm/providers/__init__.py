@@ -147,7 +147,8 @@ PROVIDERS: dict[str, str] = {name: f"{__name__}.{row.adapter}" for name, row in 
 def open_provider(name: str, access: Access) -> Provider:
     """Return the provider with a name, with its SDK imported. It takes up to a second, so call it in a thread.
 
-    Raises ProviderError if there is no such provider, UnavailableError while the provider's SDK is being installed.
+    Raises UnavailableError while the provider's SDK is being installed, another ProviderError if there is no such
+    provider or it can't be opened, for instance without its key.
     """
     if name not in PROVIDERS:
         raise ProviderError(

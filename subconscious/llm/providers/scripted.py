@@ -75,7 +75,7 @@ class ScriptedProvider:
         return await self._next(request)
 
     async def check(self) -> None:
-        """Raise the error that the script contains for a check of the API key, if any."""
+        """Raise the error in the option ``check``, if there is one."""
         if self._check is not None:
             raise self._check
 

@@ -1,7 +1,7 @@
 """Shared code of the providers: text encoding, outgoing headers, and the meaning of failures.
 
-``seller`` is the name of the provider in error messages. A message never repeats a server's words, which may contain
-the prompt or the key.
+``seller`` is the name of the provider in error messages. A message may repeat a server's error code, but not its other
+words, which may contain the prompt or the key.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def need_url(base_url: str) -> str:
 
 
 def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook for an HTTP client: it sends requests only to the host of ``base_url``, with only ``headers``.
+    """Return a hook for an HTTP client: requests go only to the host of ``base_url``, with no headers of an SDK's own.
 
     SDKs add headers from the process environment; some replace the key or describe the machine. The hook works with
     httpx and httpx2.
