@@ -71,7 +71,10 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the index of the best match, or all matches if the sentence says "all"; none if several match equally."""
+    """Return the index of the best match; of several equal ones, those that the ending clearly means, or else none.
+
+    These are the statements that choose what was left, or all of them if the sentence says "all"; at most ``MOST``.
+    """
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
         chosen = [place for place in best if _chooses(keys(ending.topic), statements[place])]
@@ -307,7 +310,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=4096)
 def keys(text: str, *, done: bool = False) -> frozenset[str]:
-    """Return the words of a text that name something; ``done`` also includes words such as "finished"."""
+    """Return the words of a text that name something. ``done`` has no effect: the words that it would add are in anyway."""
     found = set()
     text = text[:LETTERS]
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):

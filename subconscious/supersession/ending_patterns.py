@@ -422,4 +422,4 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (End.DENIED, _pattern(r"^no more ([\w -]+)\W*$"), False),
     *_EAST_ASIAN,
 )
-"""Patterns in order of certainty; the first match decides."""
+"""Patterns in order of certainty, each with its way of ending and `Ending.sure`; the first match decides."""

@@ -43,7 +43,7 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
 
 
 def _next_day(said: date, day: int) -> date | None:
-    """Return the next date with a given day of the month, as in "until the 14th"."""
+    """Return the next date with a given day of the month ("until the 14th"), in this month or the next; else None."""
     for months in (0, 1):
         index = said.year * 12 + said.month - 1 + months
         try:

@@ -127,7 +127,7 @@ def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> Non
 
 
 def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
-    """Whether a typed statement would be stored if its confidence were higher."""
+    """Whether a typed statement with a confidence from ``LIKELY`` would be stored if its confidence were higher."""
     typed = candidate.origin is Origin.USER and not admission.doubtful
     return typed and admission.is_unsure and admission.confidence >= LIKELY and not is_flagged(admission)
 
@@ -213,7 +213,8 @@ async def weighed(
     """Return the decision on a candidate that may repeat something; ``given`` are hashes that its session was given.
 
     If the assistant repeats a memory that it was given, that confirms nothing; if a person does, it counts. A candidate
-    that would wait is discarded if a memory or a waiting capture of an equally trusted origin says the same.
+    that would wait is discarded if a memory or a waiting capture of an at least equally trusted origin says the same:
+    then an unconfirmed memory may be confirmed, and a waiting capture of the same origin waits longer.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):

@@ -122,7 +122,7 @@ async def _opposed(tx: aiosqlite.Connection, ones: Collection[int], others: Coll
 
 
 def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair | None:
-    """Return the merge of two memories; None if a person chose both."""
+    """Return the merge of two memories; None if both are pinned or have an importance that a person set."""
     stays = staying(one, other, chosen)
     gone = other if stays is one else one
     return None if gone.pinned or gone.id in chosen else Pair(gone, stays, cosine)
@@ -147,7 +147,7 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
 async def preview(app: App, project_id: str | None, limit: int) -> list[Pair]:
     """Return the merges that the next run would make, without making them.
 
-    They are those of one project and the user's own memories, or of all projects.
+    They are those of the user-wide memories and one project, or of all projects.
     """
     if not await _may(app):
         return []

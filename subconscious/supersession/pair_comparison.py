@@ -95,7 +95,7 @@ class Compared:
     parallel: bool = False
     """Whether the statements have the same shape but differ in both subject and predicate."""
     counted: bool = False
-    """Whether the subjects differ in a number or a day: "step 3", "ticket #12"."""
+    """Whether the subjects differ in a number, a letter or a day: "step 3", "rev b"."""
     persists: bool = False
     """Whether the new statement says that something is still true, or gives up what the earlier one forbids."""
     ends: bool = False

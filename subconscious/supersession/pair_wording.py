@@ -79,7 +79,7 @@ _DENIES = re.compile(
 
 
 def is_negated(new: str, old: str) -> bool:
-    """Whether one statement negates the other: it has one more negation, and nearly all other words agree."""
+    """Whether one statement negates the other: only one has an odd number of negations, and nearly all words agree."""
     mine, its = (_NEGATES.subn(" ", text.casefold().replace("\u2019", "'")) for text in (new, old))
     words, others = ({word.removesuffix("s") for word in _WORD.findall(text)} - _AUXILIARY for text, _ in (mine, its))
     alike = len(words & others) >= SHARE * max(len(words), len(others), 1)

@@ -40,7 +40,7 @@ _OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """The memory and the capture that a statement repeats, and the memories that it replaces.
+    """The memory and the capture that a statement repeats, and those that it replaces; at most one of each.
 
     ``in_doubt`` is a memory that the statement may replace: the user is asked.
     """

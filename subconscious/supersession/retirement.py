@@ -131,7 +131,7 @@ async def _ends_by_meaning(
 
 
 def _that_may_end(text: str) -> list[str]:
-    """Return the sentences of a short message, and the message as a whole."""
+    """Return the sentences of a short message except its questions, and the message as a whole; [] for a long one."""
     said = [one for one in sentences(text) if not one.rstrip().endswith("?") and len(one) <= LONGEST]
     whole = [text.strip()] if len(said) > 1 and len(text) <= LONGEST else []
     return [*said, *whole] if len(said) <= MOST_SENTENCES else []
@@ -171,7 +171,7 @@ def _is_typed(turn: Turn) -> bool:
 
 
 async def _statements(ctx: RecallContext, project_id: str) -> list[_Statement]:
-    """Return the valid memories and the waiting captures of a project."""
+    """Return the valid memories of a project that are not pinned, and its waiting captures."""
     active = await memories.latest(ctx.database, Filter(project_id), COMPARED)
     in_force = await succession.still_in_force(ctx.database, active, project_id)
     held = [
@@ -356,6 +356,9 @@ async def holding_hits(ctx: RecallContext, hits: Sequence[Hit], project_id: str 
 
 
 async def in_force(ctx: RecallContext, found: Sequence[Memory], project_id: str | None, now: float) -> list[Memory]:
-    """Return the memories that are valid: active, not superseded, and not expired by their own words."""
+    """Return the memories that are not expired by their own words.
+
+    If links are enabled, superseded memories are left out too, and so are archived ones, except for unconfirmed ones.
+    """
     held = await succession.still_in_force(ctx.database, found, project_id) if ctx.settings.links else list(found)
     return [memory for memory in held if not has_ended(memory, now)]

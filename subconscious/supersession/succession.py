@@ -132,7 +132,8 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> None:
     """Link a memory to the earlier ones that it supersedes.
 
-    It does not supersede memories of a more trusted origin. If an earlier memory is pinned, its link is only proposed.
+    It does not supersede memories of a more trusted origin, and a user-wide memory supersedes none of a project. If an
+    earlier memory is pinned, its link is only proposed.
     """
     for one in earlier:
         old = await memories.find(tx, one if isinstance(one, int) else one.id)

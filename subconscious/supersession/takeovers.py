@@ -155,7 +155,7 @@ async def answer_in_review(app: App, project_id: str, is_yes: bool) -> str:
 
 
 def _has_assistant_lines(path: str) -> bool:
-    """Whether a transcript contains something that the assistant said."""
+    """Whether a transcript contains something that the assistant said; True if it exists but can't be read."""
     try:
         with open_regular(path) as file:
             lines = records_of(file, 0, final=True, hints=[b"assistant"])
