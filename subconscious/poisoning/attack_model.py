@@ -46,7 +46,7 @@ _NAMES = (
 
 
 def named_alike(text: str) -> str:
-    """Return a text in lower case, with one word in place of each address, and one in place of each path."""
+    """Return the first 4,000 characters in lower case, with one word in place of each address, and one of each path."""
     text = text[:4000].lower()
     for pattern, word in _NAMES:
         text = pattern.sub(word, text)

@@ -1,4 +1,4 @@
-"""Tier 1 of the check: patterns and a small model, on every text that might be stored.
+"""Tier 1 of the check: patterns on every text that might be stored, and a small model on those that nobody typed.
 
 A finding in a person's own words counts one level less. If such words only tell the model how to behave, they are no
 finding, because people talk like that. Words that would switch off instructions or safety count in full for everybody.
@@ -55,7 +55,10 @@ def check_text(text: str, *, typed: bool = False) -> Verdict:
 
 
 def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
-    """Return the verdict for some findings: the worst level, or medium if several low findings agree."""
+    """Return the verdict for some findings: the worst level, or medium if several rules have low findings.
+
+    For typed text it is one level less, with the exceptions in the description of this module.
+    """
     found = tuple(findings)
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
     if level is Level.LOW and len({finding.rule for finding in found}) > 1:
@@ -78,7 +81,7 @@ def _drops_and_more(found: Iterable[Finding]) -> bool:
 
 
 def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a candidate, each once: most contents are part of their evidence."""
+    """Yield the texts of a candidate, each with its name, without those that are part of an earlier one."""
     parts: Mapping[str, str] = {
         "evidence": candidate.evidence.quote,
         "content": candidate.content,
@@ -96,7 +99,7 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
 
 
 def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
-    """Return the findings in a text, one per rule. If ``learned`` is false, the model is not used."""
+    """Return the findings in a text, one per rule. The model is used if ``learned`` is true and ``typed`` is false."""
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)

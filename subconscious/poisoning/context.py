@@ -20,10 +20,10 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""The share of their words that two statements must have in common to be about the same subject."""
+"""The share of the shorter statement's words that the other must have if both are about the same subject."""
 
 RECALLED = 0.6
-"""The share of a rejected text's hashes that another text must contain to count as a repetition of it."""
+"""The share of hashes that a rejected text and its repetition must have in common, of the text that has fewer."""
 
 TOGETHER = 3
 """The number of words per hash."""
@@ -47,7 +47,7 @@ def with_context(
 
 
 def _mismatch(candidate: Candidate) -> Finding | None:
-    """Return a finding if a file or page claims to know what the user wants."""
+    """Return a finding if the text of a tool or a teammate claims to know what the user wants."""
     claim = _CLAIM.search(candidate.content) if candidate.origin.is_foreign else None
     if claim is None:
         return None

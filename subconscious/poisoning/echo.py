@@ -82,9 +82,10 @@ class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.
 
     ``copied`` is the length of the longest run of prose words that a tool had printed before. ``retold`` is the largest
-    share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool named something
-    that the content names. ``foreign`` are commands in the content that the session had not run of its own accord.
-    ``anchored`` is true if the content names something in code that the session had read or written, comments excluded.
+    share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool's output or a
+    command of the session named something that the content names. ``foreign`` are commands in the content that the
+    session had not run of its own accord. ``anchored`` is true if the content names something in code that the session
+    had read or written, comments excluded.
 
     ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one place of
     prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if

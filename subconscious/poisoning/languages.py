@@ -1,8 +1,8 @@
 """Rules for imperatives in languages other than English: send secrets, run downloaded code, hide it from the user.
 
 A rule matches the words that such an order needs, in any order, because in several languages the verb ends the
-sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text is only matched
-against the rows of its alphabet.
+sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that most rows are skipped for a
+text in another alphabet.
 """
 
 from __future__ import annotations

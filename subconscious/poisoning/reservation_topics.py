@@ -1,6 +1,6 @@
 """Topics that an attacker needs and a finding about code can do without, as patterns.
 
-TOPICS apply to all statements of the assistant. ATTESTED_TOPICS apply to statements that are attested by code. These
+TOPICS apply to statements of the assistant. ATTESTED_TOPICS apply instead to statements that are attested by code: they
 may use words that are harmless about code, such as "off", "host" or "upload" (see `reservations.py`).
 """
 
@@ -249,4 +249,7 @@ ATTESTED_TOPICS = (
     ),
     TOPICS[8],
 )
-"""The part of each topic that is also rejected in attested statements: words that an attacker can't avoid."""
+"""The topics that are rejected in attested statements: of each of TOPICS, the words that an attacker can't avoid.
+
+One topic is added: that an input or a repetition is safe.
+"""

@@ -174,7 +174,10 @@ def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, new
 
 
 def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
-    """Return the patterns for a statement. They are weaker if a person approved it, and so has at least read it."""
+    """Return the patterns for a statement.
+
+    They are weakest if code attests it, or if a review follows and a person approved it, and so has at least read it.
+    """
     if is_attested(traced) or (reviewed and traced.approved):
         return ATTESTED
     screen = QUIET if traced.quiet else STRICT

@@ -64,4 +64,4 @@ def names_place(text: str, start: int, end: int) -> bool:
 
 
 PATTERNS = (*(pattern.pattern for pattern in (_WHOLE, _EVERY, _OF_TOOLS, _SUBJECT, _PLACE, _SWEEPS)), REACH)
-"""All patterns and numbers here on which verdicts depend: they are part of the rules' version."""
+"""The patterns here, and REACH, on which verdicts depend: they are part of the rules' version."""
