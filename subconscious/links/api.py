@@ -59,7 +59,10 @@ class Links(Handler):
         }
 
     async def _project_of(self, args: LinkArgs) -> str:
-        """Return the project of the requested memory, or else of the request's folder; "" for a user-wide memory."""
+        """Return the id of the project of the requested memory, or else of the request's folder.
+
+        It is "" if there is none, or if all projects are requested.
+        """
         if args.id is None:
             return "" if args.everywhere else (await self.here(args)).id
         memory = await memories.get(self.app.database, args.id)

@@ -29,7 +29,7 @@ LONGEST = 40
 """The most words of a text that is searched for cues: what a longer document mentions in passing is no relation."""
 
 TOUCHED = 0.3
-"""The share of the older memory's terms (0 to 1) that a newer statement must contain to supersede it."""
+"""The share of the shorter memory's terms (0 to 1) that the other must contain if a cue says that one supersedes it."""
 
 CLAUSE = 90
 """The number of characters before or after a cue in which the other memory can be named."""
@@ -246,7 +246,10 @@ def _enough(new: Reading, old: Reading) -> float:
 
 
 def _denies(one: Reading, other: Reading) -> bool:
-    """Whether exactly one of two statements is negated. A negated addition (", never on Fridays") does not count."""
+    """Whether ``one`` is negated and ``other`` is not.
+
+    A negated addition (", never on Fridays") counts only if it has words of ``other``.
+    """
     found = _NEGATION.search(one.note.text.casefold())
     if found is None or _NEGATION.search(other.note.text.casefold()):
         return False

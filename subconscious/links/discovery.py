@@ -89,7 +89,7 @@ class LinkDiscovery:
         return not self._busy
 
     async def run(self) -> None:
-        """Search waiting memories for links until cancelled, starting when the vector index is ready."""
+        """Search waiting memories for links until cancelled, each time that vectors are ready or the rest is over."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._app.embedding.settled.wait(), LONGEST_REST)

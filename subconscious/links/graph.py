@@ -24,7 +24,7 @@ LONGEST_LABEL = 60
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The result of a walk: the distance of each memory, the links among the memories, and the link that led to each.
+    """The result of a walk: the distance of each memory, the followed links, and the id of the link that led to each.
 
     ``left_out`` counts the links that were not followed because the walk had reached its limit.
     """

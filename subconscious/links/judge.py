@@ -24,7 +24,7 @@ VERSION = f"rules-{cues.VERSION}"
 """The version of the rules; memories that were searched with another version are searched again."""
 
 SAME_FILES = 0.8
-"""A number that is added to the log odds of two memories that name the same files."""
+"""A number that is added to the log odds of two memories that name a common file."""
 
 SHOWN_TERMS = 5
 LEAST_WORTH = 0.4
@@ -193,7 +193,10 @@ _REFERS = re.compile(
 
 
 def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
-    """Return two memories, the later one first; without dates, the memory that repeats the other's title first."""
+    """Return two memories, the later one first; a memory without a date counts as earlier.
+
+    With equal dates or none, the memory that contains more of the other's title comes first.
+    """
     times = one.note.time, other.note.time
     if times[0] != times[1]:
         later = times[1] is None or (times[0] is not None and times[0] > times[1])

@@ -80,7 +80,10 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
 
 
 async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin) -> None:
-    """Raise RequestError if two memories can't be linked: they are the same, archived, or of different projects."""
+    """Raise RequestError if two memories can't be linked: they are the same, archived, or of different projects.
+
+    Raises QuarantinedError if one is in quarantine and the link is not a person's.
+    """
     if ends[0] == ends[1]:
         raise RequestError("a memory can't be linked with itself", "name two memories: subconscious link ID TYPE ID")
     if origin is not Origin.USER:
@@ -112,7 +115,10 @@ async def _change(database: Database, ids: Sequence[int], reason: str, **values:
 
 
 async def retype(database: Database, link_id: int, name: str, reverse: bool, reason: str) -> Link:
-    """Change a link's type or direction for a person. The link then counts as made by the person."""
+    """Change a link's type or direction for a person. The link becomes active, with a confidence of 1.
+
+    Raises RequestError if another link states the same already.
+    """
     async with database.write() as tx:
         held = await links.require(tx, link_id)
         row, backwards = type_of(name or held.type)

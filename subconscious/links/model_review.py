@@ -28,7 +28,7 @@ IMPORT = "import"
 
 
 async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequence[Link]) -> bool:
-    """Store a request for a review in the transaction that stores the links; return False if no model may be asked."""
+    """Store a request for a review in the links' transaction; return False if no model may be asked, or was already."""
     if not app.llm.on or not app.config.current.refine or memory.agent == IMPORT:
         return False
     others = [await memories.require(tx, link.other(memory.id)) for link in found]

@@ -56,7 +56,11 @@ class Worded(BaseModel):
 
 
 async def worded(app: App, question: str, found: Explanation, project_id: str) -> str:
-    """Return a model's explanation; "" if no model may be asked, or if it does not answer in time."""
+    """Return a model's explanation.
+
+    It is "" if there are fewer than two memories, if no model may be asked, if the model does not answer in time, or if
+    the memories don't support its answer.
+    """
     hits = [hit for hit in found.hits.values() if hit.repute is None or hit.repute.trust is not Trust.SUSPECT]
     notes = [hit.memory for hit in hits][:MOST_NOTES]
     if len(notes) < 2 or not (app.settings.refine and app.llm.may_ask()):

@@ -73,7 +73,7 @@ class Explanation:
         return cast("wire.ReasonMemory", row)
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """Return the memories as quotes for a model, followed by a line for each link between them."""
+        """Return the memories as quotes for a model, with lines for the links between them and for original words."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]
