@@ -1,7 +1,8 @@
 """The table of poisoning rules, one row each, matched on lower-case text without disguises.
 
 Every repetition has an upper bound, and so has the product of nested ones, so that no text takes long; a test reads the
-patterns. ``cues`` are plain words: every match contains at least one. Most rules are skipped because no cue is found.
+patterns. ``cues`` are plain words: a rule is applied only to a text that contains one of its cues, so most rules are
+skipped. The cues don't cover every branch of every pattern: a match without a cue is missed.
 """
 
 from __future__ import annotations
