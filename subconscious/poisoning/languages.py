@@ -25,8 +25,8 @@ _NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
 class Family:
     """Languages with a common alphabet, and their words for the parts of the rules, as patterns.
 
-    The fields that end with ``_cues`` are plain words, separated by "|": ``sending``, ``secret`` and ``hiding`` are
-    searched for only in a text that contains one of their cues.
+    The fields that end with ``_cues`` are plain words, separated by "|": a rule is applied only to a text that contains
+    one of the rule's cues.
     """
 
     name: str
