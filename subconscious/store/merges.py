@@ -170,7 +170,9 @@ async def _add_counts(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory,
         after=after,
     )
     await tx.execute(
-        "UPDATE memories SET uses = uses + ?1, last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?3",
+        # max() of NULL is NULL, which is the time of a memory that was never used.
+        "UPDATE memories SET uses = uses + ?1,"
+        " last_used_at = max(coalesce(last_used_at, ?2), coalesce(?2, last_used_at)) WHERE id = ?3",
         (duplicate.uses, duplicate.last_used_at, kept.id),
     )
 

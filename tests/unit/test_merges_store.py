@@ -58,3 +58,20 @@ async def test_what_a_later_look_flagged_is_merged_with_nothing(database: Databa
         assert list(await merges.mergeable(tx, [memory.id])) == [memory.id]
         await poison.record_check(tx, memory.id, Verdict(Level.MEDIUM, (), "2"))
         assert await merges.mergeable(tx, [memory.id]) == {}
+
+
+@pytest.mark.parametrize(
+    ("duplicate", "kept", "then"), [(None, 7.0, 7.0), (9.0, 7.0, 9.0), (7.0, None, 7.0), (None, None, None)]
+)
+async def test_a_merge_keeps_the_time_of_the_last_use(
+    database: Database, duplicate: float | None, kept: float | None, then: float | None
+) -> None:
+    async with database.write() as tx:
+        one, other = [await memories.insert(tx, make_memory(content=text)) for text in ("One.", "Other.")]
+        for memory, at in ((one, duplicate), (other, kept)):
+            if at is not None:
+                await memories.touch(tx, [memory.id], at)
+        one, other = [await memories.require(tx, memory.id) for memory in (one, other)]
+        await merges.merge(tx, one, other, 0.99)
+        merged = await memories.require(tx, other.id)
+    assert (merged.last_used_at, merged.uses) == (then, sum(at is not None for at in (duplicate, kept)))
