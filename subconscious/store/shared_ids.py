@@ -17,7 +17,7 @@ SELECT c.id FROM implicit_captures AS c JOIN memories AS m ON m.id = c.id
 """
 """SQL: waiting captures with the id of an unrelated memory, from versions that numbered both separately."""
 
-_REFERRING = ("consolidations", "poison_lessons")
+REFERRING = ("consolidations", "poison_lessons", "second_looks")
 """Tables that refer to a capture in the column `capture_id`."""
 
 _NEXT = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name IN ('memories', 'implicit_captures')"
@@ -48,7 +48,7 @@ async def renumber_duplicates(tx: aiosqlite.Connection) -> int:
     for old in found:
         new = await next_id(tx)
         await tx.execute("UPDATE implicit_captures SET id = ? WHERE id = ?", (new, old))
-        for table in _REFERRING:
+        for table in REFERRING:
             await tx.execute(f"UPDATE {table} SET capture_id = ? WHERE capture_id = ?", (new, old))  # noqa: S608
         # Unlike an INSERT, an UPDATE does not raise the sequence.
         await tx.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'implicit_captures'", (new,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from subconscious.settings.home import Home
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.shared_ids import next_id, renumber_duplicates
+from subconscious.store.shared_ids import REFERRING, next_id, renumber_duplicates
 
 CAPTURE = (
     "INSERT INTO implicit_captures (id, capture_key, project_id, status, decision, memory_id, scope, kind, summary,"
@@ -35,6 +35,7 @@ async def before(home: Home) -> Database:
         await tx.execute(
             "INSERT INTO poison_lessons (capture_id, prints, threat, created_at) VALUES (1, '[]', 'social', 0)"
         )
+        await tx.execute("INSERT INTO second_looks (capture_id, session_id, decision) VALUES (1, 's', 'auto')")
         await tx.execute(
             "INSERT INTO events (at, actor, action, subject, subject_id) VALUES (0, 'daemon', 'create', 'capture', '1')"
         )
@@ -52,11 +53,21 @@ async def test_what_waits_gets_a_number_of_its_own(home: Home) -> None:
         assert [tuple(row) for row in rows] == [("key 1", 5), ("key 2", 2), ("key 3", 3), ("key 4", 4)]
         assert [row[0] for row in await database.rows("SELECT capture_id FROM consolidations")] == [5]
         assert [row[0] for row in await database.rows("SELECT capture_id FROM poison_lessons")] == [5]
+        assert [row[0] for row in await database.rows("SELECT capture_id FROM second_looks")] == [5]
         told = await database.rows("SELECT action, subject_id FROM events WHERE subject = 'capture' ORDER BY id")
         assert [tuple(row) for row in told] == [("create", "1"), ("renumbered", "5")]
         assert await database.rows("PRAGMA foreign_key_check") == []
     finally:
         await database.close()
+
+
+async def test_every_reference_to_a_capture_is_updated(database: Database) -> None:
+    rows = await database.rows(
+        'SELECT child.name, reference."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS'
+        " reference WHERE child.type = 'table' AND reference.\"table\" = 'implicit_captures' UNION SELECT child.name,"
+        " info.name FROM sqlite_master AS child, pragma_table_info(child.name) AS info WHERE info.name = 'capture_id'"
+    )
+    assert {tuple(row) for row in rows} == {(table, "capture_id") for table in REFERRING}
 
 
 async def test_an_empty_store_begins_with_one(home: Home) -> None:
