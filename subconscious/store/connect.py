@@ -108,13 +108,14 @@ class Database:
             try:
                 await self.writer.execute("BEGIN IMMEDIATE")
                 yield self.writer
+                await self.writer.commit()
             except BaseException:
-                # Also when cancelled: the next transaction must not include half of this one.
+                # Also when cancelled, or when the commit fails, for example for a deferred foreign key: the next
+                # transaction must not include half of this one.
                 await self.writer.rollback()
                 raise
             finally:
                 CURRENT_ACT.reset(token)
-            await self.writer.commit()
 
     async def compact(self) -> None:
         """Rewrite the file without deleted data, so that no free page, index or WAL contains any of it."""

@@ -83,3 +83,18 @@ async def test_a_closing_that_is_cancelled_closes_all(tmp_path: Path) -> None:
         await closing
     assert len(opened) == 4
     assert [_answers(connection) for connection in opened] == [False] * 4
+
+
+async def test_a_failed_commit_is_rolled_back(tmp_path: Path) -> None:
+    database = await open_database(tmp_path / "memory.db")
+    try:
+        async with database.write() as tx:
+            await tx.execute("CREATE TABLE one (id INTEGER PRIMARY KEY)")
+            await tx.execute("CREATE TABLE other (one INTEGER REFERENCES one (id) DEFERRABLE INITIALLY DEFERRED)")
+        with pytest.raises(sqlite3.IntegrityError):
+            async with database.write() as tx:
+                await tx.execute("INSERT INTO other VALUES (1)")
+        async with database.write() as tx:
+            assert list(await tx.execute_fetchall("SELECT * FROM other")) == []
+    finally:
+        await database.close()
