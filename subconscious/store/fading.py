@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -29,6 +30,9 @@ ROWS_READ = 2000
 """The number of memories that one query of ``cohorts`` reads. Larger queries would make other queries wait."""
 MOST_NAMES = 100
 """The most files, and the most topics, of one batch of turns for which memories are searched."""
+
+_RELATIVE = re.compile(r"^(?:\.{0,2}/)+")
+"""What precedes the names in "/src", "./src" and "../src"; the dot of ".env" is part of its name."""
 
 # A link counts while the memory at its other end is active and applies wherever this one does. The time of a restore is
 # only in the history, because any undo can restore a memory.
@@ -164,7 +168,7 @@ def _phrase(text: str) -> str:
 def _is_about(row: sqlite3.Row, topics: Collection[str], paths: Sequence[str]) -> bool:
     if any(tag.casefold() in topics for tag in json.loads(row["tags"])):
         return True
-    named = ["/" + str(file).lstrip("./") for file in json.loads(row["files"])]
+    named = ["/" + _RELATIVE.sub("", str(file)) for file in json.loads(row["files"])]
     return any(path.endswith(file) for path in paths for file in named)
 
 

@@ -170,6 +170,10 @@ async def test_facts_are_read_from_where_they_stand(app: App, project: Project) 
         ("", ("/repo/src/billing/invoice.py",), {"file", "user"}),
         ("", ("/repo/other/invoice.py",), {"user"}),
         ("", ("/repo/noinvoice.py",), set()),
+        ("", ("/repo/.github/workflows/ci.yml",), {"hidden"}),
+        ("", ("/repo/.env",), {"hidden"}),
+        ("", ("/repo/env",), set()),
+        ("", ("/repo/lib/rounding.py",), {"relative"}),
         ("Look at the Stripe webhook, please.", (), {"tag"}),
         ("Look at strip poker.", (), set()),
         ("", (), set()),
@@ -181,6 +185,8 @@ async def test_work_touches_memories_that_name_its_files_or_topics(
     made = {
         "file": await kept(app, "Round in one place.", project, files=("src/billing/invoice.py",)),
         "user": await kept(app, "Invoices are mine.", files=("invoice.py",)),
+        "hidden": await kept(app, "CI has its keys.", project, files=(".github/workflows/ci.yml", ".env")),
+        "relative": await kept(app, "Halves are even.", project, files=("../lib/rounding.py",)),
         "tag": await kept(app, "Hooks are signed.", project, tags=("stripe",)),
         "none": await kept(app, "invoice.py and stripe are only said here.", project),
     }
