@@ -107,7 +107,9 @@ def _contents(connection: sqlite3.Connection) -> list[str]:
         for number, content, digest in connection.execute("SELECT id, content, content_hash FROM memories"):
             if content_hash(content) != digest:
                 changed.append(number)
-    except (UnicodeDecodeError, sqlite3.OperationalError):
+    except (UnicodeDecodeError, sqlite3.OperationalError) as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+            raise
         return ["the text of a memory is not valid UTF-8"]
     finally:
         connection.text_factory = str

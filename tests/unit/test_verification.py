@@ -184,3 +184,19 @@ def test_a_verification_is_bounded(home: Home, monkeypatch: pytest.MonkeyPatch) 
     begun = time.monotonic()
     assert verification.problems(home.database) == []
     assert time.monotonic() - begun < 30
+
+
+def test_a_verification_that_ends_within_the_texts_is_no_problem(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE memories (id, content, content_hash)")
+        connection.executemany("INSERT INTO memories VALUES (?, 'x', 'y')", ((number,) for number in range(300)))
+
+    def end(connection: sqlite3.Connection) -> list[str]:
+        connection.set_progress_handler(lambda: 1, 100)
+        return []
+
+    monkeypatch.setattr(verification, "_structure", end)
+    assert verification.problems(home.database) == []
+    assert "could not be verified" in caplog.text
