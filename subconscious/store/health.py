@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import quote
 
 import aiosqlite
 
@@ -146,7 +147,7 @@ def count_inconsistencies(path: Path) -> dict[str, int]:
 
 
 def _in_index(path: Path, connection: sqlite3.Connection) -> int:
-    """Return how many entries differ between the table and the index file; 0 if there is no index."""
+    """Return for how many memories the table and the index file differ; 0 if there is no index."""
     serving = connection.execute("SELECT name FROM embedding_models WHERE serving").fetchone()
     if serving is None:
         return 0
@@ -163,8 +164,8 @@ def _in_index(path: Path, connection: sqlite3.Connection) -> int:
         connection.execute("SELECT memory_id, stamp FROM embeddings WHERE active AND model = ?", serving).fetchall()
     )
     try:
-        with closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True, timeout=2)) as other:
+        with closing(sqlite3.connect(f"file:{quote(str(index))}?mode=ro", uri=True, timeout=2)) as other:
             held = dict(other.execute("SELECT memory_id, stamp FROM held").fetchall())
     except sqlite3.Error:
         return max(1, len(stamps))
-    return len(held.items() ^ stamps.items())
+    return len({memory_id for memory_id, _ in held.items() ^ stamps.items()})

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from datetime import datetime
+from pathlib import Path
 from time import time
 
 import pytest
@@ -164,7 +165,8 @@ async def test_an_index_of_words_that_contradicts_itself_is_made_anew(app: App) 
     assert await full_text.search(app.database, ["cents"], [], 9)
 
 
-async def test_missing_vectors_are_reported(app: App) -> None:
+@pytest.mark.parametrize("folder", ["plain", "my #1 folder"])
+async def test_missing_vectors_are_reported(app: App, tmp_path: Path, folder: str) -> None:
     from subconscious.store.vectors.vec0 import index_path
 
     await remember(app.database, "Amounts are integer cents.")
@@ -173,15 +175,19 @@ async def test_missing_vectors_are_reported(app: App) -> None:
         await tx.execute(
             "INSERT INTO embeddings (memory_id, project, model, dim, vector, stamp) VALUES (1, '', 'm', 1, x'00', 7)"
         )
-    with sqlite3.connect(index_path(app.database.path, "m")) as index:
+    (tmp_path / folder).mkdir()
+    database = tmp_path / folder / "memory.db"
+    backups.copy_database(app.database.path, database)
+    with sqlite3.connect(index_path(database, "m")) as index:
         index.execute("CREATE TABLE held (memory_id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL)")
         index.execute("INSERT INTO held VALUES (1, 7)")
         index.commit()
-        assert health.count_inconsistencies(app.database.path) == {}
+        assert health.count_inconsistencies(database) == {}
         index.execute("UPDATE held SET stamp = 6")
         index.commit()
     index.close()
-    assert health.count_inconsistencies(app.database.path) == {"vectors missing or outdated in the index": 2}
+    assert health.count_inconsistencies(database) == {"vectors missing or outdated in the index": 1}
+    assert not (tmp_path / "my ").exists()
 
 
 async def test_a_file_that_is_mostly_empty_is_written_anew(app: App) -> None:
