@@ -27,6 +27,7 @@ _FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr
 _ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
 """Commands that only prepare the main command of a line."""
 _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
+_THEN, _AND = frozenset(";"), frozenset({"&&"})
 
 TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
 _TEXT_MARK = "__a_text__"
@@ -38,8 +39,8 @@ class Command:
     """One command as it was run.
 
     ``words`` are its words, ``shape`` are the words with placeholders. ``env`` names the variables that were set for
-    it, and ``directory`` is the folder of a `cd` before it ("" for none). ``masked`` means that a filter hides the exit
-    code.
+    it, and ``directory`` is the folder of a `cd` before it ("" for none). ``masked`` means that a filter or a
+    later command of the line hides the exit code.
     """
 
     words: tuple[str, ...]
@@ -77,7 +78,7 @@ def quotable(command: str) -> str:
 def parse(command: str) -> tuple[Command, ...]:
     """Return the commands of a line, without `cd`, `echo` and the like; none for scripts and very long lines.
 
-    If the line succeeded, all of its commands did, except those before a ``;`` and masked ones: these may have failed.
+    If the line succeeded, all of its commands did, except masked ones: these may have failed.
     """
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
@@ -90,7 +91,7 @@ def parse(command: str) -> tuple[Command, ...]:
         return ()
     if {"||", "&", "(", ")", ";;"} & set(tokens):
         return ()
-    return _commands(_split(tokens, frozenset({"&&", ";"})))
+    return _commands(tokens)
 
 
 def _split(tokens: Sequence[str], at: frozenset[str]) -> list[list[str]]:
@@ -103,11 +104,14 @@ def _split(tokens: Sequence[str], at: frozenset[str]) -> list[list[str]]:
     return parts
 
 
-def _commands(parts: Sequence[Sequence[str]]) -> tuple[Command, ...]:
+def _commands(tokens: Sequence[str]) -> tuple[Command, ...]:
     found: list[Command] = []
     directory = ""
-    committing = any(part[:2] == ["git", "commit"] for part in map(list, parts))
-    for part in parts:
+    lists = [_split(part, _AND) for part in _split(tokens, _THEN) if part]
+    # The exit code of a line is that of its last list.
+    parts = [(part, at < len(lists) - 1) for at, several in enumerate(lists) for part in several]
+    committing = any(part[:2] == ["git", "commit"] for part, _ in parts)
+    for part, followed in parts:
         stages = _split(part, frozenset({"|", "|&"}))
         words = _without_redirections(stages[0])
         filtered = [stage for stage in stages[1:] if not stage or stage[0] not in _FILTERS]
@@ -117,7 +121,7 @@ def _commands(parts: Sequence[Sequence[str]]) -> tuple[Command, ...]:
             directory = words[1]
         if not words or words[0] in _ASIDE or (committing and words[:2] == ["git", "add"]):
             continue
-        one = _command(words, directory, masked=len(stages) > 1)
+        one = _command(words, directory, masked=followed or len(stages) > 1)
         if one is None:
             return ()
         found.append(one)
@@ -194,6 +198,11 @@ def placeholder(word: str) -> str:
     """Return the placeholder for a whole word; "" if the word is shown, or only the value of its option is replaced."""
     shown = _shown(word)
     return shown if shown != word and shown.startswith("<") else ""
+
+
+def hides_text(word: str) -> bool:
+    """Whether a sentence shows a placeholder for a text or an address in a word, also in the value of an option."""
+    return _shown(word).endswith((TEXT, URL))
 
 
 def paths(command: Command) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from subconscious.failures.commands import PATH, TEXT, URL, Command, placeholder
+from subconscious.failures.commands import PATH, URL, Command, hides_text, placeholder
 
 LONGEST_SLOT = 120
 """The most characters of a command or a path in a sentence."""
@@ -93,10 +93,10 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 def _hidden(way_out: Command, failed: Command | None) -> str:
     """Return why a person must see a word that a placeholder replaces; "" if not."""
     known = failed.words if failed is not None else ()
-    new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
-    if TEXT in new or URL in new:
+    new = [word for word in way_out.words[1:] if word not in known]
+    if any(map(hides_text, new)):
         return "it contains a text that is not shown"
-    if PATH in new and _INTERPRETER.fullmatch(way_out.program):
+    if any(placeholder(word) == PATH for word in new) and _INTERPRETER.fullmatch(way_out.program):
         return "it runs another file"
     return ""
 

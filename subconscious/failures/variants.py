@@ -53,7 +53,10 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
             return None
         if run.tool != "Bash" or failed(run) or alike(signatures(run.error), found.signatures):
             continue
-        for worked in filter(_short, parse(run.command)):
+        commands = parse(run.command)
+        for worked in filter(_short, commands):
+            if worked.masked and len(commands) > 1:
+                continue  # it may have failed without any effect on the line's exit code
             pair = _Pair(found, command, run, worked, root)
             if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
                 return one

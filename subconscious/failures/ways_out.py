@@ -55,9 +55,10 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 def _rejections(run: Run) -> Iterator[Observation]:
     """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
-    Commands that only show text did not run a linter; lines that can't be parsed are skipped, too.
+    Commands that only show text did not run a linter; lines that can't be parsed are skipped, too. Of a line such as
+    "lint || true", the part that fails is parsed.
     """
-    if run.tool != "Bash" or all(variants.only_looks(command) for command in parse(run.command)):
+    if run.tool != "Bash" or all(map(variants.only_looks, parse(run.command.partition("||")[0]))):
         return
     for name in rejected_by(run.error):
         of_check = replace(run, id=f"{run.id}:{name}")

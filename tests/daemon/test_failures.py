@@ -222,6 +222,16 @@ def test_another_project_is_given_nothing(running: Home, project: Path, tmp_path
             "The lint check `wrapcheck` failed here: errors of other packages have to be wrapped, as with fmt.Errorf"
             " and %w, before they are returned.",
         ),
+        (
+            (
+                bash(
+                    "golangci-lint run ./... || true",
+                    "store/open.go:41:9: error returned from another package (wrapcheck)\n1 issue",
+                ),
+            ),
+            "The lint check `wrapcheck` failed here: errors of other packages have to be wrapped, as with fmt.Errorf"
+            " and %w, before they are returned.",
+        ),
     ],
 )
 def test_all_sorts_of_trouble(running: Home, project: Path, calls: tuple[Call, ...], told: str) -> None:
@@ -532,3 +542,8 @@ async def test_calls_that_were_written_after_the_session_are_not_learned(app: Ap
         await learn(app, app.recall_context(), source, final=True)
     found = await app.database.rows("SELECT content FROM memories")
     assert [row[0] for row in found] == ([] if late else [TOLD])
+
+
+def test_a_command_whose_result_nobody_knows_is_no_way_out(running: Home, project: Path) -> None:
+    """The exit code of the line is that of its last command."""
+    assert learned(running, project, bash(FAILS, SUBCOMMAND, failed=True), bash("bun run test; echo finished")) == []

@@ -64,6 +64,20 @@ def test_a_command_knows_where_it_ran_and_what_was_set_for_it() -> None:
     assert (command.directory, command.env, command.masked) == ("web", ("NODE_ENV",), True)
 
 
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("pytest tests; echo done", [True]),
+        ("make fmt && make lint; git status", [True, True, False]),
+        ("cd web; npm test", [False]),
+        ("npm test;", [False]),
+        ("make fmt && make lint", [False, False]),
+    ],
+)
+def test_a_command_before_a_semicolon_may_have_failed(line: str, masked: list[bool]) -> None:
+    assert [command.masked for command in parse(line)] == masked
+
+
 def test_paths_and_repositories_are_read_from_the_words() -> None:
     added, asked = only("git add dist/out.css src"), only("gh api repos/acme/shop/pulls/12")
     assert added is not None

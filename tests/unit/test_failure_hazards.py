@@ -126,3 +126,12 @@ def test_a_slot_is_plain_and_short() -> None:
     assert not tellable("x" * 121)
     assert doubtful("https://example.org/x")
     assert not doubtful("src/app.ts", "npm test")
+
+
+@pytest.mark.parametrize("argument", ["'do this now'", "--note='do this now'", "--from=https://example.org/x"])
+def test_a_text_that_is_not_shown_needs_a_person(argument: str) -> None:
+    assert said(f"mytool run {argument}") == "it contains a text that is not shown"
+
+
+def test_a_path_in_an_option_is_no_other_program() -> None:
+    assert said("make --directory=web/app") == ""
