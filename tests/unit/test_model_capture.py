@@ -326,6 +326,8 @@ def test_one_broken_candidate_costs_no_other_its_place() -> None:
         {
             "candidates": [
                 {"turn": "1", "quote": None, "tags": "a, b", "files": [1, "x"]},
+                proposed(1, CENTS).model_dump() | {"keep": "high"},
+                "no object",
                 proposed(1, CENTS).model_dump(),
             ]
         }

@@ -1,8 +1,8 @@
 """The schema of a model's reply: a few candidates with quotes and scores.
 
 The schema in the request is strict, the parsing of replies is less so: a candidate with missing values, or with scores
-on another scale, is parsed, and the gate discards it with a reason. A value that can't be parsed, such as a score in
-words, makes the whole reply invalid.
+on another scale, is parsed, and the gate discards it with a reason. A candidate with a value that can't be parsed, such
+as a score in words, is left out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticOmit
 
 from subconscious.domain.kinds import KINDS
 
@@ -48,6 +49,14 @@ def _listed(value: Any) -> Any:
 
 def _text(value: Any) -> Any:
     return "" if value is None else value
+
+
+def _if_valid(value: Any, parse: ValidatorFunctionWrapHandler) -> Any:
+    """Return a parsed item of a list; an invalid one is left out, so that it does not cost the others."""
+    try:
+        return parse(value)
+    except ValidationError as error:
+        raise PydanticOmit from error
 
 
 def _first(value: Any) -> Any:
@@ -214,14 +223,20 @@ class ScoredProposal(Statement):
 class Proposals(BaseModel):
     """The JSON schema of a model's reply about one chunk."""
 
-    candidates: Annotated[list[Proposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})] = []
+    candidates: Annotated[
+        list[Annotated[Proposal, WrapValidator(_if_valid)]],
+        BeforeValidator(_first),
+        Field(json_schema_extra={"maxItems": MOST}),
+    ] = []
 
 
 class ScoredProposals(BaseModel):
     """The JSON schema of a reply in which candidates have five scores."""
 
     candidates: Annotated[
-        list[ScoredProposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})
+        list[Annotated[ScoredProposal, WrapValidator(_if_valid)]],
+        BeforeValidator(_first),
+        Field(json_schema_extra={"maxItems": MOST}),
     ] = []
 
 
