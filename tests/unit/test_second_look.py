@@ -529,6 +529,8 @@ async def test_what_another_session_found_in_other_words_confirms_it(
         (Origin.TOOL, REVIEW, AGAIN, {"fate": "disproved"}),
         (Origin.TOOL, REVIEW, "The reader pulls rows.", {}),
         (Origin.TOOL, REVIEW, AGAIN, {"repeats": 999}),
+        (Origin.TOOL, REVIEW, AGAIN, {"useless": True}),
+        (Origin.TOOL, REVIEW, AGAIN, {"unsupported": ["exact"]}),
         (Origin.USER, AUTO, AGAIN, {}),
     ],
 )

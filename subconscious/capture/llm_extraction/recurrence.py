@@ -44,7 +44,10 @@ def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -
     Return None for the user's own words if the memory is unconfirmed: the words become a memory of their own.
     """
     memory = shown.get(look.repeats) if look is not None else None
-    if look is None or memory is None or not second_look.vouches(look.model_copy(update={"known": False})):
+    if look is None or memory is None:
+        return None
+    of_note = look.model_copy(update={"known": False})
+    if not second_look.vouches(of_note) or second_look.refusal(of_note, one.capture["content"]):
         return None
     if one.capture["origin"] == Origin.USER and memory.unconfirmed:
         return None
