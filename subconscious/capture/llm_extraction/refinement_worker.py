@@ -268,7 +268,12 @@ class Refining:
         )
         chosen = self._app.settings
         measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
-        piece = await asyncio.to_thread(refinement.read_on, span, measure)
+        try:
+            piece = await asyncio.to_thread(refinement.read_on, span, measure)
+        except Exception as unreadable:
+            # The failure may have been one of reading. The rest of the text is given up, too; other sessions go on.
+            log.exception("%s can't be read on", span.path)
+            piece = Gone(f"{type(unreadable).__name__}: {unreadable}")
         async with self._app.database.write() as tx:
             await events.record(tx, "given up", "reading", span.id, session_id=span.session_id, reason=reason)
             if isinstance(piece, Piece):
