@@ -63,13 +63,14 @@ async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
     judged = await asyncio.to_thread(judge, heard, ctx.settings, ctx.calibration)
     persons = {turn.text for turn in heard if await _is_vouched_for(app, source, turn)}
     judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
-    sketch = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id)).after(heard, stated(judged))
+    typed = [turn for turn in heard if turn.text in persons]
+    sketch = Sketch.from_json(await sessions.sketch(ctx.database, source.session_id)).after(typed, stated(judged))
     repeats = await merging.repeated(ctx, judged, source.project_id, heard)
     async with ctx.database.write() as tx:
-        if heard and ctx.settings.capture and ctx.settings.summaries:
+        if typed and ctx.settings.capture and ctx.settings.summaries:
             await sessions.save_story(tx, source.session_id, story_without_threats(sketch))
         await keep(ctx, tx, judged, Provenance(SessionRef(source.project_id, source.session_id)), repeats)
-        prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in typed]
         await sessions.update_from_transcript(tx, source.session_id, branch="", prompts=prompts)
         await sessions.delete_prompts(tx, source.session_id)
     await app.embedding.refresh(repeats.changed)

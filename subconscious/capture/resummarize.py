@@ -24,15 +24,14 @@ from subconscious.recall.recall_context import RecallContext
 from subconscious.redaction.cleaning import clean
 from subconscious.sessions import Deeds, Sketch, Transcript, read_deeds
 from subconscious.store import captures, ended_sessions, sessions
-from subconscious.store.capture_rows import UNCONFIRMED
 from subconscious.store.ended_sessions import EndedSession
 from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
 from subconscious.transcripts.records import AGENT_FILE
 
 log = logging.getLogger("subconscious.capture")
 
-KEPT = ("captured", "review", UNCONFIRMED, "approved")
-"""The statuses of captures that a session's summary may use."""
+KEPT = ("captured", "approved")
+"""The statuses of captures that a session's summary may use: the next session receives no statement that waits."""
 
 LOOKED_AT = 100
 """The most sessions that one step examines."""

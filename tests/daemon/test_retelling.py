@@ -118,8 +118,22 @@ async def test_what_was_never_told_is_told_from_the_beginning(app: App, project:
     assert await week(app) == {"told": 1}
     assert "retry to the upload worker" in await told(app)
     assert "integer cents" in await told(app)
+    session = await sessions.get(app.database, "s")
+    assert session is not None
+    assert "integer cents" in json.loads(session.handover)["decided"]
     assert await captures.listing(app.database) == brought
     assert await week(app) == {}
+
+
+async def test_a_statement_that_waits_is_not_handed_over(app: App, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"), line(3, DECISION))
+    await over(app, project, path, summaries=False)
+    async with app.database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET status = 'review', memory_id = NULL WHERE origin = 'user'")
+    assert await week(app) == {"told": 1}
+    session = await sessions.get(app.database, "s")
+    assert session is not None
+    assert "decided" not in json.loads(session.handover)
 
 
 async def test_after_a_purge_nothing_is_read_again(app: App, project: Project, tmp_path: Path) -> None:
