@@ -28,6 +28,8 @@ TO_A_PERSON = 2
 
 TOO_MANY = f"more than {TO_A_PERSON} captures of its session would wait for a person"
 
+TOO_WEAK = "its confidence is too low for a review, and its session has better findings"
+
 ASKED_FOR = "told"
 """The extractor of statements that somebody asked the assistant to remember."""
 
@@ -42,7 +44,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
     out = without_place(list(rows.values()), settings)
     left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
     most = MOST_UNCONFIRMED if settings.unconfirmed else 0
-    out |= dict.fromkeys(_too_many(left, most, settings.review_threshold), TOO_MANY)
+    out |= _too_many(left, most, settings.review_threshold)
     for capture_id, reason in out.items():
         await decisions.displace(tx, capture_id, reason)
 
@@ -102,8 +104,8 @@ def _may_be_given(row: SessionCapture) -> bool:
     return bool(row["reservation"] == "" and row["level"] == Level.NONE)
 
 
-def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: float) -> list[int]:
-    """Return the ids of queued captures that exceed the limits: the weakest, and those below the review threshold.
+def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: float) -> dict[int, str]:
+    """Return, by id, why queued captures are discarded: they exceed the limits or are below the review threshold.
 
     Findings of the rules, findings of a model, and statements of the user have a limit each, so that none displaces
     another.
@@ -117,7 +119,7 @@ def _too_many(waiting: Iterable[SessionCapture], may_be_given: int, threshold: f
     others = [row for row in ranked if row["id"] not in free]
     weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
     found = [row for row in others if row["id"] not in weak and row["origin"] != Origin.USER]
-    return weak + [row["id"] for row in found][TO_A_PERSON:]
+    return dict.fromkeys(weak, TOO_WEAK) | dict.fromkeys([row["id"] for row in found][TO_A_PERSON:], TOO_MANY)
 
 
 def _finder(row: SessionCapture) -> str:

@@ -240,7 +240,7 @@ def kind_of(turn: Turn, passage: Passage, said: str) -> str:
     """Return the kind of memory for a passage, by its words and headings, and by whether a plan contains it."""
     if re.search(
         r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
-        said + " ".join(passage.headings),
+        " ".join((said, *passage.headings)),
         re.IGNORECASE,
     ):
         return "decision"
