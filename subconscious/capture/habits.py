@@ -29,6 +29,9 @@ _QUOTED = re.compile(r"`([^`]*)`")
 _OURS = frozenset(("git add <file>", "git add -A", "git add ."))
 """Commands that are part of the fixed sentences, and were not run."""
 
+_PLACEHOLDERS = re.compile(r"<(?:comment id|number)>| -f body=\.\.\.")
+"""Parts of the commands in fixed sentences that stand for what differs from run to run."""
+
 
 def is_habit(candidate: Candidate) -> bool:
     """Whether a candidate is a habit: a fixed sentence with commands."""
@@ -73,6 +76,7 @@ def hazard(content: str) -> str:
 
 
 def _doubt(told: str) -> str:
+    told = _PLACEHOLDERS.sub("", told)
     if not hazards.tellable(told):
         return "it contains characters that can't be quoted in a sentence"
     command = only(told)

@@ -44,6 +44,8 @@ _COMMIT = re.compile(r"\b(?:commit\w*|stage|push|changelog|release|pull request|
 _REVIEW = re.compile(r"\b(?:reviews?|reviewers?|comments?|feedback|pull request|prs?)\b", re.IGNORECASE)
 _PULL = re.compile(r"\b(?:pull request|prs?|draft)\b", re.IGNORECASE)
 
+_MERGE = re.compile(r"\b(?:merge\w*|merging|rebase\w*|conflicts?)\b", re.IGNORECASE)
+
 _STEPS = (
     (re.compile(r"staged before committing|in the same commit as|\ACommit subjects\b"), _COMMIT),
     (re.compile(r"\APull requests of this project\b"), _PULL),
@@ -57,11 +59,18 @@ _UNSEEN = re.compile(r"staged before committing")
 _TAGGED = re.compile(r"\ATests of this project are run with a build tag: `[^`]*-tags[= ](?P<tag>\w{3,30})")
 """Habits about tests that are only compiled with a build tag, which their files or folders usually have in the name."""
 
-_VERIFYING = re.compile(
-    r"\bstandard commands to verify changes\b|\ATests of this project are run with\b"
-    r"|\b(?:single test|tests of a single file) of this project\b"
-)
+_VERIFYING = re.compile(r"\bstandard commands to verify changes\b|\ATests of this project are run with\b")
 """Habits about checking a change. A prompt that names one of their commands needs them."""
+
+_STALE = re.compile(r"\ADiagnostics of the language server \((?P<server>[\w-]+)\) are often stale\b")
+_SERVERS = {
+    "gopls": frozenset({".go"}),
+    "pyright": _PYTHON,
+    "tsserver": _SCRIPTS,
+    "rust-analyzer": frozenset({".rs"}),
+    "clangd": frozenset({".c", ".cc", ".cpp", ".h"}),
+}
+"""The file types that a language server reads."""
 
 _CHECK_FAILED = re.compile(
     r"`[^`]*\b(?:tests?|lint|typecheck|type-check|check|build|vet|jest|vitest|pytest|tsc|mypy|ruff|clippy)\b[^`]*`"
@@ -154,6 +163,8 @@ def _bindings(content: str) -> Iterator[Binding]:
     if tagged := _TAGGED.match(content):
         path = re.compile(rf"(?:\A|[/_.-]){re.escape(tagged['tag'])}(?![a-z])", re.IGNORECASE)
         yield Binding(changed=_CODE, asked=_commands_in(content), path=path)
+    if stale := _STALE.match(content):
+        yield Binding(changed=_SERVERS.get(stale["server"], _CODE), asked=_MERGE)
     if _VERIFYING.search(content):
         yield Binding(asked=_commands_in(content))
     if _CHECK_FAILED.match(content):

@@ -9,6 +9,7 @@ import pytest
 
 from subconscious.settings.home import Home
 from tests.support import terminal
+from tests.support.daemons import drained, new_session
 from tests.support.failing import Call, bash, lived, rows
 
 LINT_AND_TEST = (bash("mise run lint"), bash("mise run test"))
@@ -65,3 +66,21 @@ def test_a_command_that_a_person_must_decide_about_waits(running: Home, project:
     fetching = tuple(bash(f"docker git {what}") for what in ("status", "diff", "log"))
     assert learned(running, project, *fetching, sessions=3) == []
     assert asked(running)
+
+
+def test_a_reply_to_a_review_is_a_habit_though_it_has_placeholders(running: Home, project: Path) -> None:
+    reply = bash("gh api repos/acme/shop/pulls/12/comments/3456/replies -f body='Done in 1a2b3c.'")
+    (told,) = learned(running, project, reply)
+    assert "`gh api repos/acme/shop/pulls/<number>/comments/<comment id>/replies -f body=...`" in told
+
+
+def test_stale_diagnostics_are_remembered_when_two_sessions_met_them(running: Home, project: Path) -> None:
+    for _ in range(2):
+        assert stored(running) == []
+        speaker = new_session(running, project)
+        speaker.say("Merge the branch of the exporter.")
+        speaker.say("The gopls diagnostics are stale, the build is fine. Everything is merged now.", "assistant")
+        speaker.hook("drop", "SessionEnd", reason="other")
+        drained(running)
+    (memory,) = stored(running)
+    assert memory["content"].startswith("Diagnostics of the language server (gopls) are often stale here")

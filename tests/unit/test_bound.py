@@ -470,3 +470,15 @@ def test_a_long_list_of_lint_checks_explains_those_that_failed_most() -> None:
     names = ("wrapcheck", "nilerr", "errcheck", "unparam", "goconst", "maintidx")
     said = of_checks([(name, 9 - place) for place, name in enumerate(names)])
     assert said.endswith(f"`unparam` in 6 ({CHECKS_OF_LINTERS['unparam']}); also `goconst`, `maintidx`.")
+
+
+@pytest.mark.parametrize(("server", "fits", "other"), [("gopls", "a.go", "a.ts"), ("LSP", "a.rs", "a.md")])
+def test_stale_diagnostics_are_told_with_a_change_or_a_merge(server: str, fits: str, other: str) -> None:
+    content = f"Diagnostics of the language server ({server}) are often stale here right after edits and merges: ..."
+    binding = binding_of(make_memory(content=content, extractor="practised-1"))
+    assert binding is not None
+    assert binding.fits_file(Touched(fits, changed=True))
+    assert not binding.fits_file(Touched(fits, changed=False))
+    assert not binding.fits_file(Touched(other, changed=True))
+    assert binding.fits_prompt("resolve the merge conflicts")
+    assert not binding.fits_prompt("add a test")

@@ -1,4 +1,4 @@
-"""Practices of a project, derived from single commands and edits: running one test, answering a reviewer, changelogs.
+"""Practices of a project, derived from single commands and edits: tests behind a tag, answering a reviewer, changelogs.
 
 Like ``conventions``, they are derived from commands and changes; one row per practice. One run shows how something can
 be done; several runs show that it is usually done in this way.
@@ -32,16 +32,6 @@ _FEWEST_RUNS = 2
 """The fewest runs that make a habit: a single run may be an exception."""
 
 PRACTICES = (
-    Practice(
-        "one test",
-        re.compile(r"(?P<said>\bgo test (?:(?!-tags)[\w./-]+ )*?\./[\w./-]*\.\.\. -run)\b"),
-        "A single test of this project is run with `{said} <name>`, instead of the whole suite.",
-    ),
-    Practice(
-        "one file of tests",
-        re.compile(r"(?P<said>\b(?:bun test|pytest|npx vitest run|npx jest) (?:[\w.-]+/)+[\w.-]+\.\w+)"),
-        "The tests of a single file of this project are run with `{said}`, instead of the whole suite.",
-    ),
     Practice(
         "tests behind a tag",
         re.compile(r"(?P<said>\bgo test\b[^|&;\n]{0,30}?-tags[= ]\w+)"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from subconscious.capture.detectors.commands import CHECKS, short_command
 from subconscious.capture.draft import Draft
@@ -179,14 +179,13 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
         found = _STALE.search(turn.text) if turn.role is Role.ASSISTANT else None
         if found and "stale" not in seen:
             seen.add("stale")
-            server = next((name for name in _SERVERS if name in turn.text), "the language server")
+            server = next((name for name in _SERVERS if name in turn.text), "LSP")
             text = (
-                f"LSP diagnostics ({server}) can be stale after edits and merges and report errors that do not exist or "
-                "have already been fixed: confirm with an actual build or test run rather than trusting the reported errors."
+                f"Diagnostics of the language server ({server}) are often stale here right after edits and merges: they report"
+                " errors that do not exist or are already fixed. A build or a test run shows which errors are real."
             )
-            yield _draft(
-                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", None, (), (), ())
-            )
+            quote, nothing = found[0].strip(), _After("", "", None, (), (), ())
+            yield replace(_draft(turn, text, quote, "diagnostics that were found stale", nothing), habit="diagnostics")
 
 
 def _of_check(turn: Turn, text: str, command: str, reason: str, after: _After) -> Draft:
