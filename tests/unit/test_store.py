@@ -8,7 +8,7 @@ import pytest
 
 from subconscious.domain.errors import NotFoundError
 from subconscious.domain.hits import EngineHit, Surface
-from subconscious.domain.model import Admission, Decision, Scope
+from subconscious.domain.model import Admission, Decision, Evidence, Level, Scope, Verdict
 from subconscious.settings.home import Home
 from subconscious.store import captures, decisions, events, full_text, jobs, memories, review_queue, sessions, surfaces
 from subconscious.store.capture_rows import SessionRef, candidate_from
@@ -105,6 +105,23 @@ async def test_a_capture_read_twice_is_kept_once(database: Database, project: Pr
     assert again is None
     assert await captures.waiting(database) == 1
     assert candidate_from(await captures.get(database, first)) == make_candidate()
+
+
+async def test_a_habit_that_was_quarantined_later_is_not_seen_elsewhere(database: Database, project: Project) -> None:
+    admission, habit = Admission(Decision.REVIEW, 0.8, "", reservation="one session"), make_candidate()
+    async with database.write() as tx:
+
+        async def seen() -> bool:
+            place = SessionRef(project.id, "s2")
+            return await captures.habit_seen_elsewhere(tx, place, habit.extractor, habit.content, "one session")
+
+        shown = await captures.insert(tx, habit, admission, SessionRef(project.id, "s1"), 7)
+        assert await seen()
+        capture = await captures.require(tx, shown or 0)
+        await decisions.quarantine(tx, capture, Verdict(Level.HIGH, (), "2"), "looks dangerous")
+        elsewhere = make_candidate(evidence=Evidence(habit.content, "turn-2", "/u.jsonl", 10, 90))
+        assert await captures.insert(tx, elsewhere, admission, SessionRef(project.id, "s3"), 7)
+        assert not await seen()
 
 
 async def test_undecided_captures_expire_and_stay_readable(database: Database, project: Project) -> None:
