@@ -8,7 +8,7 @@ import pytest
 
 from subconscious.domain.errors import NotFoundError
 from subconscious.domain.hits import EngineHit, Surface
-from subconscious.domain.model import Admission, Decision, Evidence, Level, Scope, Verdict
+from subconscious.domain.model import OBSERVED_ONCE, Admission, Decision, Evidence, Level, Scope, Verdict
 from subconscious.settings.home import Home
 from subconscious.store import captures, decisions, events, full_text, jobs, memories, review_queue, sessions, surfaces
 from subconscious.store.capture_rows import SessionRef, candidate_from
@@ -274,6 +274,13 @@ async def test_archiving_twice_at_once_changes_once(database: Database) -> None:
         assert not await memories.unarchive(tx, memory, "user", "")
     found = await full_text.search(database, ["cents"], [], 10)
     assert [hit for hit, _ in found] == [memory.id]
+
+
+async def test_restoring_an_active_memory_changes_nothing(database: Database) -> None:
+    memory = await memories.get(database, await stored(database, extractor=OBSERVED_ONCE))
+    async with database.write() as tx:
+        assert not await memories.unarchive(tx, memory, "user", "")
+    assert await memories.get(database, memory.id) == memory
 
 
 async def test_the_database_is_its_owners_alone(database: Database, home: Home) -> None:
