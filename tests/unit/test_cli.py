@@ -26,6 +26,7 @@ from tests.support.cli_answers import (
     CAPTURE,
     DAY,
     ESCAPES,
+    EVENT,
     MARKUP,
     MEMORY,
     ROLLBACK,
@@ -202,7 +203,48 @@ TELLING = [
     "decay",
     "decay 12",
     "decay --log",
+    "consolidate --preview",
+    "history",
+    "maintenance repeats",
+    "memory",
+    "promote --preview",
+    "review lessons",
 ]
+SUMMARIZABLE: dict[str, Any] = {
+    "summary": SAID,
+    "memories": [MEMORY, MEMORY],
+    "cohesion": 0.9,
+    "decision": "auto",
+    "reason": "",
+}
+CHANGE: dict[str, Any] = EVENT | {
+    "id": 3,
+    "subject": "capture",
+    "subject_id": "7",
+    "session_id": None,
+    "before": None,
+    "after": None,
+    "act": "",
+    "about": SAID,
+    "change": False,
+    "speaker": "",
+}
+STANDING = {
+    "status": "promoted",
+    "score": 7.3,
+    "recurrence": 8.0,
+    "impact": 7.0,
+    "specificity": 7.0,
+    "sessions": 5,
+    "flaw": SAID,
+}
+MORE_ANSWERS: dict[str, Any] = {
+    "clusters": {"clusters": [SUMMARIZABLE], "total": 1, "vectors": True},
+    "digest": {"mode": "synthesize", "text": SAID, "promoted": 1, "observed": 0},
+    "history": {"events": [CHANGE]},
+    "repeats": {"pairs": [{"gone": MEMORY, "stays": MEMORY}]},
+    "standings": {"memories": [MEMORY | {"standing": STANDING}], "counts": {"promoted": 1}},
+}
 
 
 @pytest.mark.parametrize("command", TELLING)
@@ -210,7 +252,8 @@ def test_the_model_reads_stored_text_in_a_frame(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setattr(origin, "inside_client", lambda: True)
-    daemon.answers = _poisoned(ANSWERS, ending=MARKUP)
+    daemon.answers = _poisoned(ANSWERS, ending=MARKUP) | _poisoned(MORE_ANSWERS, ending=MARKUP)
+    daemon.answers["digest"]["mode"] = "synthesize"
     _, out, _ = run(capsys, *command.split())
     assert out.startswith(OPENING)
     assert out.endswith(f"{CLOSING}\n")
