@@ -11,6 +11,7 @@ from pathlib import PurePath
 from pydantic import TypeAdapter, ValidationError
 
 from subconscious.domain.model import Origin, Role, Turn
+from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.sessions.deeds import Deeds
 from subconscious.text import wording
 
@@ -36,7 +37,6 @@ MOST_DECIDED = 4
 CHANGE = 3
 """The weight of a change of a file; reading the file counts 1."""
 
-_CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _PROJECT_FOLDERS = frozenset({"agents", "commands", "hooks", "output-styles", "rules", "skills", "worktrees"})
 """Folders within ``.claude`` that contain a project's files: those in its repository, and the client's worktrees."""
 
@@ -144,7 +144,7 @@ class Sketch:
         return replace(known, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH])
 
     def _answered(self, turn: Turn) -> Sketch:
-        weight = CHANGE if _CHANGES & set(turn.tools) else 1
+        weight = CHANGE if EDIT_TOOLS & set(turn.tools) else 1
         paths = [PurePath(file) for file in turn.files]
         files = _count(self.files, [path.name for path in paths if _is_of_project(path)], weight)
         if not turn.text:

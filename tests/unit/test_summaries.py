@@ -206,6 +206,20 @@ def test_changes_are_uncommitted_until_a_commit(tmp_path: Path) -> None:
     assert deeds_of(tmp_path, commit, result(), change).uncommitted
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Write", {"content": "round_rent(cents)"}),
+        ("MultiEdit", {"edits": [{"new_string": "cents"}, {"new_string": "round_rent(cents)"}, 7]}),
+        ("NotebookEdit", {"new_source": "round_rent(cents)"}),
+    ],
+)
+def test_every_tool_that_changes_a_file_counts(tmp_path: Path, tool: str, given: dict[str, Any]) -> None:
+    deeds = deeds_of(tmp_path, use(tool, **given))
+    assert deeds.uncommitted
+    assert deeds.symbols == ("round_rent",)
+
+
 def test_lists_of_tasks_old_and_new(tmp_path: Path) -> None:
     old = use("TodoWrite", todos=[{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}, 7])
     assert deeds_of(tmp_path, old).tasks == {"0": ("a", "completed"), "1": ("b", "pending")}
