@@ -123,6 +123,14 @@ def test_a_hand_over_tells_that_changes_were_left_uncommitted(uncommitted: bool)
     assert handover_of(sketch).done == f"changed pay.go{ending}"
 
 
+@pytest.mark.parametrize("reads", [1, 3, 20])
+def test_a_file_that_was_only_read_is_not_called_changed(reads: int) -> None:
+    read = replace(turn("", role=Role.ASSISTANT), tools=("Read",), files=("/shop/dates.py", "/lib/dates.py"))
+    both = replace(read, tools=("Read", "Edit"), files=("/shop/dates.py", "/shop/pay.py"), changed=("/shop/pay.py",))
+    left = handover_of(sketched((Role.USER, "Fix the worker")).after([read] * reads + [both] + [read] * reads))
+    assert (left.done, left.files) == ("changed pay.py", ("pay.py",))
+
+
 def test_a_short_report_is_followed_by_the_finished_work_of_earlier_answers() -> None:
     answers = (
         Answer(1.0, "", ("Added `park_chunk` to the upload worker.", "The old worker dropped every third chunk.")),

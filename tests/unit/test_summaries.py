@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.domain.model import Origin, Role, Turn
+from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.redaction.cleaning import clean
 from subconscious.sessions import Deeds, Sketch, Summary, read_deeds, tell
 from tests.support.values import NOON
@@ -22,7 +23,8 @@ def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **chan
 
 
 def answer(text: str, *tools: str, files: tuple[str, ...] = ()) -> Turn:
-    return turn(text, Role.ASSISTANT, tools=tools, files=files)
+    changed = files if EDIT_TOOLS & set(tools) else ()
+    return turn(text, Role.ASSISTANT, tools=tools, files=files, changed=changed)
 
 
 def told(*turns: Turn, decided: Sequence[str] = (), stopped: bool = False, deeds: Deeds | None = None) -> Summary:
