@@ -347,6 +347,21 @@ async def test_a_first_prompt_that_goes_on_is_handed_the_last_session_once(
     assert "The work of before" not in await prompted(database, project, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("Write the capital letters of the title.", False),
+        ("Merge the branch api.", True),
+        ("Merge api-v2 into it.", False),
+    ],
+)
+async def test_a_prompt_that_names_the_branch_goes_on_with_its_work(
+    database: Database, project: Project, text: str, is_told: bool
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "api")
+    assert ("The work of before" in await prompted(database, project, text)) is is_told
+
+
 async def test_outside_of_git_the_last_session_is_handed_over_at_the_start(
     database: Database, project: Project
 ) -> None:
