@@ -631,6 +631,17 @@ def test_settings_are_listed_without_a_daemon(home: Home, capsys: pytest.Capture
     assert code == 1
     assert "auto_threshold" in out
     assert "auto_threshold" in err
+    code, out, err = run(capsys, "status", "--settings", "--json")
+    assert (code, "auto_threshold" in err) == (1, True)
+    assert json.loads(out)["auto_threshold"] != 7
+
+
+@pytest.mark.parametrize(("value", "warned"), [("false", False), ("FALSE", False), ("0", False), ("1", True)])
+def test_the_status_warns_where_the_hooks_are_off(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, value: str, warned: bool
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_OFF", value)
+    assert ("SUBCONSCIOUS_OFF is set" in run(capsys, "status")[1]) is warned
 
 
 def test_long_names_and_values_of_settings_fit(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
