@@ -89,6 +89,8 @@ def _print(captures: list[ReviewedCapture], status: str) -> None:
         print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
     elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
+    elif status == "approved":
+        print("\nTo undo an approval: subconscious review undo ID...")
     elif status != "captured":
         print("\nTo put one back into the queue: subconscious review restore ID...")
 

@@ -822,6 +822,24 @@ def test_what_is_in_quarantine_is_shown_with_its_reasons(
     assert "review release ID" in words
 
 
+def test_the_worst_reasons_are_shown(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    (worst,) = HELD["verdict"]
+    low = [worst | {"level": "low", "why": f"low reason {number}"} for number in range(4)]
+    daemon.answers["captures"] = {"captures": [HELD | {"verdict": [*low, worst]}]}
+    _, out, _ = run(capsys, "review", "--status", "quarantined")
+    assert "it hides something from the person" in " ".join(out.split())
+    assert ("low reason 2" in out, "low reason 3" in out) == (True, False)
+
+
+def test_an_approved_capture_is_not_offered_to_the_queue(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["captures"] = {"captures": [CAPTURE | {"status": "approved"}]}
+    _, out, _ = run(capsys, "review", "--status", "approved")
+    assert "review restore" not in out
+    assert "review undo ID" in out
+
+
 @pytest.mark.parametrize("command", ["status", "review"])
 def test_the_open_question_is_shown_with_its_answers(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str
