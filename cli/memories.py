@@ -271,7 +271,7 @@ def _show_branch(options: Namespace) -> None:
     if total == 0:
         print(f"Nothing was learned on {branch} yet.\n  for all branches: subconscious list")
     elif shown < total:
-        print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
+        print(f"\n{shown} of {total} learned on {branch}{wording.more(shown, total)}")
 
 
 def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:

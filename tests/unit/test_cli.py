@@ -412,6 +412,13 @@ def test_the_model_deletes_nothing_and_lets_nothing_pass(
     assert "only a person" in err
 
 
+def test_a_clean_scan_is_json_too(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["scan"] = {"findings": []}
+    for words, told in (([], []), (["--fix"], {"rows": 0, "files": 0, "copies": 0})):
+        code, out, _ = run(capsys, "scan", *words, "--json")
+        assert (code, json.loads(out)) == (0, told)
+
+
 @pytest.mark.parametrize("answer", ["no", "y", "", None])
 def test_nothing_is_purged_without_a_clear_yes(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: str | None
