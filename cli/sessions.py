@@ -35,7 +35,8 @@ def capture(options: Namespace) -> None:
         screen.as_json(answer)
         return
     captures = answer["captures"]
-    print(f"{screen.counted(answer['turns'], 'turn')} read, {screen.counted(len(captures), 'new capture')}.")
+    turns = screen.counted(answer["turns"], "turn")
+    print(f"{screen.counted(len(captures), 'new capture')}; the session has {turns}.")
     for found in captures:
         card(found)
 

@@ -566,7 +566,7 @@ def test_a_transcript_is_sent_by_its_full_path(
     (tmp_path / "t.jsonl").touch()
     code, out, _ = run(capsys, "capture", str(tmp_path / "t.jsonl"))
     assert code == 0
-    assert out.startswith("3 turns read, 1 new capture.")
+    assert out.startswith("1 new capture; the session has 3 turns.")
     assert daemon.requests[-1].args["transcript"] == str(tmp_path / "t.jsonl")
 
 
