@@ -9,10 +9,12 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bench.tuned import tuned
 from subconscious import wire
 from subconscious.capture import judge
 from subconscious.domain.errors import EmbedderError
@@ -23,6 +25,8 @@ from subconscious.embeddings.batches import text_of
 from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.embeddings.query_embedder import EmbeddingBudget, RemoteOptions
+from subconscious.recall.pipeline import recall
+from subconscious.recall.recall_context import RecallContext
 from subconscious.settings.home import Home
 from subconscious.store import embedding_models, embedding_queue, memories
 from subconscious.store.connect import Database, open_database
@@ -259,6 +263,17 @@ async def test_rebuilt_indexes_find_the_remaining_memories(database: Database, s
         await loop.rebuild()
         assert await nearest(loop, words(5)[1]) not in (ids[1], None)
         assert await nearest(loop, words(5)[2]) == ids[2]
+
+
+async def test_an_answer_without_the_index_is_not_kept_for_later(database: Database, server: EmbeddingServer) -> None:
+    (first,) = await remember(database, "The queue is drained at night.")
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        embed, kept = loop.current.search_vector, loop.current.found
+        during_rebuild = RecallContext(database, None, tuned(), embed, engine_cache=kept)
+        assert [hit.cosine for hit in await recall(during_rebuild, "drained queue", None, 1)] == [0]
+        (best,) = await recall(replace(during_rebuild, index=loop.current.index), "drained queue", None, 1)
+        assert (best.memory.id, best.cosine > 0) == (first, True)
 
 
 async def test_without_any_embedder_words_answer(
