@@ -447,6 +447,23 @@ async def test_questions_that_fail_bring_the_next_in_the_chain(database: Databas
         assert await loop.current.prompt_vector("anything") is not None
 
 
+async def test_only_busy_answers_in_a_row_bring_the_next_in_the_chain(
+    database: Database, server: EmbeddingServer
+) -> None:
+    async with embedded_by(database, "openai", access(server), RemoteOptions(prompts=True, prompt_seconds=5)) as loop:
+        await settled(loop, "openai:toy:32")
+        for number in range(background.MAX_FAILED_QUERIES + 1):
+            server.always = Failure(429)
+            assert await loop.current.prompt_vector(f"busy {number}") is None
+            server.always = None
+            assert await loop.current.prompt_vector(f"answered {number}") is not None
+        assert loop.state == "ready"
+        server.always = Failure(429)
+        for number in range(background.MAX_FAILED_QUERIES):
+            assert await loop.current.prompt_vector(f"busy again {number}") is None
+        await until(lambda: _is(loop.state == "fallback"))
+
+
 async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
