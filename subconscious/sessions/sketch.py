@@ -33,6 +33,8 @@ FIRST_ASKS, LAST_ASKS = 4, 4
 _NEVER = 1 << 62
 MOST_COUNTED = 120
 MOST_DECIDED = 4
+"""The number of latest statements of the user that are kept, and that a hand-over shows."""
+
 CHANGE = 3
 """The weight of a change of a file; reading the file counts 1. A file with less weight was only read."""
 
