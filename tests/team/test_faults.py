@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
 from typing import Any
 
@@ -213,6 +214,18 @@ async def test_an_answer_without_an_end_is_broken_off() -> None:
             await server.run(queries.newest_change, 1)
         await server.close()
     assert sent < 8 * connections.MOST_BYTES
+
+
+async def test_a_server_that_never_greets_is_reported_with_the_limit_that_applied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        server = Server(parse(f"postgresql://ann@127.0.0.1:{mute.getsockname()[1]}/team"), "")
+        with pytest.raises(TeamError) as raised:
+            await server.run(queries.hello)
+        await server.close()
+    assert "does not answer within 0.2 seconds" in raised.value.message
 
 
 async def test_a_server_can_t_ask_for_the_password_in_plain_text() -> None:

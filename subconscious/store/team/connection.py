@@ -200,7 +200,8 @@ class Server:
                 "other members are writing to this project", "your memories are sent with the next exchange"
             ) from error
         except (TimeoutError, PoolTimeout) as error:
-            why = next(iter(self._kind.failures), f"it does not answer within {seconds:g} seconds")
+            limit = min(seconds, CONNECT_SECONDS) if isinstance(error, PoolTimeout) else seconds
+            why = next(iter(self._kind.failures), f"it does not answer within {limit:g} seconds")
             raise self._unreachable(why) from error
         except (psycopg.Error, OSError, ValueError, RecursionError) as error:
             raise self._unreachable(_words(error)) from error
