@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -262,6 +262,17 @@ def test_rows_that_are_not_valid_are_dropped(row: tuple[Any, ...]) -> None:
     good = ("a" * 32, "b" * 32, 1, "ann", '{"record": {}}', None)
     found, broken = queries._parsed(queries.RemoteVersion, queries._VERSION_NAMES, [row, good])
     assert (len(found), broken) == (1, 1)
+
+
+async def test_changes_that_are_not_valid_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    uid, digest = "a" * 32, "b" * 32
+    good = (8, uid, digest)
+
+    async def lies(*_: object) -> list[tuple[Any, ...]]:
+        return [(8, "A" * 32, digest), (8, uid, "b" * 33), (8, None, None), ("8", uid, digest), (7, uid, digest), good]
+
+    monkeypatch.setattr(queries, "_rows", lies)
+    assert await queries.changed(cast("connections.Connection", None), 1, 7) == [good]
 
 
 async def test_what_a_lying_server_says_is_examined(team: Team, server: Postgres) -> None:

@@ -68,6 +68,14 @@ class RemoteVersion(_Row):
     confirmed_by: Person | None
 
 
+class Change(_Row):
+    """A change of a project: its number, and the version that it stored or replaced."""
+
+    change: Number
+    uid: Digest
+    digest: Digest
+
+
 class Found(_Row):
     """A version of a memory that a search found."""
 
@@ -203,7 +211,8 @@ async def changed(connection: Connection, project: int, after: int) -> list[tupl
         " WHERE v.project_id = %s AND v.change > %s ORDER BY v.change LIMIT %s",
         (project, after, PAGE),
     )
-    return [(change, uid, digest) for change, uid, digest in rows if isinstance(change, int) and change > after]
+    found, _ = _parsed(Change, ("change", "uid", "digest"), rows)
+    return [(one.change, one.uid, one.digest) for one in found if one.change > after]
 
 
 async def best(connection: Connection, project: int, most: int) -> list[str]:
