@@ -200,7 +200,7 @@ async def _dependent_change(tx: aiosqlite.Connection, event: Event, names: set[s
     """
     what = f"{event['subject']} {event['subject_id']}"
     for later in await events.after(tx, event):
-        if is_change(later) and names & {*(later["before"] or {}), *(later["after"] or {}), *_missing(later)}:
+        if is_change(later) and names & {*(later["before"] or {}), *(later["after"] or {})}:
             return RequestError(
                 f"event {event['id']} ({event['action']} of {what}) can't be undone:"
                 f" event {later['id']} ({later['action']}) came after it",
@@ -208,11 +208,6 @@ async def _dependent_change(tx: aiosqlite.Connection, event: Event, names: set[s
             )
     message = f"event {event['id']} ({event['action']} of {what}) can't be undone: {otherwise}"
     return RequestError(message, f"see `subconscious history --event {event['id']}`")
-
-
-def _missing(event: Event) -> set[str]:
-    """Return the names of the columns of the row that an event deleted; none if the event deleted no row."""
-    return set(event["before"] or {}) if event["after"] is None else set()
 
 
 async def _insert_again(
