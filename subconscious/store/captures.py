@@ -122,10 +122,9 @@ async def listing(
     project_id: str | None = None,
     session_id: str | None = None,
     status: str | None = None,
-    after: int = 0,
     limit: int = 100,
 ) -> list[Capture]:
-    """Return captures with an id above ``after`` that match project, session and status (None: any), oldest first.
+    """Return captures that match project, session and status (None: any), oldest first.
 
     The status `review` includes unconfirmed captures, which come first.
     """
@@ -140,8 +139,8 @@ async def listing(
     # Unconfirmed captures come first because sessions already receive them.
     first = "memory_id IS NULL, " if status == "review" else ""
     rows = await database.rows(
-        f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY {first}id LIMIT :limit",  # noqa: S608
-        named | {"after": after, "limit": limit},  # type: ignore[arg-type]
+        f"SELECT * FROM implicit_captures WHERE TRUE{where} ORDER BY {first}id LIMIT :limit",  # noqa: S608
+        named | {"limit": limit},  # type: ignore[arg-type]
     )
     return [capture_from(row) for row in rows]
 
