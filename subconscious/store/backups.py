@@ -201,7 +201,8 @@ def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}
     spent = [copy for copy in copies if copy not in kept]
-    gone = [copy.path for copy in spent if copy != _longest_history(copies)]
+    longest = _longest_history(copies) if spent else None  # opens every copy
+    gone = [copy.path for copy in spent if copy != longest]
     for path in gone:
         path.unlink(missing_ok=True)
     if gone:

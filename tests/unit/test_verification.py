@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -105,7 +105,7 @@ async def test_a_changed_copy_is_found_by_its_checksum(store: Database) -> None:
     assert backups.comparison_copy(store.path) is None
 
 
-async def test_a_copy_with_more_history_outlives_the_rotation(store: Database) -> None:
+async def test_a_copy_with_more_history_outlives_the_rotation(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = backups.folder_of(store.path)
     copy = copied(store)
     longer = copy.path.rename(folder / "memory-20260101-030000-schema0019.db")
@@ -115,7 +115,15 @@ async def test_a_copy_with_more_history_outlives_the_rotation(store: Database) -
     shorter = folder / "memory-20260102-030000-schema0019.db"
     shorter.write_bytes(store.path.read_bytes())
     copied(store)
+    opened: list[Path] = []
+
+    def head(path: Path, plain: Callable[[Path], int] = backups._head) -> int:
+        opened.append(path)
+        return plain(path)
+
+    monkeypatch.setattr(backups, "_head", head)
     assert backups.rotate(store.path, 1, 0) == [shorter]
+    assert len(opened) == len(set(opened)) == 3, "each copy is opened once"
 
 
 async def test_a_restore_loses_changes_made_after_the_copy(store: Database) -> None:
