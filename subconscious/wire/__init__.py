@@ -35,8 +35,8 @@ LAST_BYTES = 64 * 2**10
 """Bytes at the end of the log in which its last line is searched."""
 REQUEST_LIMIT = 16 * 2**20
 """The most bytes of a JSON request."""
-START_SECONDS = 20.0
-"""Seconds within which a new daemon must answer."""
+START_SECONDS = 60.0
+"""Seconds within which a new daemon must answer. On a busy machine its first start can take more than 20."""
 HELLO_SECONDS = 2.0
 """Seconds after which a daemon that does not answer a greeting counts as wedged."""
 
@@ -349,14 +349,15 @@ def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) 
             # The daemon outlives this process; Popen would warn about a child that is not waited for.
             process.returncode = process.returncode or 0
             return version
-    raise _start_failure(home, "does not answer")
+    raise _start_failure(home, "does not answer yet")
 
 
 def _start_failure(home: Home, what: str) -> SubconsciousError:
     if (refused := refusal(home)) is not None:
         return refused
     last = last_log_line(home)
-    return DaemonError(f"the daemon was started but {what}{f': {last}' if last else ''}", "run `subconscious doctor`")
+    remedy = "run the command again in a minute; if it fails again, run `subconscious doctor`"
+    return DaemonError(f"the daemon was started but {what}{f': {last}' if last else ''}", remedy)
 
 
 def write_refusal(home: Home, error: SubconsciousError) -> None:
