@@ -15,6 +15,7 @@ from .origin import inside_client, origin, require_person
 
 if TYPE_CHECKING:
     from subconscious.wire.captures import ReviewedCapture
+    from subconscious.wire.daemon import StatusResult
     from subconscious.wire.requests import CapturesRequest
 
 
@@ -51,7 +52,8 @@ def waiting(options: Namespace) -> None:
         origin=origin(),
     )
     captures = answer["captures"]
-    if offers and (question := status.question(ask("status", cwd=here(), origin=origin()).get("question"))):
+    now = ask("status", cwd=here(), origin=origin()) if offers else None
+    if now and (question := status.question(now.get("question"))):
         print(screen.wrapped(question))
     if options.json:
         screen.as_json(captures)
@@ -60,6 +62,8 @@ def waiting(options: Namespace) -> None:
     else:
         _print(captures, options.status)
         _print_more(answer.get("waiting", 0) - len(captures))
+        if now and not captures and not options.everywhere:
+            _print_elsewhere(now)
 
 
 def _print_more(number: int) -> None:
@@ -69,10 +73,18 @@ def _print_more(number: int) -> None:
         print(f"{number} more {waits}: decide on these, then run subconscious review again (--limit 20 shows more)")
 
 
+def _print_elsewhere(now: StatusResult) -> None:
+    """Print how many captures wait in other projects, if none waits here."""
+    if number := 0 if now["review"] else now.get("review_everywhere", 0):
+        waits = "waits" if number == 1 else "wait"
+        print(f"{number} {waits} in other projects: subconscious review --everywhere")
+
+
 def print_waiting() -> None:
     """Print that captures wait, and why the worst of them may be poisoned."""
-    print("To decide: subconscious review")
-    if why := ask("status", cwd=here()).get("suspicion"):  # an older daemon does not send it
+    now = ask("status", cwd=here())
+    print(f"To decide: subconscious review{'' if now['review'] else ' --everywhere'}")
+    if why := now.get("suspicion"):  # an older daemon does not send it
         print(screen.paint(screen.wrapped(screen.line(f"{why}.")), "yellow"))
 
 
@@ -89,8 +101,6 @@ def _print(captures: list[ReviewedCapture], status: str) -> None:
         print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
     elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
-    elif status == "approved":
-        print("\nTo undo an approval: subconscious review undo ID...")
     elif status != "captured":
         print("\nTo put one back into the queue: subconscious review restore ID...")
 

@@ -93,7 +93,7 @@ def accept(_: Namespace) -> None:
 
 
 def _pause() -> list[str]:
-    paused = os.environ.get("SUBCONSCIOUS_OFF", "").lower() not in ("", "0", "false")
+    paused = os.environ.get("SUBCONSCIOUS_OFF", "") not in ("", "0")
     return ["SUBCONSCIOUS_OFF is set: sessions that start in this terminal are not recorded."] if paused else []
 
 
@@ -178,7 +178,7 @@ def question(open_question: OpenQuestion | None) -> str:
 
 def _unconfirmed(memories: MemoryCounts) -> str:
     number = memories.get("unconfirmed", 0)  # an older daemon does not send it
-    return f", {number} unconfirmed: subconscious list --unconfirmed" if number else ""
+    return f", {number} unconfirmed: subconscious list --unconfirmed --everywhere" if number else ""
 
 
 def _unread(left: Refining | None) -> str:
@@ -248,7 +248,7 @@ def _key(each: Provider) -> str:
 def _settings(options: Namespace) -> None:
     """Print the settings of the running daemon; if none answers, the settings that it would read.
 
-    If config.toml is invalid, too, print the defaults and raise SettingsError.
+    If config.toml is invalid, too, print the defaults and raise SettingsError (with --json, only print the defaults).
     """
     # Imported here, because it takes longer than the rest of the program.
     from subconscious.settings.settings import Settings
@@ -257,10 +257,10 @@ def _settings(options: Namespace) -> None:
     rows = {name: (values[name], field.description) for name, field in Settings.model_fields.items()}
     if options.json:
         screen.as_json({name: value for name, (value, _) in rows.items()})
-    else:
-        for name, (value, meaning) in rows.items():
-            print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name, within_words=True))
-        print(f"\nSet them in {home().root / 'config.toml'}, or in the environment as SUBCONSCIOUS_NAME.")
+        return
+    for name, (value, meaning) in rows.items():
+        print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name, within_words=True))
+    print(f"\nSet them in {home().root / 'config.toml'}, or in the environment as SUBCONSCIOUS_NAME.")
     if complaint:
         raise complaint
 

@@ -11,6 +11,7 @@ from subconscious.domain.model import Origin
 from subconscious.review import decisions
 from subconscious.review.decisions import Wish
 from subconscious.store import captures, poison, sessions
+from subconscious.store.capture_rows import UNCONFIRMED
 from subconscious.wire import captures as wire
 from subconscious.wire.stats import StatsResult
 from subconscious.wire.undo import RollbackResult
@@ -48,9 +49,10 @@ class Deciding(Handler):
         )
 
     async def _offered(self, project_id: str | None, limit: int) -> wire.CapturesResult:
-        """Return the captures to review next, and how many captures wait in all."""
+        """Return the captures to review next, and how many captures wait in all, with the unconfirmed ones of these."""
         found = await decisions.offered(self.app, project_id, limit)
-        return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id)}
+        unconfirmed = sum(capture["status"] == UNCONFIRMED for capture in found)
+        return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id) + unconfirmed}
 
     async def cmd_approve(self, args: Args) -> wire.CapturesResult:
         """Approve waiting captures, or all waiting captures that do not look poisoned."""
