@@ -101,25 +101,31 @@ class RootParser(Parser):
 
     def format_help(self) -> str:
         """Return the help: the main commands with their descriptions, the names of the others."""
-        return self._help(described=1)
+        return self._help(full=False)
 
     def format_full_help(self) -> str:
-        """Return the help with the description of every command."""
-        return self._help(described=len(Group))
+        """Return the help with the whole description of every command."""
+        return self._help(full=True)
 
-    def _help(self, described: int) -> str:
-        """Return the commands in groups; the first ``described`` groups with descriptions."""
+    def _help(self, *, full: bool) -> str:
+        """Return the commands in groups; the first group with descriptions, with ``full`` every group."""
         (commands,) = (action for action in self._actions if isinstance(action, Commands))
         helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
         for place, group in enumerate(Group):
             names = [name for name in helps if commands.groups[name] is group]
             lines += ["", paint(group, "bold")]
-            lines += [_row(name, helps[name]) for name in names] if place < described else [wrapped(" ".join(names), 2)]
-        return "\n".join([*lines, "", str(self.epilog), ""])
+            rows = [_row(name, helps[name], full) for name in names]
+            lines += rows if full or place == 0 else [wrapped(" ".join(names), 2)]
+        # The first line of the epilog names the command that prints the full help.
+        epilog = str(self.epilog).partition("\n")[2] if full else self.epilog
+        return "\n".join([*lines, "", str(epilog), ""])
 
 
-def _row(name: str, text: str) -> str:
+def _row(name: str, text: str, full: bool) -> str:
+    """Return a command with its description: all of it, on as many lines as it needs, or as much as fits on one."""
+    if full:
+        return wrapped(text, 20, f"  {name}")
     columns = width() - 20
     return f"  {name:<16}  {text if len(text) <= columns else text[: columns - 1].rsplit(' ', 1)[0] + '…'}"
 

@@ -92,6 +92,8 @@ def test_full_help_describes_every_command_once_in_its_group(
     assert all(group in out for group in Group)
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
+    assert "…" not in out
+    assert "help --all" not in out, "that is what was typed"
 
 
 @pytest.mark.parametrize(
