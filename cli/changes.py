@@ -40,7 +40,11 @@ def history(options: Namespace) -> None:
         if subject or (event["subject"], event["action"]) not in wording.INTERNAL:
             _print_event(event, full=options.event is not None)
     if not events:
-        print("Nothing was changed yet." if not subject else f"This {subject} has no history.")
+        print(
+            "Nothing was changed yet."
+            if not subject
+            else f"No change of {subject} {about} is recorded; perhaps it does not exist."
+        )
     elif not subject:
         print("\nThe latest first. Details: subconscious history --event ID. Undo one: subconscious undo --event ID")
 

@@ -32,10 +32,10 @@ def print_change(path: Path, before: str, after: str) -> None:
 
 
 def agreed(options: Namespace, question: str) -> bool:
-    """Return whether the user agrees, by --yes or by the answer; only --yes without a terminal or with --json."""
+    """Return whether the user agrees, by --yes or by the answer; without a terminal only --yes counts."""
     if options.yes:
         return True
-    if options.json or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to do it.", file=sys.stderr)
         return False
     return ask_yes(question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from . import screen, suspicion, wording
+from . import screen, suspicion
 from .ask import ask, here
 from .confirmation import agreed
 from .origin import require_person
@@ -27,8 +27,6 @@ def consolidate(options: Namespace) -> None:
     if not found["total"] or not agreed(
         options, "Summarize these groups? The memories are kept, and it can be undone."
     ):
-        if options.json:
-            screen.as_json({"made": [], "proposed": [], "asked": 0, "left": found["total"]})
         return
     _print_result(options, ask("consolidate", cwd=here(), everywhere=everywhere, origin="user"))
 
@@ -51,7 +49,7 @@ def _show(options: Namespace, found: ClustersResult) -> None:
     elif not found["total"]:
         print("No memories are similar enough to be summarized.")
     elif found["total"] > len(found["clusters"]):
-        print(f"\n{len(found['clusters'])} of {found['total']}{wording.more(len(found['clusters']), found['total'])}")
+        print(f"\n{len(found['clusters'])} of {found['total']}; more with --limit {found['total']}")
 
 
 def _outcome(cluster: Cluster) -> str:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import screen, suspicion, wording
+from . import screen, suspicion
 from .ask import ask, here
 from .confirmation import agreed
 from .origin import origin, require_person
@@ -45,7 +45,7 @@ def _preview(options: Namespace) -> None:
     if not answer["due"]:
         print("  nothing")
     elif answer["total"] > len(answer["due"]):
-        print(f"\n{len(answer['due'])} of {answer['total']}{wording.more(len(answer['due']), answer['total'])}")
+        print(f"\n{len(answer['due'])} of {answer['total']}; more with --limit {answer['total']}")
 
 
 def _print_due(one: DueMemory) -> None:
@@ -129,14 +129,11 @@ def _log(options: Namespace) -> None:
 
 def _run(options: Namespace) -> None:
     require_person("archive faded memories")
-    found = ask("decay", cwd=here(), everywhere=True, limit=1)
-    due = found["total"]
+    due = ask("decay", cwd=here(), everywhere=True, limit=1)["total"]
     if not options.json:
         what = screen.counted(due, "memory", "memories")
         print(f"{what} would be archived. To list them: subconscious decay --everywhere")
     if not due or not agreed(options, "Archive the faded memories? They can be brought back."):
-        if options.json:
-            screen.as_json({"looked": found["active"], "archived": [], "left": due, "seconds": 0.0})
         return
     answer = ask("fade", origin="user")
     if options.json:
@@ -149,8 +146,6 @@ def _run(options: Namespace) -> None:
 def _reset(options: Namespace) -> None:
     require_person("reset decay")
     if not options.ids and not agreed(options, "Restart the fading of all memories of this project?"):
-        if options.json:
-            screen.as_json({"reset": 0})
         return
     answer = ask("reset_decay", cwd=here(), ids=options.ids, all=not options.ids or None, origin="user")
     if options.json:

@@ -59,9 +59,8 @@ def _is_daemon(process: int) -> bool:
     program = find_program("ps")
     if not program:
         return False
-    # -ww: the width of the terminal would cut the end of the command, which is looked at.
     shown = subprocess.run(  # noqa: S603 - fixed words and a number
-        [program, "-ww", "-o", "command=", "-p", str(process)],
+        [program, "-o", "command=", "-p", str(process)],
         capture_output=True,
         text=True,
         check=False,

@@ -108,7 +108,7 @@ def _print_plan(files: Sequence[SourceFile], chosen: Sequence[SourceFile]) -> No
     if chosen:
         print("The import runs on this machine, without a language model, and costs nothing.")
     else:
-        print("Everything here is imported already.")
+        print("Everything here is imported already." if known else "There is nothing to import here.")
 
 
 def _amount(files: Sequence[SourceFile], sort: str) -> str:

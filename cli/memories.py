@@ -141,7 +141,10 @@ def _print_rest(options: Namespace, shown: int, total: int) -> None:
     seen = options.offset + shown
     if total == 0:
         sort = "archived " if options.archived else "unconfirmed " if options.unconfirmed else ""
-        print(f"No {sort}memories here yet.{_scope_hint(options)}")
+        chosen = any(value is not None for value in _memory_filters(options).values())
+        print(f"No {sort}memories {'with these options' if chosen else 'here yet'}.{_scope_hint(options)}")
+    elif not shown:
+        print(f"There {'is only 1 memory' if total == 1 else f'are only {total} memories'}; use a smaller --offset")
     elif seen < total:
         print(f"\n{seen} of {total} shown; for the next: --offset {seen}")
 
@@ -271,7 +274,7 @@ def _show_branch(options: Namespace) -> None:
     if total == 0:
         print(f"Nothing was learned on {branch} yet.\n  for all branches: subconscious list")
     elif shown < total:
-        print(f"\n{shown} of {total} learned on {branch}{wording.more(shown, total)}")
+        print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
 
 def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:

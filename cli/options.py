@@ -12,6 +12,9 @@ from .command_line import Commands, Group
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
+LONGEST_NUMBER = 18
+"""The most digits of a number. More would not fit into a column of SQLite."""
+
 
 def add_command(
     commands: Commands, name: str, function: str, help_text: str, *, group: Group, as_json: bool = True
@@ -90,8 +93,10 @@ def natural(text: str) -> int:
     digits = text.strip("#[]")
     if re.fullmatch(r"-\d+", digits):
         raise argparse.ArgumentTypeError(f"{text} is below 0; give a number such as 10")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+    if not (digits.isascii() and digits.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    if len(digits) > LONGEST_NUMBER:
+        raise argparse.ArgumentTypeError(f"{text} is too large; at most {LONGEST_NUMBER} digits are possible")
     return int(digits)
 
 

@@ -77,8 +77,8 @@ def scan(options: Namespace) -> None:
     if options.fix:
         require_person("change stored data")
     findings = ask("scan", TIMEOUT_SECONDS, limit=MAX_FINDINGS)["findings"]
-    if options.json and not (options.fix and findings):
-        screen.as_json({"rows": 0, "files": 0, "copies": 0} if options.fix else findings)
+    if not options.fix and options.json:
+        screen.as_json(findings)
         return
     if not options.json:
         _print_findings(findings)

@@ -18,22 +18,16 @@ QUOTES_STORED_TEXT = frozenset(
     {
         "archiving:archive",
         "archiving:unarchive",
-        "changes:history",
-        "consolidating:consolidate",
         "fading:decay",
         "graphs:graph",
-        "knowledge:memory",
-        "knowledge:promote",
         "links:conflicts",
         "links:link",
         "links:links",
         "memories:list_memories",
         "memories:search",
         "memories:show",
-        "review:lessons",
         "sessions:sessions",
         "sessions:why_surfaced",
-        "upkeep:repeats",
     }
 )
 """Commands that print text of memories and sessions, which is put into a frame."""

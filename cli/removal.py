@@ -9,25 +9,18 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from subconscious.domain.errors import DaemonError, RequestError
+from subconscious.domain.errors import RequestError
 from subconscious.settings.home import Home
-from subconscious.wire import AbsentError, WedgedError, hello
+from subconscious.wire import AbsentError, hello
 
 from . import running, screen
 from .ask import home
-from .holder import await_end
 from .origin import require_person
 from .other_agents import disconnect_all
-from .team import PASSWORD_FILE
 
-KEPT_WITH_MEMORIES = (
-    *("memory.db*", ".memory.db*", "backups*", "broken"),
-    *("config.toml", "redaction.key", "export.key", PASSWORD_FILE),
-)
+KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
 """Files that are removed unless --keep-memories is given; a later installation continues with them."""
 ALWAYS_REMOVED = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
-KILL_SECONDS = 5.0
-"""Seconds that a killed daemon may take to exit."""
 PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
 
 
@@ -72,11 +65,7 @@ def _stop(state_folder: Home) -> None:
         hello(state_folder)
     except AbsentError:
         return
-    except WedgedError:
-        pass  # it is killed below
     running.stop(Namespace(force=True))
-    if not await_end(state_folder, KILL_SECONDS):
-        raise DaemonError("the daemon still runs, and nothing was removed", "end its process, then uninstall again")
 
 
 def _installed_paths(state_folder: Home, *, keep: bool) -> Iterator[Path]:

@@ -39,7 +39,7 @@ def _empty(found: RollbackResult) -> bool:
 def _agreed(options: Namespace, found: RollbackResult) -> bool:
     if _empty(found):
         return False
-    if options.yes or options.json or not sys.stdin.isatty():
+    if options.yes or not sys.stdin.isatty():
         return bool(options.yes)
     return ask_yes("Withdraw all of this? It can be put back.")
 

@@ -35,8 +35,7 @@ def capture(options: Namespace) -> None:
         screen.as_json(answer)
         return
     captures = answer["captures"]
-    turns = screen.counted(answer["turns"], "turn")
-    print(f"{screen.counted(len(captures), 'new capture')}; the session has {turns}.")
+    print(f"{screen.counted(answer['turns'], 'turn')} read, {screen.counted(len(captures), 'new capture')}.")
     for found in captures:
         card(found)
 

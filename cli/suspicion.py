@@ -20,12 +20,10 @@ MAX_FINDINGS = 4
 
 
 def lines(capture: Capture | ReviewedCapture) -> list[str]:
-    """Return the level, and a line for each of the worst ``MAX_FINDINGS`` findings with its reason and passage."""
+    """Return the level, and a line for each of the first ``MAX_FINDINGS`` findings with its reason and passage."""
     if capture.get("level", "none") == "none":
         return []
-    from subconscious.domain.model import Level  # most captures have no findings
-
-    found = sorted(capture["verdict"], key=lambda finding: -Level(finding["level"]).rank)[:MAX_FINDINGS]
+    found = capture["verdict"][:MAX_FINDINGS]
     return [f"suspicion: {screen.line(capture['level'])}", *(_finding_line(capture, finding) for finding in found)]
 
 

@@ -1,4 +1,4 @@
-"""Words for changes in the history (what happened to which thing), and for lists that go on."""
+"""Words for changes in the history: what happened to which thing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import screen
-
-MAX_LIMIT = 1000
-"""The largest --limit that the daemon accepts."""
 
 DONE: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "stored",
@@ -78,8 +75,3 @@ def change(action: str, subject: str, subject_id: object) -> str:
 def about(event: Mapping[str, Any]) -> str:
     """Return the text that a change is about, after a colon; "" if there is none."""
     return f": {screen.line(event['about'])}" if event["about"] else ""
-
-
-def more(shown: int, total: int) -> str:
-    """Return how to see more of a list, after a semicolon; "" if no larger --limit is accepted."""
-    return f"; more with --limit {min(total, MAX_LIMIT)}" if shown < MAX_LIMIT else ""

@@ -64,6 +64,15 @@ HANDLERS: tuple[type[Handler], ...] = (
 )
 
 
+EXCEEDED = {
+    "less_than_equal": "must be {le:g} or less",
+    "greater_than_equal": "must be {ge:g} or more",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_long": "is too long: {actual_length}, at most {max_length}",
+}
+"""What is said of a value beyond a limit, by the type of Pydantic's error."""
+
+
 class Commands:
     """Runs each request with the handler of its command."""
 
@@ -104,11 +113,19 @@ class Commands:
         try:
             args = handler.arguments(**{name: value for name, value in values.items() if value is not None})
         except ValidationError as error:
-            first = error.errors()[0]
-            raise RequestError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "see docs/protocol.md") from error
+            raise _invalid(error) from error
         if args.kind is not None and args.kind not in KINDS:
             raise RequestError(f"there is no kind {args.kind!r}", f"kinds are: {', '.join(KINDS)}")
         return handler, args
+
+
+def _invalid(error: ValidationError) -> RequestError:
+    """Return the first fault of a request's arguments; a limit that is exceeded in words for a user."""
+    first = error.errors()[0]
+    name = ".".join(map(str, first["loc"]))
+    if wording := EXCEEDED.get(first["type"]):
+        return RequestError(f"{name}: {wording.format(**first.get('ctx', {}))}", "try again within this limit")
+    return RequestError(f"{name}: {first['msg']}", "see docs/protocol.md")
 
 
 async def _run(handler: Handler, cmd: str, args: Args) -> dict[str, Any]:

@@ -105,8 +105,7 @@ def _unused(site: str) -> list[str]:
     """Return the existing paths that UNUSED matches; no path is inside another."""
     found = [path for pattern in UNUSED for path in glob.glob(os.path.join(glob.escape(site), pattern), recursive=True)]
     outer: list[str] = []
-    # By parts: "tests.pyi" sorts between "tests" and "tests/a.pyi".
-    for path in sorted(found, key=lambda path: path.split(os.sep)):
+    for path in sorted(found):
         if not outer or not path.startswith(outer[-1] + os.sep):
             outer.append(path)
     return outer

@@ -16,7 +16,6 @@ from subconscious.capture.ingest import learn
 from subconscious.capture.transcript_source import Source
 from subconscious.context.entry import Entry, Payload
 from subconscious.domain.model import Session
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.framing import rules
 from subconscious.imports import importing
 from subconscious.recall.file_binding import Touched
@@ -84,6 +83,8 @@ TOLD_FADED = "told-faded"
 
 TOLD_REJUDGED = "told-rejudged"
 """The event that records that a user was informed of captures that were judged again."""
+
+CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +342,7 @@ class Answers:
         root, path = await asyncio.to_thread(locate, payload.file, entry.folder)
         if not path:
             return b""
-        asked, changed = self._app.sessions.recent_turns.prompt(payload.session_id), payload.tool_name in EDIT_TOOLS
+        asked, changed = self._app.sessions.recent_turns.prompt(payload.session_id), payload.tool_name in CHANGING_TOOLS
         touched = Touched(path, root, payload.words, asked, changed, payload.written)
         context = await surface_file(await self._ctx(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._note_suppressed(payload.session_id, TOUCHED, context), "")

@@ -125,7 +125,7 @@ def _answer(tool: Tool, given: Mapping[str, Any], daemon: Daemon) -> dict[str, A
     if (
         isinstance(arguments, Query)
         and isinstance(answer, Notes)
-        and any(note.id for note in answer.memories)
+        and answer.memories
         and daemon.is_repeated(*_asked(tool, arguments, answer))
     ):
         return _again(answer).values()
@@ -141,14 +141,10 @@ def _asked(tool: Tool, arguments: Query, answer: Notes) -> tuple[str, str]:
 
 
 def _again(answer: Notes) -> Notes:
-    """Return only the ids of an answer's memories, for an answer that the session got a moment ago.
-
-    Memories of the team's store are returned again: they have no id by which they can be read.
-    """
-    ids = ", ".join(str(note.id) for note in answer.memories if note.id)
-    without_id = [note for note in answer.memories if not note.id]
+    """Return only the ids of an answer's memories, for an answer that the session got a moment ago."""
+    ids = ", ".join(str(note.id) for note in answer.memories)
     words = f"the same answer as a moment ago: {ids}; memory_get reads them"
-    return Notes(memories=without_id, next=answer.next, total=answer.total, again=words)
+    return Notes(memories=[], next=answer.next, total=answer.total, again=words)
 
 
 def _failed(error: SubconsciousError) -> Message:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from subconscious.capture.passages import plain
 from subconscious.domain.model import Act, Origin, Role, Turn
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.text.sentences import sentences
 from subconscious.text.wording import content_words, squeeze
 
@@ -43,7 +42,7 @@ class Exchange:
     @property
     def files(self) -> tuple[str, ...]:
         """The files that the exchange changed."""
-        changed = (turn for turn in self.turns if turn.role is Role.ASSISTANT and EDIT_TOOLS & set(turn.tools))
+        changed = (turn for turn in self.turns if turn.role is Role.ASSISTANT and {"Edit", "Write"} & set(turn.tools))
         return tuple(dict.fromkeys(file for turn in changed for file in turn.files))
 
     @property

@@ -94,10 +94,9 @@ class Turn:
     ``end`` are the line's byte range in ``file``. ``prompt_id`` is the client's id of the prompt, shared with the
     hook's payload; older clients have none. ``text`` of a tool turn is empty: tool output is large and never captured
     directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
-    that a tool's turn answers, without calls that the user refused. ``changed`` are the files that an assistant's turn
-    changes. ``failed`` means that the tool returned an error. ``before`` is the end of the assistant's last message
-    before the user typed, which the user may answer. ``shown`` is an excerpt of tool calls or their output, if
-    requested, for context; it can't be quoted as evidence.
+    that a tool's turn answers, without calls that the user refused. ``failed`` means that the tool returned an error.
+    ``before`` is the end of the assistant's last message before the user typed, which the user may answer. ``shown`` is
+    an excerpt of tool calls or their output, if requested, for context; it can't be quoted as evidence.
     """
 
     id: str
@@ -116,7 +115,6 @@ class Turn:
     prompt_id: str = ""
     tools: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     failed: bool = False
     act: Act = Act.NONE

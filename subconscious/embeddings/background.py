@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 MAX_FAILED_QUERIES = 3
-"""Queries in a row that find the embedder busy before the next one takes over; any other error is enough at once."""
+"""Queries that found the embedder busy before the next embedder takes over; any other error is enough at once."""
 
 LONGEST_REST = 300.0
 """The most seconds before an unavailable embedder is checked again, even if the clock was changed."""
@@ -62,7 +62,7 @@ class Embedding:
         self.tokens = 0
         self._budget = (options or RemoteOptions()).budget
         self._chain = EmbedderChain(name, replace(access or Access(), spent=self._spent), database)
-        self._switch = ModelSwitch(database, self._chain, options or RemoteOptions(), self._on_query_answer)
+        self._switch = ModelSwitch(database, self._chain, options or RemoteOptions(), self._on_query_failure)
         self._batches = Batches(database, self._budget, self._switch.refresh)
         self._database = database
         self._broken: SubconsciousError | None = None
@@ -245,11 +245,8 @@ class Embedding:
         self._chain.suspend(name, error)
         self._switch.drop_writer()
 
-    def _on_query_answer(self, name: str, error: EmbedderError | None) -> None:
-        """Count failed queries since the last success; after several, have the loop change the embedder."""
-        if error is None:
-            self._failed_queries = 0
-            return
+    def _on_query_failure(self, name: str, error: EmbedderError) -> None:
+        """Handle a failed query: after several failures, have the loop change the embedder."""
         self._failed_queries = self._failed_queries + 1 if isinstance(error, EmbedderBusyError) else MAX_FAILED_QUERIES
         if (
             self._failed_queries >= MAX_FAILED_QUERIES

@@ -33,8 +33,8 @@ RETIREMENT = 60.0
 class ModelSwitch:
     """The current model and the upcoming model, each with its vector index.
 
-    ``writer`` is the embedder of new vectors. ``on_answer`` is called with the name of an embedder after it was
-    asked for the vector of a query, and the error, None if it succeeded.
+    ``writer`` is the embedder of new vectors. ``on_failure`` is called with the name of an embedder that failed a
+    query, and the error.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ModelSwitch:
         database: Database,
         chain: EmbedderChain,
         options: RemoteOptions,
-        on_answer: Callable[[str, EmbedderError | None], None],
+        on_failure: Callable[[str, EmbedderError], None],
     ) -> None:
         self.current = QueryEmbedder("", None, options)
         self.upcoming: QueryEmbedder | None = None
@@ -50,7 +50,7 @@ class ModelSwitch:
         self._database = database
         self._chain = chain
         self._options = options
-        self._on_answer = on_answer
+        self._on_failure = on_failure
         self._is_tidy = False
         self._retiring = 0
         # For each index that is being opened: the memories that change meanwhile.
@@ -155,7 +155,7 @@ class ModelSwitch:
 
     def _set_embedder(self, queries: QueryEmbedder, opened: OpenedEmbedder) -> None:
         queries.set_embedder(opened.embedder)
-        queries.on_answer = lambda error: self._on_answer(opened.name, error)
+        queries.on_failure = lambda error: self._on_failure(opened.name, error)
 
     async def _can_current_embed(self) -> bool:
         """Whether the current model can embed queries; it is reopened if necessary."""

@@ -118,8 +118,7 @@ class QueryEmbedder:
         self.index = index
         self.embedder: Embedder | None = None
         self.found: EngineCache[Any] = EngineCache()
-        # Called after each request to a remote embedder: with its error, or None if it succeeded.
-        self.on_answer: Callable[[EmbedderError | None], None] = lambda _: None
+        self.on_failure: Callable[[EmbedderError], None] = lambda _: None
         self._options = options
         self._ready = asyncio.Event()
         self._recent: OrderedDict[str, numpy.ndarray] = OrderedDict()
@@ -249,10 +248,8 @@ class QueryEmbedder:
         except EmbedderError as error:
             log.info("the query uses full text only: %s %s", error.code, error)
             if embedder is self.embedder:
-                self.on_answer(error)
+                self.on_failure(error)
             return None
-        if embedder is self.embedder:
-            self.on_answer(None)
         self._cache(text, found)
         return found
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.failures.commands import only
 from subconscious.failures.runs import Run
+
+EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def command_key(tool: str, given: Mapping[str, object]) -> str:
     if tool == "Bash":
         command = only(str(given.get("command", "")))
         return digest(tool, *command.shape) if command is not None else ""
-    if tool in EDIT_TOOLS:
+    if tool in EDITS:
         return digest("Edit", PurePosixPath(str(given.get("file_path", ""))).suffix)
     name = given.get("skill") or given.get("subagent_type") or given.get("file_path") or given.get("path")
     return digest(tool, name) if isinstance(name, str) and name else ""

@@ -8,10 +8,9 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from pathlib import PurePosixPath
 
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.failures import hazards
 from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
-from subconscious.failures.observation import Observation, digest, inside
+from subconscious.failures.observation import EDITS, Observation, digest, inside
 from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
 
@@ -50,7 +49,7 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
         return None
     between: list[tuple[Run, Command]] = []
     for run in later:
-        if run.tool in EDIT_TOOLS and not run.failed:
+        if run.tool in EDITS and not run.failed:
             return None
         if run.tool != "Bash" or failed(run) or alike(signatures(run.error), found.signatures):
             continue

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.failures import hazards, variants
 from subconscious.failures.checks import CHECKS, rejected_by
 from subconscious.failures.commands import only, parse
-from subconscious.failures.observation import Observation, command_key, digest, inside
+from subconscious.failures.observation import EDITS, Observation, command_key, digest, inside
 from subconscious.failures.runs import Run
 from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import signatures
@@ -78,13 +77,13 @@ def working(run: Run) -> str:
     """Return the key of a call that certainly worked; "" if it may have failed."""
     command = only(run.command) if run.tool == "Bash" else None
     hidden = run.tool == "Bash" and (command is None or command.masked)
-    return "" if run.failed or hidden or run.tool in EDIT_TOOLS else command_key(run.tool, run.given)
+    return "" if run.failed or hidden or run.tool in EDITS else command_key(run.tool, run.given)
 
 
 def _way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
     if found.run.tool == "Bash":
         return variants.way_out(found, later, root)
-    if found.run.tool in EDIT_TOOLS:
+    if found.run.tool in EDITS:
         return _of_edit(found, later)
     if found.run.tool in ("Skill", "Task", "Agent"):
         return _of_name(found)
@@ -119,7 +118,7 @@ def _of_name(found: Observation) -> Observation | None:
 def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
     run = found.run
     sort = next((name for name, pattern in _EDIT_ERRORS.items() if pattern.match(run.error)), "")
-    edits = [one for one in later if one.tool in EDIT_TOOLS and one.file == run.file and not one.failed]
+    edits = [one for one in later if one.tool in EDITS and one.file == run.file and not one.failed]
     if not sort or not edits:
         return None
     found = replace(found, quote=run.file, until=edits[0].start)

@@ -14,7 +14,7 @@ from subconscious.capture import explain
 from subconscious.context.arguments import Args
 from subconscious.domain.errors import NotFoundError, RequestError
 from subconscious.domain.hits import Surface
-from subconscious.domain.model import Memory, Origin
+from subconscious.domain.model import Origin
 from subconscious.imports import importing, with_model
 from subconscious.poisoning.quarantine import IN_QUARANTINE
 from subconscious.poisoning.suspicions import noted, of_memories
@@ -137,9 +137,9 @@ class Past(Handler):
         # The reason for a suspicion may quote what is in quarantine, which only a person may read.
         suspected = await of_memories(self.app.database, list(known.values())) if person else {}
         if not person:
-            names |= {number: _withheld(memory) for number, memory in known.items() if memory.archived_at is not None}
             async with self.app.database.write() as tx:
                 names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), IN_QUARANTINE)
+            names |= {number: IN_QUARANTINE for number, memory in known.items() if memory.archived_at is not None}
         result: wire.WhySurfacedResult = {
             "surfaces": [
                 _explained(surface, names[surface.memory_id], response, suspected.get(surface.memory_id, ""))
@@ -164,11 +164,6 @@ class Past(Handler):
         """Return the id of the session that starts with ``prefix``; the prefix itself if there is not exactly one."""
         found = await sessions.with_prefix(self.app.database, prefix)
         return found[0].id if len(found) == 1 else prefix
-
-
-def _withheld(memory: Memory) -> str:
-    """Return the text that the assistant gets for a memory out of use, which a rollback may have withdrawn."""
-    return "(unconfirmed)" if memory.unconfirmed else "(archived)"
 
 
 def _explained(surface: Surface, summary: str, response: str, suspicion: str) -> wire.ExplainedSurface:

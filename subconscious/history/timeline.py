@@ -41,55 +41,30 @@ class Cursor:
     surface: int = NEWEST
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """Rows of one sort, latest first: ``rest`` is the id below which more may follow, None if there are no more.
-
-    ``since`` is the time of the oldest row that was read; 0 if there are no more.
-    """
-
-    rows: list[dict[str, Any]]
-    rest: int | None = None
-    since: float = 0.0
-
-
 async def page(app: App, start: Cursor, limit: int, project_id: str | None) -> TimelineResult:
     """Return a page of the timeline, the cursor of the next page, and the titles of the sessions in it."""
     acts = await _acts(app, start.event, limit, project_id)
     given = await _given(app, start.surface, limit, project_id)
-    # What is older than rows that were not read yet is left to the next page.
-    read = [row for row in [*acts.rows, *given.rows] if row["at"] >= max(acts.since, given.since)]
-    taken = sorted(read, key=lambda row: -float(row["at"]))[:limit]
+    taken = sorted([*acts, *given], key=lambda row: -float(row["at"]))[:limit]
     rows = [{name: value for name, value in row.items() if name != "cursor"} for row in taken]
     return {
         "items": cast("list[ActItem | GivenItem]", rows),
-        "next": _next(start, taken, acts, given),
+        "next": _next(start, taken, limit),
         "sessions": await _titles(app, taken),
     }
 
 
-def _next(start: Cursor, taken: Sequence[Mapping[str, Any]], acts: _Read, given: _Read) -> LatestResult | None:
+def _next(start: Cursor, taken: Sequence[Mapping[str, Any]], limit: int) -> LatestResult | None:
     """Return the cursor of the page after the rows that were taken; None if there are no more rows."""
-    if acts.rest is None and given.rest is None and len(taken) == len(acts.rows) + len(given.rows):
+    if len(taken) < limit:
         return None
-    cursors = {sort: [row["cursor"] for row in taken if row["sort"] == sort] for sort in ("change", "given")}
-    return {
-        "event": _below(start.event, cursors["change"], acts),
-        "surface": _below(start.surface, cursors["given"], given),
-    }
+    lowest = {sort: [row["cursor"] for row in taken if row["sort"] == sort] for sort in ("change", "given")}
+    return {"event": min([start.event, *lowest["change"]]), "surface": min([start.surface, *lowest["given"]])}
 
 
-def _below(before: int, cursors: Sequence[int], read: _Read) -> int:
-    """Return the id below which the next page begins; ``cursors`` are those of the rows that were taken."""
-    if read.rest is not None and len(cursors) == len(read.rows):
-        return read.rest
-    return min([before, *cursors])
-
-
-async def _acts(app: App, before: int, limit: int, project_id: str | None) -> _Read:
+async def _acts(app: App, before: int, limit: int, project_id: str | None) -> list[dict[str, Any]]:
     """Return the latest acts, each with its most important event."""
     found: dict[str, list[Event]] = {}
-    rows: list[Event] = []
     for _ in range(MOST_PAGES):
         rows = await events.page(app.database, before, PAGE, excluded=LEFT_OUT)
         wanted = rows if project_id is None else await subjects.events_of_project(app.database, rows, project_id)
@@ -99,16 +74,7 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> _R
         if len(rows) < PAGE or len(found) > limit:
             break
         before = rows[-1]["id"]
-    shown = await _act_rows(app, list(found.values())[:limit])
-    times = [row["at"] for row in shown]
-    if len(found) > limit:
-        return _Read(shown, min(row["cursor"] for row in shown), min(times))
-    if len(rows) < PAGE:
-        return _Read(shown)
-    return _Read(shown, rows[-1]["id"], min([rows[-1]["at"], *times]))
-
-
-async def _act_rows(app: App, acts: Sequence[Sequence[Event]]) -> list[dict[str, Any]]:
+    acts = list(found.values())[:limit]
     heads = [_head(act) for act in acts]
     known = await subjects.titles(app.database, heads)
     suspected = await of_events(app.database, heads)
@@ -167,7 +133,7 @@ def _session_of(event: Event) -> str | None:
     return session_id if isinstance(session_id, str) else None
 
 
-async def _given(app: App, before: int, limit: int, project_id: str | None) -> _Read:
+async def _given(app: App, before: int, limit: int, project_id: str | None) -> list[dict[str, Any]]:
     """Return the latest events on which a session was given memories, with those memories."""
     rows = await surfaces.page(app.database, before, PAGE, project_id)
     became = await responses.of_surfaces(app.database, [row.surface for row in rows])
@@ -175,11 +141,8 @@ async def _given(app: App, before: int, limit: int, project_id: str | None) -> _
     known = await memories.get_many(app.database, [row.surface.memory_id for row in rows])
     grouped = [list(group) for _, group in groupby(rows, key=lambda row: _occasion(row))]
     # The last one may continue beyond the page.
-    whole = grouped if len(rows) < PAGE else grouped[:-1] or grouped
-    shown = [_given_row(group, response, {n: m.summary for n, m in known.items()}) for group in whole[:limit]]
-    if len(rows) < PAGE and len(shown) == len(grouped):
-        return _Read(shown)
-    return _Read(shown, shown[-1]["cursor"], min(row["at"] for row in shown))
+    whole = grouped if len(rows) < PAGE else grouped[:-1]
+    return [_given_row(group, response, {n: m.summary for n, m in known.items()}) for group in whole[:limit]]
 
 
 def _occasion(row: NumberedSurface) -> tuple[str, str, float]:

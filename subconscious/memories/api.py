@@ -156,16 +156,9 @@ class Memories(Handler):
         return {"text": context.text, "hits": hit_results(context.hits), "mode": selection.mode, "far": far}
 
     async def _search(self, args: Search) -> wire.SearchResult:
-        of_team = await self._asked_of_team(args)
-        try:
-            return await self._search_both(args, of_team)
-        finally:
-            if of_team is not None:
-                of_team.cancel()  # it is too late, or the local search failed
-
-    async def _search_both(self, args: Search, of_team: asyncio.Task[list[wire.TeamHit]] | None) -> wire.SearchResult:
         ctx = with_options(self.app.recall_context(asked=True), args)
         selection = ctx.wanted(args.query)
+        of_team = await self._asked_of_team(args)
         found = await self._found(ctx, args, selection, everywhere=args.everywhere)
         hits = found if args.nearest else matches(found)
         far = len(found) - len(hits)
@@ -290,6 +283,8 @@ async def _team_hits(search: TeamSearch, project_id: str, args: Search) -> list[
 async def _in_time(asked: asyncio.Task[list[wire.TeamHit]]) -> list[wire.TeamHit]:
     """Return what the team's store finds within ``TEAM_SECONDS``, or an empty list if it takes longer."""
     done, _ = await asyncio.wait([asked], timeout=TEAM_SECONDS)
+    if not done:
+        asked.cancel()
     return asked.result() if done else []
 
 

@@ -12,7 +12,6 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Level, Link, Memory, Origin
-from subconscious.memories.memory_commands import MAX_RECORD_LENGTH, is_record, summary_source
 from subconscious.poisoning import check_text
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.redaction.cleaning import clean
@@ -102,27 +101,21 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
 async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, act: str) -> Memory:
     """Store and return a memory with the person's wording; if an equal memory exists, return that memory.
 
-    Raises RequestError if the wording is empty, too long, the same as before, or looks like an attack.
+    Raises RequestError if the wording is empty, the same as before, or looks like an attack.
     """
-    words = _cleaned(text)
+    words = " ".join(clean(text).split())
     if not words or content_hash(words) == memory.content_hash:
         raise RequestError("the new wording is empty or the same as before", "give the new text: --refined TEXT")
     if check_text(words).level.rank >= Level.MEDIUM.rank:
         raise RequestError("this text looks like an attack on later sessions", "write it as a plain statement")
-    # A long memory may stay long: an imported note is stored whole, too.
-    most = MAX_RECORD_LENGTH if is_record(words) or len(memory.content) > CONTENT_LENGTH else CONTENT_LENGTH
-    if len(words) > most:
-        raise RequestError(
-            f"the new wording has {len(words):,} characters, but {most:,} are the most that a memory keeps",
-            "shorten it, and store the rest as another memory: subconscious remember TEXT",
-        )
     now = time()
+    content = cut(words, CONTENT_LENGTH)
     made = replace(
         memory,
         id=0,
-        summary=cut(summary_source(words), SUMMARY_LENGTH),
-        content=words,
-        content_hash=content_hash(words),
+        summary=cut(words, SUMMARY_LENGTH),
+        content=content,
+        content_hash=content_hash(content),
         origin=Origin.USER,
         confidence=1.0,
         raw_confidence=1.0,
@@ -142,12 +135,6 @@ async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, 
         embedding_status="pending",
     )
     return await memories.same_wording(tx, made) or await memories.insert(tx, made, "user", act)
-
-
-def _cleaned(text: str) -> str:
-    """Return a wording without secrets: a record with its lines, any other text on one line."""
-    words = clean(text).replace("\r\n", "\n").strip()
-    return words if is_record(words) else " ".join(words.split())
 
 
 async def apply(

@@ -59,7 +59,7 @@ class RememberRequest:
         explicit = self.origin is Origin.USER
         return Candidate(
             kind=self.kind or (read.kind if read else "learning"),
-            summary=cut(summary_source(self.text), SUMMARY_LENGTH),
+            summary=cut(_summary_source(self.text), SUMMARY_LENGTH),
             content=cut(self.text, MAX_RECORD_LENGTH if is_record(self.text) else CONTENT_LENGTH),
             evidence=Evidence(self.text, self.turn_id, self.file, 0, 0),
             origin=self.origin,
@@ -83,7 +83,7 @@ def is_record(text: str) -> bool:
     return sum(bool(part.name) for part in sections(text)) > 1
 
 
-def summary_source(text: str) -> str:
+def _summary_source(text: str) -> str:
     """Return the part of a text to summarize: of a record, the part before the sections, or else the first section."""
     parts = [part for part in sections(text) if part.body] if is_record(text) else []
     candidate = " ".join((parts[0].body if parts else text).split())

@@ -52,8 +52,6 @@ NEW = (
     ("capture", "approved"),
     ("capture", "edited"),
 )
-"""Subjects and actions of changes that bring a memory into use and have a colour of their own on the timeline."""
-
 GONE = ("archive", "rejected", "purge", "expired", "rollback")
 """Actions that remove something and have a colour of their own on the timeline."""
 
@@ -81,7 +79,7 @@ STATUSES = {
 
 def tone(event: Mapping[str, Any]) -> str:
     """Return the sort of a change, for its colour: something new, something removed, or something else."""
-    return "new" if (event["subject"], event["action"]) in NEW else "gone" if event["action"] in GONE else "other"
+    return "new" if event["action"] in NEW else "gone" if event["action"] in GONE else "other"
 
 
 def actor(event: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ _SPOKEN = re.compile(
     rf"|(?:(?P<lead>{_LEAD}) )?(?:the )?(?P<period>{_PERIOD}))(?![\w\-/]|\.\w)",
     re.IGNORECASE,
 )
-_BARE = frozenset({"may", "march", "mar", "dec", "jan"})
+_BARE = frozenset({"may", "march", "mar", "sat", "sun", "dec", "jan", "fall", "second"})
 """Words that mean a time only together with a preposition or a number."""
 
 

@@ -81,9 +81,8 @@ async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence
         return cached
     engine_query = await _engine_query(ctx, query, depth)
     fused = await find(ctx.database, ctx.index, engine_query, ctx.fusion, ctx.depth)
-    # Answers made without the embedder or the index are not cached: the next search may have both.
-    vector = await engine_query.pending_vector if engine_query.pending_vector is not None else None
-    if vector is not None and ctx.index is not None:
+    # Answers made without the embedder are not cached: it may be loaded by the next search.
+    if engine_query.pending_vector is not None and await engine_query.pending_vector is not None:
         ctx.engine_cache.put(key, version, fused)
     return fused
 

@@ -47,17 +47,16 @@ def matches(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits that share a word with the query or are similar in meaning.
 
     Vector search always returns the most similar memory, even if it is unrelated. Hits that only links or the second
-    search found, and neighbours that no engine found, are kept if any hit matches, because they were found from the
-    matching ones. A list that no engine made, such as the memories of a day, is returned whole.
+    search found are kept if any hit matches, because they were found from the matching ones.
     """
-    if any(hit.engines for hit in hits) and not any(_is_match(hit) for hit in hits):
+    if not any(_is_match(hit) for hit in hits):
         return []
     return [hit for hit in hits if _is_match(hit) or not _has_cosine(hit)]
 
 
 def _is_match(hit: Hit) -> bool:
     found = {one.engine: one.score for one in hit.engines}
-    return "text" in found or found.get("vector", 0.0) >= FAR
+    return not found or "text" in found or found.get("vector", 0.0) >= FAR
 
 
 def _has_cosine(hit: Hit) -> bool:

@@ -20,11 +20,9 @@ from subconscious.text.terms import terms
 MOST = 8
 """The most phrases, and the most excluded words, that count."""
 
-# A word after a dash has at least three letters, so that `rm -rf` excludes nothing; within a phrase it is a word.
-_OPERATOR = re.compile(
-    r"(?<!\S)(?:(?P<dash>-?)[\"\u201c\u201d](?P<quoted>[^\"\u201c\u201d]{1,200})[\"\u201c\u201d](?!\w)"
-    r"|-(?=[^\W\d])(?P<word>[\w./:]{3,100})(?![\w-]))"
-)
+_QUOTED = re.compile(r"(?<!\S)(-?)[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d](?!\w)")
+# At least three letters, so that `rm -rf` excludes nothing.
+_WITHOUT = re.compile(r"(?<!\S)-(?=[^\W\d])([\w./:]{3,100})(?![\w-])")
 
 _KINDS = {name: re.compile(rf"\b(?:{kind.asked})\b", re.IGNORECASE) for name, kind in KINDS.items() if kind.asked}
 
@@ -85,14 +83,15 @@ def _commands(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     phrases: list[str] = []
     without: list[str] = []
 
-    def applied(found: re.Match[str]) -> str:
-        if found["word"]:
-            without.append(found["word"])
-            return " "
-        if not phrase(found["quoted"]):
+    def quoted(found: re.Match[str]) -> str:
+        if not phrase(found[2]):
             return found[0]
-        (without if found["dash"] else phrases).append(found["quoted"])
-        return " " if found["dash"] else f" {found['quoted']} "
+        (without if found[1] else phrases).append(found[2])
+        return " " if found[1] else f" {found[2]} "
 
-    text = _OPERATOR.sub(applied, query)
+    def left_out(found: re.Match[str]) -> str:
+        without.append(found[1])
+        return " "
+
+    text = _WITHOUT.sub(left_out, _QUOTED.sub(quoted, query))
     return text, tuple(phrases[:MOST]), tuple(without[:MOST])

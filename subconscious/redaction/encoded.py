@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from .rule import Span
 
 LONGEST = 8_000
-"""The most characters that are decoded at once; a longer run is decoded in parts."""
-OVERLAP = 2_000
-"""The characters that two parts share, so that a secret across their border is whole in one of them."""
+"""The most characters of one encoded text that are read; the rest of a longer one is not."""
 
-_RUN = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,}+={0,2}")
+_RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
 """The number of characters that are decoded first: most long runs are hashes, names and pictures, not encoded text."""
 
@@ -24,15 +22,9 @@ _URL_SAFE = str.maketrans("-_", "+/")
 def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
     """Yield every run of base64 that encodes a secret; ``kind_of`` returns the kind of a secret in a text, or ""."""
     for run in _RUN.finditer(text):
-        kinds = (kind_of(decoded) for part in _parts(run[0]) if (decoded := decode(part)))
-        if kind := next(filter(None, kinds), ""):
+        decoded = decode(run[0])
+        if decoded and (kind := kind_of(decoded)):
             yield Span(*run.span(), kind)
-
-
-def _parts(run: str) -> Iterator[str]:
-    """Yield the overlapping parts of a run; each begins where four characters begin that encode three bytes."""
-    last = max(1, len(run) - OVERLAP)
-    return (run[start : start + LONGEST] for start in range(0, last, LONGEST - OVERLAP))
 
 
 def decode(run: str) -> str:

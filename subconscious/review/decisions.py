@@ -130,15 +130,15 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
-    """Withdraw what a session added, or with ``back`` restore it; with ``preview``, only return what would change."""
+    """Withdraw what a session added, or only return what would change if ``preview``; with ``back``, restore it.
+
+    ``preview`` has no effect together with ``back``.
+    """
     from subconscious.store import vectors  # imports numpy: only when needed
 
     async with app.database.write() as tx:
         if back:
             found, changed = await session_rollback.put_back(tx, session_id)
-            if preview:
-                await tx.rollback()
-                changed = []
         else:
             found = await session_rollback.additions(tx, session_id)
             changed = [] if preview or found.empty else await session_rollback.withdraw(tx, found, clean(reason))

@@ -70,7 +70,7 @@ def _says_so(words: str, left: Left) -> bool:
     """Whether a prompt asks to continue, or names the branch of the last session."""
     if len(words.split()) <= SHORT and (_GOES_ON.search(words) or is_routine(words)):
         return True
-    return left.session.branch not in MAIN_BRANCHES and _is_named(left.session.branch, words)
+    return left.session.branch not in MAIN_BRANCHES and left.session.branch in words
 
 
 def _names_a_file(words: str, left: Left, stories: Sequence[Handover]) -> bool:
@@ -85,11 +85,7 @@ def _names(words: str, file: str) -> bool:
     name = PurePath(file).name
     if PurePath(name).stem.casefold() in COMMON_NAMES:
         return False
-    return len(name) >= SHORTEST_NAME and _is_named(name, words)
-
-
-def _is_named(name: str, words: str) -> bool:
-    return bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words))
+    return len(name) >= SHORTEST_NAME and bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words))
 
 
 async def _is_about(ctx: RecallContext, words: str, left: Left, stories: Mapping[str, Handover]) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.failures.commands import parse as parse_command
 from subconscious.failures.variants import only_looks
 from subconscious.system.safe_files import open_regular
@@ -150,9 +149,10 @@ class _Log:
         match string(block, "name"):
             case "Bash":
                 self._running[string(block, "id")] = self._clean(string(given, "command")[:4000])
-            case name if name in EDIT_TOOLS:
+            case "Edit" | "Write":
                 self._uncommitted = True
-                self._take_symbols(_written(given)[:LONGEST_WRITTEN])
+                written = string(given, "new_string") or string(given, "content")
+                self._take_symbols(written[:LONGEST_WRITTEN])
             case "TodoWrite":
                 self._take_list(given.get("todos"))
             case "TaskCreate":
@@ -209,13 +209,6 @@ class _Log:
 
     def _short(self, text: str) -> str:
         return wording.shorten(wording.squeeze(self._clean(text[:2000])), LONGEST)
-
-
-def _written(given: Record) -> str:
-    """Return the text that the input of an edit puts into the file."""
-    edits = given.get("edits")
-    parts = [given, *(edit for edit in (edits if isinstance(edits, list) else ()) if isinstance(edit, Mapping))]
-    return "\n".join(string(part, key) for part in parts for key in ("new_string", "content", "new_source"))
 
 
 def _only_looks(command: str) -> bool:

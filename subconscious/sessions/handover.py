@@ -40,6 +40,8 @@ from subconscious.text import wording
 REQUEST_LENGTH = 160
 MOST_ASKED = 4
 """The most requests that a hand-over quotes: the first, the last, and the longest of those between them."""
+MOST_STATED = 5
+"""The most statements of the user in a hand-over, the latest; those that given memories repeat are not shown."""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 SHORT_REPORT = 450
@@ -227,7 +229,7 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
     return Handover(
         asked=harmless(_asked(sketch)),
         done=harmless(_done(sketch)),
-        decided=harmless(_quoted(sketch.decided, PART_LENGTH // 2)),
+        decided=harmless(_quoted(sketch.decided[-MOST_STATED:], PART_LENGTH // 2)),
         failed=harmless(_failed(sketch.deeds)),
         open=harmless(wording.shorten("; ".join(_open_points(sketch, transcript)), PART_LENGTH)),
         reported=_reported(sketch, transcript),
@@ -267,7 +269,7 @@ def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str
 def _asked(sketch: Sketch) -> str:
     asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
     asks = [ask for ask in asks if not permits(ask)]
-    return _quoted(dict.fromkeys(_most_telling(asks, " ".join(sketch.decided))), REQUEST_LENGTH)
+    return _quoted(dict.fromkeys(_most_telling(asks, " ".join(sketch.decided[-MOST_STATED:]))), REQUEST_LENGTH)
 
 
 def _most_telling(asks: Sequence[str], stated: str) -> list[str]:

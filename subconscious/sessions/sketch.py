@@ -33,11 +33,10 @@ FIRST_ASKS, LAST_ASKS = 4, 4
 _NEVER = 1 << 62
 MOST_COUNTED = 120
 MOST_DECIDED = 4
-"""The number of latest statements of the user that are kept, and that a hand-over shows."""
-
 CHANGE = 3
-"""The weight of a change of a file; reading the file counts 1. A file with less weight was only read."""
+"""The weight of a change of a file; reading the file counts 1."""
 
+_CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _PROJECT_FOLDERS = frozenset({"agents", "commands", "hooks", "output-styles", "rules", "skills", "worktrees"})
 """Folders within ``.claude`` that contain a project's files: those in its repository, and the client's worktrees."""
 
@@ -145,19 +144,15 @@ class Sketch:
         return replace(known, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH])
 
     def _answered(self, turn: Turn) -> Sketch:
-        files = self._files_after(turn)
+        weight = CHANGE if _CHANGES & set(turn.tools) else 1
+        paths = [PurePath(file) for file in turn.files]
+        files = _count(self.files, [path.name for path in paths if _is_of_project(path)], weight)
         if not turn.text:
             latest = None if turn.tools else self.latest
             return replace(self, files=files, busy=self.busy or bool(turn.tools), latest=latest)
         kept = turn.text if len(turn.text) <= ANSWER_LENGTH else _ends_of(turn.text)
         latest = None if turn.tools else self._report(turn)
         return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools), latest=latest)
-
-    def _files_after(self, turn: Turn) -> Mapping[str, int]:
-        """Return the weights of the files after a turn; reading a file that was never changed adds up to CHANGE - 1."""
-        changed, touched = _names_of_project(turn.changed), _names_of_project(turn.files)
-        read = [name for name in touched if name not in changed and self.files.get(name) != CHANGE - 1]
-        return _count(_count(self.files, read), changed, CHANGE) if touched else self.files
 
     def _report(self, turn: Turn) -> Report | None:
         text = _whole_lines(turn.text, LOOKED_THROUGH)
@@ -189,11 +184,6 @@ class Sketch:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:
             return cls()
-
-
-def _names_of_project(files: Iterable[str]) -> list[str]:
-    paths = [PurePath(file) for file in files]
-    return list(dict.fromkeys(path.name for path in paths if _is_of_project(path)))
 
 
 def _is_of_project(path: PurePath) -> bool:

@@ -294,9 +294,10 @@ class Refs:
         specs = [f"+{ref}*:{FETCHED[ref]}*" for ref in REFS]
         if said := self._git.on_network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", url, *specs):
             raise _failed("fetch", said)
-        listed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/fetched").decode()
-        commits = {name: commit for commit, _, name in (line.partition(" ") for line in listed.splitlines())}
-        return {ref: commits[FETCHED[ref]] for ref in REFS if FETCHED[ref] in commits}
+        found = {ref: file_text(self._git.folder / FETCHED[ref]).strip() for ref in REFS}
+        packed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/fetched").decode()
+        names = {name: commit for commit, _, name in (line.partition(" ") for line in packed.splitlines())}
+        return {ref: commit for ref in found if (commit := names.get(FETCHED[ref], ""))}
 
     def push(self, url: str, tips: Mapping[str, str]) -> bool:
         """Send the refs to a remote; return False if somebody else has changed them since they were fetched."""

@@ -115,8 +115,7 @@ def _hooks(refs: Refs) -> Iterator[HookChange]:
 
 
 def _text_of(path: Path) -> str:
-    """Return the text of a hook; "" for none, and for a link, which is not read."""
-    return read_utf8(path, LARGEST_HOOK) if path.exists() and not path.is_symlink() else ""
+    return read_utf8(path, LARGEST_HOOK) if path.is_symlink() or path.exists() else ""
 
 
 def _obstacle(path: Path, text: str) -> str:

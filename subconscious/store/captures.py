@@ -340,16 +340,15 @@ async def habit_memories(tx: aiosqlite.Connection, project_id: str, extractor: s
 async def habit_seen_elsewhere(
     tx: aiosqlite.Connection, place: SessionRef, extractor: str, content: str, reservation: str
 ) -> bool:
-    """Whether another session showed the same habit, no person has rejected it, and no check has quarantined it.
+    """Whether another session showed the same habit, and no person has rejected it.
 
-    Rolled back captures don't count. A capture that is neither rejected nor quarantined counts only if its reservation
-    (the reason why it is not given to sessions) is ``reservation``.
+    Rolled back captures don't count. A capture that no person rejected counts only if its reservation (the reason why
+    it is not given to sessions) is ``reservation``.
     """
     rows = await tx.execute_fetchall(
-        # A capture that a later check quarantined is discarded, too, by a decision.
         "SELECT status = 'rejected' OR quarantined, session_id FROM implicit_captures WHERE project_id = ?"
-        " AND extractor = ? AND content_hash = ? AND (status = 'rejected' OR quarantined"
-        " OR (reservation = ? AND NOT (status = 'discarded' AND decided_at IS NOT NULL)))",
+        " AND extractor = ? AND content_hash = ? AND NOT (status = 'discarded' AND decided_at IS NOT NULL)"
+        " AND (status = 'rejected' OR reservation = ?)",
         (place.project_id, extractor, content_hash(content), reservation),
     )
     found = list(rows)

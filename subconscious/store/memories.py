@@ -304,12 +304,11 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
     If the memory is about a failure that one session observed, it is marked as observed in several sessions: only such
     memories are listed first at a session's start, and given with tool calls.
     """
-    archived = "SELECT 1 FROM memories WHERE id = ? AND archived_at IS NOT NULL"
-    if not list(await tx.execute_fetchall(archived, (memory.id,))):
-        return False
     often = {"extractor": OBSERVED_OFTEN} if memory.extractor == OBSERVED_ONCE else {}
     back = {"archived_at": None, "unconfirmed": 0} | often
     before, after = await update_row(tx, "memories", memory.id, back)
+    if "archived_at" not in after:
+        return False
     await full_text.reindex(tx, replace(memory, archived_at=None))
     await events.record(
         tx,

@@ -252,7 +252,6 @@ async def empty(tx: aiosqlite.Connection) -> None:
     await tx.execute("DELETE FROM maintenance_runs WHERE state <> 'running'")
     await tx.execute("DELETE FROM jobs WHERE state <> 'leased'")
     await tx.execute("UPDATE jobs SET reason = ''")
-    await tx.execute("UPDATE redactions_allowed SET reason = ''")
 
 
 async def _tables(tx: aiosqlite.Connection) -> list[str]:

@@ -53,10 +53,11 @@ def start_fresh(database: Path) -> list[Path]:
     """
     moved = [kept] if (kept := _keep_replaced(database)) else []
     database.unlink(missing_ok=True)
+    stamp = f"{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     rendered = database.with_name("rendered")
     if rendered.exists():
         replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
-        moved.append(rendered.replace(_unused(replaced_folder(database), "rendered-")))
+        moved.append(rendered.replace(replaced_folder(database) / f"rendered-{stamp}"))
     for index in database.parent.glob("vectors*.db*"):
         index.unlink(missing_ok=True)
     return moved
@@ -87,19 +88,9 @@ def _record_restore(draft: Path, name: str) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _unused(folder: Path, prefix: str) -> Path:
-    """Return the path in ``folder`` that is named by the time: of now, or of the next second without a file."""
-    at = time()
-    while True:
-        path = folder / f"{prefix}{datetime.fromtimestamp(at, UTC):{STAMP}}"
-        if not any(folder.glob(f"{path.name}*")):
-            return path
-        at += 1
-
-
 def _keep_replaced(database: Path) -> Path | None:
     """Keep the current database under a second name and move its WAL there; return that path, None without a file."""
-    kept = _unused(replaced_folder(database), f"{database.name}-")
+    kept = replaced_folder(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
     # Not for an empty file: SQLite would delete the WAL beside it.
     with suppress(sqlite3.Error, OSError):

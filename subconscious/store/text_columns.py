@@ -26,6 +26,7 @@ TABLES_WITHOUT_TEXT = frozenset(
         "projects",
         "project_paths",
         "redactions",
+        "redactions_allowed",
         "redaction_state",
         "maintenance_runs",
     }

@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from math import inf
 from time import time
 
 from subconscious.app import App
@@ -25,9 +24,7 @@ log = logging.getLogger("subconscious.surfacing")
 
 HEADER, END = b"subconscious-files 1\n", b"end\n"
 LARGEST = 1 << 20
-"""The most bytes of a list that is published: every hook reads the whole file. Hooks ask the daemon about every file
-instead.
-"""
+"""The most bytes of a list that is published: every hook reads the whole file."""
 
 PAUSE = 3.0
 """Seconds between two checks for new memories. A check that finds none publishes the list, if it is outdated."""
@@ -87,12 +84,10 @@ class FileNames:
         mentions = await memory_files.mentions(self._app.database)
         content = await asyncio.to_thread(self._content, mentions)
         # No await from here on: a change is either seen by this check, or removes the list after it was written.
-        if self._changes != now[0]:
+        if self._changes != now[0] or len(content) > LARGEST:
             return
-        fits = len(content) <= LARGEST
-        if fits:
-            replace_file(self._path, content)
-        self._published, self._renewed_at = now, time() if fits else inf
+        replace_file(self._path, content)
+        self._published, self._renewed_at = now, time()
 
     def _content(self, mentions: Sequence[memory_files.Mention]) -> bytes:
         keys = [hash(one) for one in mentions]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from subconscious.domain.model import Session
 from subconscious.text.quoting import within_quotes
@@ -43,7 +43,7 @@ def remembered(summaries: Sequence[str]) -> str:
 
 
 def day_of(at: float, now: float) -> str:
-    """Return a day in the local time zone as "today", "yesterday" or a date."""
-    day, today = datetime.fromtimestamp(max(0.0, at)).date(), datetime.fromtimestamp(now).date()
+    """Return a day as "today", "yesterday" or a date."""
+    days = datetime.fromtimestamp(now).astimezone().date() - datetime.fromtimestamp(max(0.0, at)).astimezone().date()
     names = {0: "today", 1: "yesterday"}
-    return names.get((today - day).days) or day.isoformat()
+    return names.get(days.days) or datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")

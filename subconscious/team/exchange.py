@@ -145,8 +145,7 @@ async def _publish_some(
         old = {uid: digests for uid, digests in replaced.items() if uid in some and digests}
         sent = [one for one in new if one.uid in some]
         refused |= await server.run(queries.publish, joined.remote_id, sent, old)
-    stored = {one.uid for one in new if one.uid not in refused}
-    outcome.sent += len(stored | {uid for uid, old in replaced.items() if old})  # a correction is one change
+    outcome.sent += len(new) - len(refused) + sum(map(bool, replaced.values()))
     outcome.refused += refused.values()
     done = [by_uid[uid].id for uid in uids if uid in by_uid and uid not in refused]
     async with app.database.write() as tx:

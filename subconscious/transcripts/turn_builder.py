@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import ClassVar, TypedDict, Unpack
 
 from subconscious.domain.model import Act, Origin, Role, Turn
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.transcripts import speech
 from subconscious.transcripts.lines import Line
 from subconscious.transcripts.records import Record, joined_text, message_blocks, string, timestamp
@@ -59,7 +58,6 @@ class _OptionalFields(TypedDict, total=False):
 
     tools: tuple[str, ...]
     files: tuple[str, ...]
-    changed: tuple[str, ...]
     commands: tuple[str, ...]
     after_interrupt: bool
     failed: bool
@@ -219,16 +217,7 @@ class TurnBuilder:
             self._said = text.strip()[-LONGEST_BEFORE:]
         shown = of_uses(uses, self.cwd, self._clean) if self._tool_excerpts else ""
         self._add(
-            line,
-            record,
-            Role.ASSISTANT,
-            origin,
-            text,
-            tools=tools,
-            files=_files(uses),
-            changed=_files([use for use in uses if string(use, "name") in EDIT_TOOLS]),
-            commands=commands,
-            shown=shown,
+            line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses), commands=commands, shown=shown
         )
 
     def _command(self, use: Record) -> str:

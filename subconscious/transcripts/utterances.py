@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import BinaryIO
 
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.text.code_prose import split
 from subconscious.transcripts import speech
 from subconscious.transcripts.lines import skip_line, whole_lines
 from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string
 
-OWN_WORDS = EDIT_TOOLS | {"ExitPlanMode", "AskUserQuestion", "TodoWrite", "Skill"}
+OWN_WORDS = frozenset(
+    {"ExitPlanMode", "Write", "Edit", "MultiEdit", "NotebookEdit", "AskUserQuestion", "TodoWrite", "Skill"}
+)
 """Tools with results that repeat the assistant's own words."""
+
+WRITING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 
 SOURCE_FILE = re.compile(
     r"\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|sql|css|scss|vue|svelte|proto|ex|exs"
@@ -140,7 +143,7 @@ def _source_files(record: Record, start: int) -> Iterator[Utterance]:
         if not SOURCE_FILE.search(path):
             continue
         yield Utterance(Source.CODE, path, start)
-        if string(use, "name") in EDIT_TOOLS:
+        if string(use, "name") in WRITING:
             yield Utterance(Source.CODE, split(_strings(given)[:LONGEST])[0], start)
 
 

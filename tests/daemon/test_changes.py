@@ -104,6 +104,8 @@ def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
     status = shown(running, other, "status")
     assert "nothing waits; 1 in other projects" in status
     assert "1 capture waits" in shown(running, speaker, "status")
+    elsewhere = shown(running, other, "review")
+    assert "1 waits in other projects: subconscious review --everywhere" in elsewhere
     (act,) = json.loads(shown(running, speaker, "undo", "--json"))["acts"]
     assert [step["about"] for step in act["steps"]] == ["Dates are UTC."]
     assert "1 change undone" in shown(running, other, "undo", "--everywhere", "--yes")
@@ -169,3 +171,17 @@ def test_a_rollback_is_taken_back_like_anything(running: Home, speaker: Speaker)
     assert found(running, speaker, "pytest") == [number]
     captured = wire.call(running, "captures", {"cwd": str(speaker.project)})["captures"]
     assert [one["status"] for one in captured if one["memory_id"] == number] == ["captured"]
+
+
+def test_a_limit_that_is_exceeded_is_named(running: Home, speaker: Speaker) -> None:
+    for args in ({"limit": 1001}, {"limit": 0}, {"branch": "b" * 5000}):
+        with pytest.raises(SubconsciousError, match=r"must be 1000 or less|must be 1 or more|is too long: 5000"):
+            wire.call(running, "list", {"cwd": str(speaker.project), **args})
+
+
+def test_what_no_memory_matches_is_not_called_an_empty_project(running: Home, speaker: Speaker) -> None:
+    assert "No memories here yet." in shown(running, speaker, "list")
+    number = learned(running, speaker, OTHER)
+    assert "No memories with these options." in shown(running, speaker, "list", "--file", "nowhere.py")
+    assert "There is only 1 memory; use a smaller --offset" in shown(running, speaker, "list", "--offset", "9")
+    assert "perhaps it does not exist" in shown(running, speaker, "history", str(number + 999))

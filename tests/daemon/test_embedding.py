@@ -9,12 +9,10 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bench.tuned import tuned
 from subconscious import wire
 from subconscious.capture import judge
 from subconscious.domain.errors import EmbedderError
@@ -25,8 +23,6 @@ from subconscious.embeddings.batches import text_of
 from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.embeddings.query_embedder import EmbeddingBudget, RemoteOptions
-from subconscious.recall.pipeline import recall
-from subconscious.recall.recall_context import RecallContext
 from subconscious.settings.home import Home
 from subconscious.store import embedding_models, embedding_queue, memories
 from subconscious.store.connect import Database, open_database
@@ -265,17 +261,6 @@ async def test_rebuilt_indexes_find_the_remaining_memories(database: Database, s
         assert await nearest(loop, words(5)[2]) == ids[2]
 
 
-async def test_an_answer_without_the_index_is_not_kept_for_later(database: Database, server: EmbeddingServer) -> None:
-    (first,) = await remember(database, "The queue is drained at night.")
-    async with embedded_by(database, "openai", access(server)) as loop:
-        await settled(loop, "openai:toy:32")
-        embed, kept = loop.current.search_vector, loop.current.found
-        during_rebuild = RecallContext(database, None, tuned(), embed, engine_cache=kept)
-        assert [hit.cosine for hit in await recall(during_rebuild, "drained queue", None, 1)] == [0]
-        (best,) = await recall(replace(during_rebuild, index=loop.current.index), "drained queue", None, 1)
-        assert (best.memory.id, best.cosine > 0) == (first, True)
-
-
 async def test_without_any_embedder_words_answer(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,23 +430,6 @@ async def test_questions_that_fail_bring_the_next_in_the_chain(database: Databas
         assert await loop.current.prompt_vector("anything") is None
         await settled(loop, LOCAL)
         assert await loop.current.prompt_vector("anything") is not None
-
-
-async def test_only_busy_answers_in_a_row_bring_the_next_in_the_chain(
-    database: Database, server: EmbeddingServer
-) -> None:
-    async with embedded_by(database, "openai", access(server), RemoteOptions(prompts=True, prompt_seconds=5)) as loop:
-        await settled(loop, "openai:toy:32")
-        for number in range(background.MAX_FAILED_QUERIES + 1):
-            server.always = Failure(429)
-            assert await loop.current.prompt_vector(f"busy {number}") is None
-            server.always = None
-            assert await loop.current.prompt_vector(f"answered {number}") is not None
-        assert loop.state == "ready"
-        server.always = Failure(429)
-        for number in range(background.MAX_FAILED_QUERIES):
-            assert await loop.current.prompt_vector(f"busy again {number}") is None
-        await until(lambda: _is(loop.state == "fallback"))
 
 
 async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(

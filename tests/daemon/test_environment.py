@@ -368,15 +368,6 @@ def test_removed_files_are_restored_if_the_trial_needs_them(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["lib"]
 
 
-def test_unused_paths_are_not_nested(tmp_path: Path) -> None:
-    site = tmp_path / "lib" / "python3.11" / "site-packages" / "h11"
-    (site / "tests").mkdir(parents=True)
-    for name in ("tests.pyi", "tests/a.pyi", "core.py"):
-        (site / name).touch()
-    packages.trim(os.fspath(tmp_path), lambda: None)
-    assert [path.name for path in site.iterdir()] == ["core.py"]
-
-
 @pytest.mark.parametrize("wheel", ["/python/ensurepip/_bundled/pip-23.2.1-py3-none-any.whl", ""])
 def test_pip_runs_from_pythons_wheel_or_is_installed_meanwhile(wheel: str, tmp_path: Path) -> None:
     lock = tmp_path / "requirements.lock"

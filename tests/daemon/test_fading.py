@@ -21,7 +21,7 @@ from subconscious.app import App
 from subconscious.capture.session_updates import touched
 from subconscious.context.entry import parse_entry
 from subconscious.decay import DAY
-from subconscious.domain.errors import DaemonError, RequestError, SubconsciousError
+from subconscious.domain.errors import DaemonError, SubconsciousError
 from subconscious.domain.model import Link, Memory, Role, Turn
 from subconscious.domain.model import Origin as Whose
 from subconscious.embeddings.background import Embedding
@@ -293,29 +293,6 @@ async def test_new_words_take_the_place_of_the_old(app: App, project: Project) -
     assert done.memory.archived_at is not None
     hits = await recall(app.recall_context(), "amounts cents", project.id, 10)
     assert [hit.memory.id for hit in hits] == [made.id]
-
-
-async def test_a_reworded_record_keeps_its_lines_and_its_length(app: App, project: Project) -> None:
-    record = f"Context: amounts were floats.\nDecision: amounts are cents.\nConsequences: {'the ledger adds. ' * 40}"
-    old = await kept(app, "Amounts are cents.", project)
-    done = await correcting.correct(app, CorrectionRequest(old.id, "refined", text=record.replace("\n", "\r\n")))
-    assert done.replacement is not None
-    made = await state(app, done.replacement)
-    assert (made.content, made.summary) == (record.strip(), "amounts were floats.")
-
-
-@pytest.mark.parametrize("before", [20, 600], ids=["a statement", "a long note"])
-async def test_a_rewording_is_stored_whole_or_refused(app: App, project: Project, before: int) -> None:
-    old = await kept(app, ("The ledger adds. " * before)[:before], project)
-    wish = CorrectionRequest(old.id, "refined", text="Amounts are integer cents. " * 20)
-    if before > 400:
-        done = await correcting.correct(app, wish)
-        assert done.replacement is not None
-        assert (await state(app, done.replacement)).content == wish.text.strip()
-    else:
-        with pytest.raises(RequestError, match="539 characters, but 400 are the most"):
-            await correcting.correct(app, wish)
-        assert (await state(app, old)).archived_at is None
 
 
 async def test_a_deprecated_memory_is_archived_and_restored_completely(app: App, project: Project) -> None:

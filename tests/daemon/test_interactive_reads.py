@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from itertools import count
@@ -14,10 +13,8 @@ import pytest
 from daemon.spool import Spool
 from subconscious.app import App
 from subconscious.context.entry import Entry, parse_entry
-from subconscious.domain.errors import RequestError
 from subconscious.hook_responses import Answers
 from subconscious.memories.api import Memories, Search
-from subconscious.wire.memories import TeamHit
 
 NUMBERS = count(1)
 
@@ -75,22 +72,6 @@ async def test_a_search_runs_only_long_queries_on_the_shared_connection(
     shared.clear()
     await Memories(app).cmd_list(Search(cwd=str(tmp_path)))
     assert shared
-
-
-@pytest.mark.parametrize("wrong", [{"kind": "no such kind"}, {"since": "no such day"}])
-async def test_a_search_that_fails_leaves_no_search_of_the_team_behind(
-    app: App, tmp_path: Path, wrong: dict[str, str]
-) -> None:
-    async def never(project_id: str, query: str, limit: int) -> list[TeamHit]:
-        await asyncio.Event().wait()
-        return []
-
-    app.team_search = never
-    before = asyncio.all_tasks()
-    with pytest.raises(RequestError):
-        await Memories(app).cmd_search(Search(query="integer cents", cwd=str(tmp_path), **wrong))
-    await asyncio.sleep(0)
-    assert asyncio.all_tasks() == before
 
 
 async def test_what_a_hook_changes_in_the_app_is_changed_for_all(app: App) -> None:

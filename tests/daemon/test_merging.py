@@ -657,19 +657,6 @@ async def test_a_session_that_is_rolled_back_gives_back_what_it_took_the_place_o
     assert await active(app) == {new.id}
 
 
-async def test_the_preview_of_a_restored_session_changes_nothing(app: App, project: Project) -> None:
-    await said(app, project, CENTS, session="good")
-    ((_, new),) = await said(app, project, AGAIN, session="bad")
-    assert new is not None
-    await reviewing.rollback(app, "bad", "", back=False, preview=False)
-    active_before, last = await active(app), await events.latest_id(app.database)
-    shown = await reviewing.rollback(app, "bad", "", back=True, preview=True)
-    assert (shown["done"], [one["id"] for one in shown["memories"]]) == (False, [new.id])
-    assert (await active(app), await events.latest_id(app.database)) == (active_before, last)
-    done = await reviewing.rollback(app, "bad", "", back=True, preview=False)
-    assert (done["done"], [one["id"] for one in done["memories"]]) == (True, [new.id])
-
-
 async def test_a_session_that_is_rolled_back_takes_back_what_it_lent(app: App, project: Project) -> None:
     await said(app, project, CENTS, session="bad")
     ((_, new),) = await said(app, project, AGAIN, session="good")

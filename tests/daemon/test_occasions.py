@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 import subprocess
@@ -15,11 +14,7 @@ import pytest
 
 from bench.sessions import Speaker
 from subconscious import wire
-from subconscious.app import App
 from subconscious.settings.home import Home
-from subconscious.store import events, memory_files
-from subconscious.store.connect import Database
-from subconscious.surfacing import published_files
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.surfacing import begun, remember
@@ -73,39 +68,6 @@ def test_the_names_of_known_files_are_published_while_a_daemon_runs(running: Hom
     wire.call(running, "stop")
     wire.await_absence(running, 20)
     assert not names.exists()
-
-
-async def test_a_list_of_names_that_is_too_long_is_made_again_only_after_a_change(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checks, made = asyncio.Semaphore(0), 0
-    latest, mentions = events.latest_id, memory_files.mentions
-
-    async def checked(database: Database) -> int:
-        checks.release()
-        return await latest(database)
-
-    async def counted(database: Database) -> list[memory_files.Mention]:
-        nonlocal made
-        made += 1
-        return await mentions(database)
-
-    monkeypatch.setattr(published_files, "LARGEST", 1)
-    monkeypatch.setattr(published_files, "PAUSE", 0.0)
-    monkeypatch.setattr(published_files, "RENEWAL", 0.0)
-    monkeypatch.setattr(events, "latest_id", checked)
-    monkeypatch.setattr(memory_files, "mentions", counted)
-    names = published_files.FileNames(app)
-    running = asyncio.create_task(names.run())
-    for _ in range(10):
-        await checks.acquire()
-    assert (made, (app.home.run / "file-names").exists()) == (1, False)
-    names.invalidate()
-    for _ in range(10):
-        await checks.acquire()
-    assert made > 1
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
 
 
 def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path) -> None:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from bench import tuned_daemon
 from bench.sessions import Speaker
 from subconscious import wire
 from subconscious.settings.home import Home
-from subconscious.store.team.address import PASSWORD_FILE
 from subconscious.wire import AbsentError
 from tests.support import terminal
-from tests.support.daemons import processes_of
 from tests.support.deciding import DECISION, decide
 
 COMMAND = [sys.executable, "-m", "cli", "uninstall"]
@@ -79,33 +74,3 @@ def test_without_a_clear_word_nothing_is_removed(running: Home, speaker: Speaker
     assert (code, "Nothing was removed." in told) == (1, True), told
     assert running.database.exists()
     assert wire.hello(running)
-
-
-@pytest.mark.process
-def test_a_daemon_that_hangs_is_killed(stopped: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "daemon_command", tuned_daemon._shipped_command)
-    wire.ensure_daemon(stopped)
-    (process,) = processes_of(stopped)
-    os.kill(process, signal.SIGSTOP)
-    code, told = uninstall(terminal.environment(stopped), tmp_path, "--all")
-    assert (code, f"killed (pid {process})" in told) == (0, True), told
-    assert not processes_of(stopped)
-    assert not stopped.root.exists()
-
-
-@pytest.mark.process
-def test_nothing_is_removed_under_a_daemon_that_can_t_be_stopped(running: Home, tmp_path: Path) -> None:
-    (process,) = processes_of(running)  # the command of a test's daemon is not known as one
-    os.kill(process, signal.SIGSTOP)
-    code, told = uninstall(terminal.environment(running), tmp_path, "--all")
-    assert (code, "nothing was removed" in told) == (1, True), told
-    assert running.database.exists()
-
-
-def test_the_team_s_password_goes_and_stays_with_the_settings(running: Home, tmp_path: Path) -> None:
-    password = running.root / PASSWORD_FILE
-    password.write_text("secret")
-    assert uninstall(terminal.environment(running), tmp_path, "--keep-memories")[0] == 0
-    assert password.exists()
-    assert uninstall(terminal.environment(running), tmp_path, "--all")[0] == 0
-    assert not running.root.exists()

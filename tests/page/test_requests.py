@@ -10,16 +10,8 @@ from bench.page_store import REDIS, SESSIONS, Furnished
 from subconscious import wire
 from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home
-from tests.page.test_access import use
 from tests.support import terminal
 from tests.support.page_client import request
-
-
-@pytest.mark.usefixtures("served")
-def test_the_curve_of_a_memory_counts_days_without_use(link: str, shop: Furnished) -> None:
-    shown = use(link).get(f"memory/{shop.postgres}").text
-    assert 'aria-label="Weight over 400 days without use: from ' in shown
-    assert "over the next" not in shown
 
 
 def test_the_timeline_has_everything_once_whatever_the_size_of_a_page(served: Home, shop: Furnished) -> None:

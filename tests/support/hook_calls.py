@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
-SHELL_TOOLS = ("awk", "cat", "date", "ls", "mkdir", "mv", "od", "rm", "tr")
+SHELL_TOOLS = ("cat", "date", "find", "mkdir", "mv", "od", "rm", "tr")
 
 Reply = Callable[[bytes], bytes]
 

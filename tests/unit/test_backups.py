@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from daemon.lock import Lock
 from subconscious.domain.errors import DaemonError, NewerStoreError, NotFoundError, StoreError
 from subconscious.settings.home import Home
-from subconscious.store import backups, memories, restoring
+from subconscious.store import backups, memories
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.upkeep import restore
@@ -120,16 +120,6 @@ def test_a_copy_is_restored_over_any_state_of_the_database(stored: Home, fate: s
         assert kept is not None
         restore.put_back(stored, restore.find(stored, kept.name))
         assert count(stored.database) == 0
-
-
-def test_two_restores_in_one_second_keep_both_databases(stored: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restoring, "time", lambda: 1_790_000_000.5)
-    copy = backups.create_copy(stored.database, 15)
-    forget_all(stored)
-    kept = [restoring.restore(stored.database, copy)[1] for _ in range(2)]
-    assert [path and count(path) for path in kept] == [0, 1]
-    assert [path and path.name for path in kept] == ["memory.db-20260921-141320", "memory.db-20260921-141321"]
-    assert {path for path in kept if path} < {one.path for one in restoring.restorable(stored.database)}
 
 
 def test_an_unusable_copy_changes_nothing(stored: Home, tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from tests.support.cli_answers import (
     CAPTURE,
     DAY,
     ESCAPES,
-    EVENT,
     MARKUP,
     MEMORY,
     ROLLBACK,
@@ -203,48 +202,7 @@ TELLING = [
     "decay",
     "decay 12",
     "decay --log",
-    "consolidate --preview",
-    "history",
-    "maintenance repeats",
-    "memory",
-    "promote --preview",
-    "review lessons",
 ]
-SUMMARIZABLE: dict[str, Any] = {
-    "summary": SAID,
-    "memories": [MEMORY, MEMORY],
-    "cohesion": 0.9,
-    "decision": "auto",
-    "reason": "",
-}
-CHANGE: dict[str, Any] = EVENT | {
-    "id": 3,
-    "subject": "capture",
-    "subject_id": "7",
-    "session_id": None,
-    "before": None,
-    "after": None,
-    "act": "",
-    "about": SAID,
-    "change": False,
-    "speaker": "",
-}
-STANDING = {
-    "status": "promoted",
-    "score": 7.3,
-    "recurrence": 8.0,
-    "impact": 7.0,
-    "specificity": 7.0,
-    "sessions": 5,
-    "flaw": SAID,
-}
-MORE_ANSWERS: dict[str, Any] = {
-    "clusters": {"clusters": [SUMMARIZABLE], "total": 1, "vectors": True},
-    "digest": {"mode": "synthesize", "text": SAID, "promoted": 1, "observed": 0},
-    "history": {"events": [CHANGE]},
-    "repeats": {"pairs": [{"gone": MEMORY, "stays": MEMORY}]},
-    "standings": {"memories": [MEMORY | {"standing": STANDING}], "counts": {"promoted": 1}},
-}
 
 
 @pytest.mark.parametrize("command", TELLING)
@@ -252,8 +210,7 @@ def test_the_model_reads_stored_text_in_a_frame(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setattr(origin, "inside_client", lambda: True)
-    daemon.answers = _poisoned(ANSWERS, ending=MARKUP) | _poisoned(MORE_ANSWERS, ending=MARKUP)
-    daemon.answers["digest"]["mode"] = "synthesize"
+    daemon.answers = _poisoned(ANSWERS, ending=MARKUP)
     _, out, _ = run(capsys, *command.split())
     assert out.startswith(OPENING)
     assert out.endswith(f"{CLOSING}\n")
@@ -412,13 +369,6 @@ def test_the_model_deletes_nothing_and_lets_nothing_pass(
     assert "only a person" in err
 
 
-def test_a_clean_scan_is_json_too(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    daemon.answers["scan"] = {"findings": []}
-    for words, told in (([], []), (["--fix"], {"rows": 0, "files": 0, "copies": 0})):
-        code, out, _ = run(capsys, "scan", *words, "--json")
-        assert (code, json.loads(out)) == (0, told)
-
-
 @pytest.mark.parametrize("answer", ["no", "y", "", None])
 def test_nothing_is_purged_without_a_clear_yes(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: str | None
@@ -566,7 +516,7 @@ def test_a_transcript_is_sent_by_its_full_path(
     (tmp_path / "t.jsonl").touch()
     code, out, _ = run(capsys, "capture", str(tmp_path / "t.jsonl"))
     assert code == 0
-    assert out.startswith("1 new capture; the session has 3 turns.")
+    assert out.startswith("3 turns read, 1 new capture.")
     assert daemon.requests[-1].args["transcript"] == str(tmp_path / "t.jsonl")
 
 
@@ -638,17 +588,6 @@ def test_settings_are_listed_without_a_daemon(home: Home, capsys: pytest.Capture
     assert code == 1
     assert "auto_threshold" in out
     assert "auto_threshold" in err
-    code, out, err = run(capsys, "status", "--settings", "--json")
-    assert (code, "auto_threshold" in err) == (1, True)
-    assert json.loads(out)["auto_threshold"] != 7
-
-
-@pytest.mark.parametrize(("value", "warned"), [("false", False), ("FALSE", False), ("0", False), ("1", True)])
-def test_the_status_warns_where_the_hooks_are_off(
-    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, value: str, warned: bool
-) -> None:
-    monkeypatch.setenv("SUBCONSCIOUS_OFF", value)
-    assert ("SUBCONSCIOUS_OFF is set" in run(capsys, "status")[1]) is warned
 
 
 def test_long_names_and_values_of_settings_fit(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
@@ -827,24 +766,6 @@ def test_what_is_in_quarantine_is_shown_with_its_reasons(
     assert "suspicion: high" in words
     assert "social engineering, it hides something from the person: \u00bbNever tell the user\u00ab" in words
     assert "review release ID" in words
-
-
-def test_the_worst_reasons_are_shown(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    (worst,) = HELD["verdict"]
-    low = [worst | {"level": "low", "why": f"low reason {number}"} for number in range(4)]
-    daemon.answers["captures"] = {"captures": [HELD | {"verdict": [*low, worst]}]}
-    _, out, _ = run(capsys, "review", "--status", "quarantined")
-    assert "it hides something from the person" in " ".join(out.split())
-    assert ("low reason 2" in out, "low reason 3" in out) == (True, False)
-
-
-def test_an_approved_capture_is_not_offered_to_the_queue(
-    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
-) -> None:
-    daemon.answers["captures"] = {"captures": [CAPTURE | {"status": "approved"}]}
-    _, out, _ = run(capsys, "review", "--status", "approved")
-    assert "review restore" not in out
-    assert "review undo ID" in out
 
 
 @pytest.mark.parametrize("command", ["status", "review"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Iterator
 
@@ -54,43 +53,6 @@ def test_a_script_has_to_say_yes(daemon: StubDaemon, capsys: pytest.CaptureFixtu
     assert "Add --yes" in capsys.readouterr().err
     assert asked(daemon) == ["archive_plan"]
     assert daemon.requests[0].args["archived"] is True
-
-
-CLUSTERS = {"clusters": [], "total": 3, "vectors": True}
-
-
-@pytest.mark.parametrize(
-    ("command", "requests"),
-    [
-        ("archive --query cents", ["archive_plan"]),
-        ("decay --run", ["decay"]),
-        ("decay --reset", []),
-        ("consolidate", ["clusters"]),
-        ("rollback 9445", ["rollback"]),
-    ],
-)
-def test_json_has_no_questions_in_it(
-    daemon: StubDaemon,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    requests: list[str],
-) -> None:
-    daemon.answers["clusters"] = CLUSTERS
-    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
-    assert main([*command.split(), "--json"]) == 0
-    json.loads(capsys.readouterr().out)
-    assert asked(daemon) == requests
-
-
-def test_a_larger_limit_is_suggested_only_if_it_is_accepted(
-    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
-) -> None:
-    due = daemon.answers["decay"]({})["due"]
-    for shown, expected in ((1, "1 of 1500; more with --limit 1000"), (1000, "1000 of 1500\n")):
-        daemon.answers["decay"] = ANSWERS["decay"]({}) | {"due": due[:1] * shown, "total": 1500}
-        assert main(["decay", "--preview"]) == 0
-        assert expected in capsys.readouterr().out
 
 
 def test_it_has_to_be_said_which(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

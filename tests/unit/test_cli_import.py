@@ -161,3 +161,21 @@ def test_elsewhere_a_line_is_printed_now_and_then() -> None:
         for _ in range(100):
             progress.advance(1)
     assert len(stream.getvalue().splitlines()) == 10
+
+
+def test_files_that_cannot_be_read_are_not_called_imported(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["import_plan"] = {
+        "files": [FILE | {"path": "/t/x.jsonl", "sort": "foreign", "reason": "it is empty"}]
+    }
+    assert main(["import"]) == 0
+    shown = capsys.readouterr().out
+    assert "There is nothing to import here." in shown
+    assert "imported already" not in shown
+
+
+def test_what_waits_in_other_projects_only_is_named(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["status"] = completed("status", {"review": 0, "review_everywhere": 2})
+    assert main(["import", "--yes"]) == 0
+    assert "To decide: subconscious review --everywhere" in capsys.readouterr().out

@@ -145,16 +145,6 @@ def test_a_server_of_the_users_own_is_kept(state: Path) -> None:
     assert files("codex")["config.toml"] == own
 
 
-def test_our_server_without_its_command_is_written_anew(state: Path) -> None:
-    apply("codex", state)
-    config = folder_of("codex") / "config.toml"
-    whole = config.read_text()
-    config.write_text(whole.replace('command = "/bin/sh"\n', ""))
-    assert "command" not in config.read_text()
-    apply("codex", state)
-    assert config.read_text() == whole
-
-
 WRITTEN_BY_CODEX = """
 [mcp_servers.subconscious.tools.memory_search]
 approval_mode = "approve"

@@ -23,11 +23,5 @@ def test_links_lead_only_from_a_match() -> None:
     assert matches([near, linked, far]) == [near, linked]
 
 
-def test_a_neighbour_counts_only_beside_a_match() -> None:
-    neighbour, far, near = hit(), hit(vector=0.1), hit(vector=0.6)
-    assert matches([far, neighbour]) == []
-    assert matches([near, neighbour, far]) == [near, neighbour]
-
-
 def test_what_was_listed_without_engines_stays() -> None:
     assert len(matches([hit(), hit()])) == 2

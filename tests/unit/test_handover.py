@@ -123,14 +123,6 @@ def test_a_hand_over_tells_that_changes_were_left_uncommitted(uncommitted: bool)
     assert handover_of(sketch).done == f"changed pay.go{ending}"
 
 
-@pytest.mark.parametrize("reads", [1, 3, 20])
-def test_a_file_that_was_only_read_is_not_called_changed(reads: int) -> None:
-    read = replace(turn("", role=Role.ASSISTANT), tools=("Read",), files=("/shop/dates.py", "/lib/dates.py"))
-    both = replace(read, tools=("Read", "Edit"), files=("/shop/dates.py", "/shop/pay.py"), changed=("/shop/pay.py",))
-    left = handover_of(sketched((Role.USER, "Fix the worker")).after([read] * reads + [both] + [read] * reads))
-    assert (left.done, left.files) == ("changed pay.py", ("pay.py",))
-
-
 def test_a_short_report_is_followed_by_the_finished_work_of_earlier_answers() -> None:
     answers = (
         Answer(1.0, "", ("Added `park_chunk` to the upload worker.", "The old worker dropped every third chunk.")),
@@ -345,21 +337,6 @@ async def test_a_first_prompt_that_goes_on_is_handed_the_last_session_once(
     assert "The work of before" not in await prompted(database, project, text, first=False)
     assert "The work of before" in await prompted(database, project, text)
     assert "The work of before" not in await prompted(database, project, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_told"),
-    [
-        ("Write the capital letters of the title.", False),
-        ("Merge the branch api.", True),
-        ("Merge api-v2 into it.", False),
-    ],
-)
-async def test_a_prompt_that_names_the_branch_goes_on_with_its_work(
-    database: Database, project: Project, text: str, is_told: bool
-) -> None:
-    await ended(database, project, "before", time() - HOUR, "api")
-    assert ("The work of before" in await prompted(database, project, text)) is is_told
 
 
 async def test_outside_of_git_the_last_session_is_handed_over_at_the_start(

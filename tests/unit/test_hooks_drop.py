@@ -111,23 +111,6 @@ def test_a_machine_without_python_keeps_everything(tmp_path: Path) -> None:
     assert (stat.S_IMODE(path.stat().st_mode), hooks.litter) == (0o600, [])
 
 
-def test_a_machine_without_python_drops_entries_by_the_spool_s_size_and_never_by_age(tmp_path: Path) -> None:
-    hooks = Hooks(tmp_path / "state", tmp_path)
-    tools = os.fspath(shell_tools(tmp_path / "tools"))
-    spool = hooks.home / "spool"
-    spool.mkdir(parents=True)
-    names = [f"{number:020d}-1-0a0b0c0d.entry" for number in (1, 2, 3)]
-    for name in names:
-        (spool / name).touch()
-        os.truncate(spool / name, 120 << 20)  # sparse
-    os.utime(spool / names[1], (1, 1))
-    hooks.call("wake", "SessionStart", PATH=tools)
-    assert [path.name for path in hooks.entries] == names[1:]
-    assert (hooks.home / "run" / "spool-full").read_text().endswith(" 1 entries removed\n")
-    hooks.call("wake", "SessionStart", PATH=tools)
-    assert [path.name for path in hooks.entries] == names[1:]
-
-
 @pytest.mark.parametrize("place", ["relative/place", "/dev/null/below"])
 def test_a_machine_without_python_or_place_is_silent(tmp_path: Path, place: str) -> None:
     hooks = Hooks(tmp_path / "state", tmp_path)

@@ -181,18 +181,6 @@ def test_the_same_search_with_the_same_answer_is_not_told_twice(stub: StubDaemon
     assert [one["id"] for one in again()["memories"]] == [3]
 
 
-def test_a_repeated_search_returns_again_what_has_no_id(stub: StubDaemon) -> None:
-    team = {"uid": "u", "kind": "decision", "content": "Cents.", "by": "ann", "confirmed_by": "", "people": 1}
-    stub.answers["search"] = {"hits": [hit(id=3)], "team": [team | {"said_at": 1.0}]}
-    asking = Daemon(clock=lambda: 0.0)
-    first, second = (result(BY_NAME["memory_search"], {"query": "cents"}, asking)["structuredContent"] for _ in "12")
-    assert second["memories"] == first["memories"][1:]
-    assert second["again"] == "the same answer as a moment ago: 3; memory_get reads them"
-    stub.answers["search"] = {"hits": [], "team": [team | {"said_at": 1.0}]}
-    first, second = (result(BY_NAME["memory_search"], {"query": "cents"}, asking)["structuredContent"] for _ in "12")
-    assert first == second == {name: first[name] for name in first if name != "again"}
-
-
 def test_a_tier_tells_more_than_the_one_below(stub: StubDaemon) -> None:
     stub.answers["search"] = {"hits": [hit(content="Keep cents. " * 400)]}
     sizes = [

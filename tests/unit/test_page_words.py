@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subconscious.page import changes, given, wording
+from subconscious.page import changes, given
 from subconscious.page.timeline import has_words, undone_changes
 
 GIVEN: Any = {
@@ -50,12 +50,6 @@ FORGOT = _change(4, "undo", "event 9 (create)", before=IN_USE, after=ARCHIVED)
 )
 def test_changes_and_their_buttons_say_what_they_do(event: dict[str, Any], did: str, why: str, button: str) -> None:
     assert (changes.action(event), changes.because(event), changes.takes_back(event)) == (did, why, button)
-
-
-def test_what_brings_a_memory_into_use_or_removes_one_has_its_own_colour() -> None:
-    assert [wording.tone(_change(1, action)) for action in ("create", "archive", "pin")] == ["new", "gone", "other"]
-    assert wording.tone(_change(1, "approved", subject="capture")) == "new"
-    assert wording.tone(_change(1, "create", subject="capture")) == "other"
 
 
 def test_a_replacement_names_both_memories() -> None:

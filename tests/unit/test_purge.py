@@ -4,7 +4,6 @@ from subconscious.store import full_text, llm_requests, memories, purge, purge_s
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
-from subconscious.store.rows import insertion
 from tests.support.values import make_memory
 
 ROW = (
@@ -57,20 +56,3 @@ async def test_an_archived_memory_stays_archived_after_a_reindex(database: Datab
         await full_text.reindex(tx, memory)
     assert await full_text.search(database, ["queue"], [], 9) == []
     assert [one for one, _ in await full_text.search(database, ["queue"], [], 9, Filter(archived=True))] == [1]
-
-
-async def test_a_purge_erases_the_reason_why_a_finding_was_allowed(database: Database) -> None:
-    statement, reason = "Amounts are integer cents, never floats.", "It quotes: "
-    async with database.write() as tx:
-        memory = await memories.insert(tx, make_memory(statement))
-        allowed = {"hash": "h", "at": 0.0, "reason": reason + statement}
-        await tx.execute(*insertion("redactions_allowed", allowed))
-    doomed = await purge_selection.of_memories(database, [memory.id])
-    async with database.write() as tx:
-        await purge.purge(tx, database, doomed, "memory")
-    left = [tuple(row) for row in await database.rows("SELECT hash, reason FROM redactions_allowed")]
-    assert [(digest, why[: len(reason)], statement in why) for digest, why in left] == [("h", reason, False)]
-    async with database.write() as tx:
-        await purge.empty(tx)
-    left = [tuple(row) for row in await database.rows("SELECT hash, reason FROM redactions_allowed")]
-    assert left == [("h", "")]

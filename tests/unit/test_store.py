@@ -8,7 +8,7 @@ import pytest
 
 from subconscious.domain.errors import NotFoundError
 from subconscious.domain.hits import EngineHit, Surface
-from subconscious.domain.model import OBSERVED_ONCE, Admission, Decision, Evidence, Level, Scope, Verdict
+from subconscious.domain.model import Admission, Decision, Scope
 from subconscious.settings.home import Home
 from subconscious.store import captures, decisions, events, full_text, jobs, memories, review_queue, sessions, surfaces
 from subconscious.store.capture_rows import SessionRef, candidate_from
@@ -105,23 +105,6 @@ async def test_a_capture_read_twice_is_kept_once(database: Database, project: Pr
     assert again is None
     assert await captures.waiting(database) == 1
     assert candidate_from(await captures.get(database, first)) == make_candidate()
-
-
-async def test_a_habit_that_was_quarantined_later_is_not_seen_elsewhere(database: Database, project: Project) -> None:
-    admission, habit = Admission(Decision.REVIEW, 0.8, "", reservation="one session"), make_candidate()
-    async with database.write() as tx:
-
-        async def seen() -> bool:
-            place = SessionRef(project.id, "s2")
-            return await captures.habit_seen_elsewhere(tx, place, habit.extractor, habit.content, "one session")
-
-        shown = await captures.insert(tx, habit, admission, SessionRef(project.id, "s1"), 7)
-        assert await seen()
-        capture = await captures.require(tx, shown or 0)
-        await decisions.quarantine(tx, capture, Verdict(Level.HIGH, (), "2"), "looks dangerous")
-        elsewhere = make_candidate(evidence=Evidence(habit.content, "turn-2", "/u.jsonl", 10, 90))
-        assert await captures.insert(tx, elsewhere, admission, SessionRef(project.id, "s3"), 7)
-        assert not await seen()
 
 
 async def test_undecided_captures_expire_and_stay_readable(database: Database, project: Project) -> None:
@@ -274,13 +257,6 @@ async def test_archiving_twice_at_once_changes_once(database: Database) -> None:
         assert not await memories.unarchive(tx, memory, "user", "")
     found = await full_text.search(database, ["cents"], [], 10)
     assert [hit for hit, _ in found] == [memory.id]
-
-
-async def test_restoring_an_active_memory_changes_nothing(database: Database) -> None:
-    memory = await memories.get(database, await stored(database, extractor=OBSERVED_ONCE))
-    async with database.write() as tx:
-        assert not await memories.unarchive(tx, memory, "user", "")
-    assert await memories.get(database, memory.id) == memory
 
 
 async def test_the_database_is_its_owners_alone(database: Database, home: Home) -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.domain.model import Origin, Role, Turn
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.redaction.cleaning import clean
 from subconscious.sessions import Deeds, Sketch, Summary, read_deeds, tell
 from tests.support.values import NOON
@@ -23,8 +22,7 @@ def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **chan
 
 
 def answer(text: str, *tools: str, files: tuple[str, ...] = ()) -> Turn:
-    changed = files if EDIT_TOOLS & set(tools) else ()
-    return turn(text, Role.ASSISTANT, tools=tools, files=files, changed=changed)
+    return turn(text, Role.ASSISTANT, tools=tools, files=files)
 
 
 def told(*turns: Turn, decided: Sequence[str] = (), stopped: bool = False, deeds: Deeds | None = None) -> Summary:
@@ -206,20 +204,6 @@ def test_changes_are_uncommitted_until_a_commit(tmp_path: Path) -> None:
     assert deeds_of(tmp_path, change, commit, result(error=True)).uncommitted
     assert not deeds_of(tmp_path, change, commit, result()).uncommitted
     assert deeds_of(tmp_path, commit, result(), change).uncommitted
-
-
-@pytest.mark.parametrize(
-    ("tool", "given"),
-    [
-        ("Write", {"content": "round_rent(cents)"}),
-        ("MultiEdit", {"edits": [{"new_string": "cents"}, {"new_string": "round_rent(cents)"}, 7]}),
-        ("NotebookEdit", {"new_source": "round_rent(cents)"}),
-    ],
-)
-def test_every_tool_that_changes_a_file_counts(tmp_path: Path, tool: str, given: dict[str, Any]) -> None:
-    deeds = deeds_of(tmp_path, use(tool, **given))
-    assert deeds.uncommitted
-    assert deeds.symbols == ("round_rent",)
 
 
 def test_lists_of_tasks_old_and_new(tmp_path: Path) -> None:

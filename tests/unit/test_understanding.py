@@ -40,8 +40,6 @@ def test_a_query_is_taken_apart() -> None:
         ('"!?"', (), ()),
         ("-store.py caching", (), ("store.py",)),
         ("--kind", (), ()),
-        ('"git push -force" -rebase', ("git push -force",), ("rebase",)),
-        ('-"git push -force" again', (), ("git push -force",)),
     ],
 )
 def test_quotes_and_dashes_are_commands_where_they_are_meant(

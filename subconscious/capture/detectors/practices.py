@@ -16,7 +16,6 @@ from subconscious.capture.detectors.commit_messages import message
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.domain.model import Origin, Role, Turn
-from subconscious.domain.tools import EDIT_TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,7 @@ PRACTICES = (
 )
 
 _TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(?:\([\w/.-]+\))?!?: \S")
+_EDITS = {"Edit", "Write"}
 _CHANGELOG = "CHANGELOG.md"
 _NOTED = f"Changes of this project are noted in {_CHANGELOG}, in the same commit as the change."
 _ON_REQUEST = f"Changes of this project are noted in {_CHANGELOG} on request, in the same commit as the change."
@@ -100,7 +100,7 @@ def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
 
 
 def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
-    edits = (turn for turn in turns if turn.role is Role.ASSISTANT and EDIT_TOOLS & set(turn.tools))
+    edits = (turn for turn in turns if turn.role is Role.ASSISTANT and _EDITS & set(turn.tools))
     return ((turn, PurePath(file)) for turn in edits for file in turn.files)
 
 

@@ -16,7 +16,6 @@ from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import is_narration, sentence_spans
 from subconscious.capture.passages import LONGEST, plain
 from subconscious.domain.model import Role, Turn
-from subconscious.domain.tools import EDIT_TOOLS
 from subconscious.text.wording import content_words, cut_clause
 
 _REPAIR = re.compile(
@@ -53,6 +52,7 @@ _STALE = re.compile(
 _FILLER = re.compile(r"\A(?:but|so|and|now|good|great|ok(?:ay)?|yep|wait|hmm)\b[\s,:—–-]*", re.IGNORECASE)
 _RUN = r"(?:^|&& *|; *)(?P<run>(?:bun|npm|pnpm|yarn|mise|make|just|task|cargo|go|uv)(?: run)? [\w:-]*%s)(?=\s|\Z)"
 _SERVERS = ("gopls", "pyright", "tsserver", "rust-analyzer", "clangd")
+_EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
         elif turn.role is Role.ASSISTANT:
             if not said and turn.text and spoken is None and (found := _explanation(turn.text)):
                 (said, quote), spoken = found, turn
-            if said and EDIT_TOOLS & set(turn.tools):
+            if said and _EDITS & set(turn.tools):
                 edited += turn.files
     return _After(said, quote, spoken, tuple(worked), tuple(failed), tuple(dict.fromkeys(edited)))
 

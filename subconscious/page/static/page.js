@@ -151,7 +151,7 @@ function drawCurve(box) {
     legend: { show: false },
     scales: { x: { time: false }, y: { range: [0, 105] } },
     axes: [
-      { ...axis, size: 30, values: (_, ticks) => ticks.map((day) => `${day} d`) },
+      { ...axis, size: 30, values: (_, ticks) => ticks.map((day) => (day ? `${day} d` : "now")) },
       { ...axis, size: 44, values: (_, ticks) => ticks.map((value) => `${value} %`) },
     ],
     series: [
