@@ -46,11 +46,17 @@ COMPARED_MEMORIES = 5
 async def apply_decision(app: App, decision: Wish) -> list[Capture]:
     """Apply a decision in one transaction; return the captures afterwards. Captures decided earlier do not change.
 
-    Raises NotFoundError if there is no such capture, RequestError if a new wording is missing or looks like an attack.
+    Raises NotFoundError if there is no such capture, RequestError if a new wording is missing, is too long, or looks
+    like an attack.
     """
     decision = replace(decision, reason=clean(decision.reason), wording=" ".join(clean(decision.wording).split()))
     if decision.deed == "edit" and (not decision.wording or len(decision.ids) != 1):
         raise RequestError("`review edit` needs one capture and its new wording", "subconscious review edit ID TEXT")
+    if len(decision.wording) > CONTENT_LENGTH:
+        raise RequestError(
+            f"the new wording has {len(decision.wording):,} characters; it may have at most {CONTENT_LENGTH}",
+            "shorten it, and store the rest as another memory: subconscious remember TEXT",
+        )
     for capture_id in decision.ids:
         await captures.get(app.database, capture_id)
     async with app.database.write() as tx:
@@ -166,9 +172,7 @@ def _approved(capture: Capture, decision: Wish) -> Memory:
     """Return the memory of an approved capture; its confidence is 1, because a person vouches for it."""
     candidate = candidate_from(capture)
     if decision.wording:
-        candidate = replace(
-            candidate, content=cut(decision.wording, CONTENT_LENGTH), summary=cut(decision.wording, SUMMARY_LENGTH)
-        )
+        candidate = replace(candidate, content=decision.wording, summary=cut(decision.wording, SUMMARY_LENGTH))
     if decision.kind:
         candidate = replace(candidate, kind=decision.kind)
     admission = Admission(Decision.AUTO, 1.0, "approved by a person")

@@ -80,6 +80,8 @@ def test_an_edit_approves_and_keeps_the_first_wording(running: Home, speaker: Sp
     assert active(running, speaker) == []
     refused = terminal.ask(running, "edit", ids=[number], text=" ")
     assert "new wording" in refused["error"]["message"]
+    refused = terminal.ask(running, "edit", ids=[number], text="Billing is tested. " * 30)
+    assert "569 characters" in refused["error"]["message"], "nothing is cut without a word"
 
 
 def test_what_is_known_is_approved_as_said_again(running: Home, speaker: Speaker) -> None:
