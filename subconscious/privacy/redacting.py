@@ -63,8 +63,23 @@ def _findings_in(batch: list[Row]) -> list[StoredFinding]:
         _line(row.place, column, find)
         for row in batch
         for column, text in row.words.items()
-        for find in redact(text).detections
+        for find in _detections(column, text)
     ]
+
+
+def _detections(column: str, text: str) -> list[Detection]:
+    """Return what would be redacted in a column; of our own JSON, in its strings."""
+    if column not in text_columns.JSON_COLUMNS:
+        return list(redact(text).detections)
+    found: list[Detection] = []
+
+    def look(part: str) -> str:
+        redacted = redact(part)
+        found.extend(redacted.detections)
+        return redacted.text
+
+    text_columns.change_column(column, text, look)
+    return found
 
 
 def _line(place: str, column: str, find: Detection) -> StoredFinding:

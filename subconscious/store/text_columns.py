@@ -46,8 +46,19 @@ FIXED_COLUMNS = frozenset(
 )
 """Columns with fixed values, names or paths."""
 
+JSON_COLUMNS = frozenset(
+    {
+        *("before", "after", "tags", "files", "links", "payload", "report", "options", "base", "engines", "limits"),
+        *("state", "verdict"),
+    }
+)
+"""Columns whose JSON is ours: its keys are names of columns and settings, so a change must keep them."""
+
 INDEXED_COLUMNS = frozenset({"summary", "content", "rationale", "tags", "files"})
 """Columns of a memory from which its full text and its embedding are made."""
+
+OUR_NAMES = FIXED_COLUMNS | JSON_COLUMNS | INDEXED_COLUMNS
+"""Names of columns that can't be the name of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +138,24 @@ async def reread(tx: aiosqlite.Connection, row: Row) -> Row | None:
 
 def changed_columns(row: Row, change: Change) -> dict[str, str]:
     """Return the new values of the columns of a row that ``change`` alters."""
-    new = {name: change_text(text, change) for name, text in row.words.items()}
+    new = {name: change_column(name, text, change) for name, text in row.words.items()}
     return {name: text for name, text in new.items() if text != row.words[name]}
+
+
+def change_column(name: str, text: str, change: Change) -> str:
+    """Return the text of a column with ``change`` applied to it.
+
+    In our own JSON the change is applied to each string, and to each pair of a key and its value. In the text as a
+    whole, a sentence that ends with "password" would make a secret of the next key.
+    """
+    value = _parsed(text) if name in JSON_COLUMNS else None
+    if value is None:
+        return change_text(text, change)
+    try:
+        new = _each_pair(value, change)
+    except RecursionError:
+        return change_text(text, change)
+    return text if new == value else json.dumps(new, ensure_ascii=False)
 
 
 def change_text(text: str, change: Change) -> str:
@@ -137,17 +164,27 @@ def change_text(text: str, change: Change) -> str:
     JSON stays valid JSON: the change is applied to each string in it, and then to the whole text, because a key such as
     "password" can show that its value is a secret.
     """
+    value = _parsed(text)
+    if value is None:
+        return change(text)
     try:
-        parsed = text[:1] in "{[" and not has_too_many_values(text.encode("utf-8", "replace"))
-        value = json.loads(text) if parsed else None
-        if not isinstance(value, (dict, list)):
-            return change(text)
         inside = _each(value, change)
         kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
-    except (ValueError, RecursionError):  # malformed or nested too deep: changed as plain text
+    except RecursionError:  # nested too deep: changed as plain text
         return change(text)
     whole = change(kept)
     return whole if whole != kept and _is_json(whole) else kept
+
+
+def _parsed(text: str) -> Any:
+    """Return the object or the list that a text contains as JSON; None if it contains none, or too large a one."""
+    if text[:1] not in ("{", "[") or has_too_many_values(text.encode("utf-8", "replace")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
 
 
 def _each(value: Any, change: Change) -> Any:
@@ -158,6 +195,21 @@ def _each(value: Any, change: Change) -> Any:
     if isinstance(value, dict):
         return {name: _each(item, change) for name, item in value.items()}
     return value
+
+
+def _each_pair(value: Any, change: Change, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key if key in OUR_NAMES else change(key): _each_pair(item, change, key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_each_pair(item, change, name) for item in value]
+    return _beside(name, value, change) if isinstance(value, str) else value
+
+
+def _beside(name: str, text: str, change: Change) -> str:
+    """Return a text of our own JSON with the change applied to it, and to it beside its key."""
+    new = change_column(name, text, change)
+    pair = _parsed(change(json.dumps({name: new}, ensure_ascii=False))) if name and name not in OUR_NAMES else None
+    return str(pair[name]) if isinstance(pair, dict) and pair.keys() == {name} else new
 
 
 def _is_json(text: str) -> bool:

@@ -220,3 +220,11 @@ def test_the_model_deletes_nothing(running: Home, speaker: Speaker, cmd: str) ->
     assert ran.returncode != 0
     assert "a person decides what is deleted" in ran.stderr
     assert wire.call(running, "show", {"id": memory})["memory"]["content"] == DECISION
+
+
+def test_a_memory_that_ends_with_the_word_password_is_kept_in_the_history(running: Home, speaker: Speaker) -> None:
+    person(running, "remember", cwd=str(speaker.project), text="We never log the password")
+    assert wire.call(running, "scan", {})["findings"] == []
+    assert person(running, "redact_stored")["rows"] == 0
+    events = wire.call(running, "history", {"subject": "memory", "about": "1"})["events"]
+    assert "[redacted" not in json.dumps(events)

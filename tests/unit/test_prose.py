@@ -57,6 +57,34 @@ def test_a_name_tells_of_its_value() -> None:
     assert text_columns.change_text(json.dumps({"password": SECRET}), clean) == '{"password": "[redacted: password]"}'
 
 
+ENDINGS = ("We never log the password", "/etc/passwd", "Ask Ana for the passphrase", "Kein Passwort", "mot de passe")
+
+
+@pytest.mark.parametrize("words", [*ENDINGS, "run it with --password", "Rotate the API token", "GITHUB_TOKEN"])
+def test_words_that_end_with_the_name_of_a_secret_do_not_make_one_of_what_follows(words: str) -> None:
+    event = {"content": words, "origin": "user", "tags": json.dumps([words, "github.event.pull_request.*"])}
+    for column, value in (("after", event), ("tags", [words, "github.event.pull_request.*", "sync.yml"])):
+        text = json.dumps(value)
+        assert text_columns.change_column(column, text, clean) == text
+
+
+def test_our_own_json_loses_its_secrets_and_keeps_its_keys() -> None:
+    said = f"We never log the password = '{SECRET}'"
+    event = {"content": said, "origin": "user", "db_password": SECRET, "tags": json.dumps([said]), "password": [SECRET]}
+    changed = text_columns.change_column("after", json.dumps(event), clean)
+    assert json.loads(changed).keys() == event.keys()
+    assert json.loads(changed)["origin"] == "user"
+    assert SECRET not in changed
+
+
+@settings(deadline=None)  # the first call compiles the rules
+@given(JSON)
+def test_our_own_json_stays_json_and_loses_the_secret(value: Any) -> None:
+    changed = text_columns.change_column("after", json.dumps(value), clean)
+    assert type(json.loads(changed)) is type(value)
+    assert f"'{SECRET}'" not in changed
+
+
 async def test_every_table_with_words_is_known(database: Database) -> None:
     """Found from the schema: a table that comes with another migration is among them by itself."""
     async with database.write() as tx:
