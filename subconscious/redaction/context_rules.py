@@ -19,15 +19,15 @@ from .rule import Rule, entropy
 from .shapes import IDS
 from .spoken_rules import FULL_NAME, HINTS
 
-_PASSWORD = (
+PASSWORD = (
     rf"(?:{FULL_NAME}|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
     r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
 )
 """Names of passwords, including common misspellings."""
 
-_SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
+SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
 _UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
-_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|[\uff1a\uff1d]|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
+_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|[\uff1a\uff1d]|(?:\|\||\?\?)(?=\s{0,8}[\\"'`]))\s{0,8}"""
 _QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
 _QUOTED_AROUND = r"""["'`][,;.:)\]}>]{0,8}(?:\s|$)"""
 """The end of a quotation that contains a name with its value."""
@@ -65,6 +65,11 @@ _PUBLIC_NAME = re.compile(
 )
 """Names of random values that are not secret."""
 
+_KEY_VARIABLE = re.compile(
+    r"(?!.*(?:PUBLIC|PUB|CACHE|PARTITION|ROUTING|IDEMPOTENCY|PRIMARY|FOREIGN|SORT|OBJECT|LOOKUP|COMMIT|HASH|DEDUP\w*)_)[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*KEY"
+)
+"""Variables for keys. Their values are secret even if they look like digests."""
+
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
 _LOOSE = re.compile(r"\s=|=\s")
@@ -72,17 +77,18 @@ _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
 _LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
 
 
-def _names_value(match: re.Match[str]) -> bool:
+def names_value(match: re.Match[str]) -> bool:
+    """Whether the name before a value is that of a secret, and not of its file, length or the like."""
     return not _NO_VALUE.search(match["rest"])
 
 
 def _password_quoted(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and (is_written_password(value) or is_symbol_password(value))
+    return names_value(match) and (is_written_password(value) or is_symbol_password(value))
 
 
 def _password_bare(match: re.Match[str], value: str) -> bool:
     value = value.rstrip(").:}]")
-    if not _names_value(match) or _TYPE.match(value) or _is_verdict(match):
+    if not names_value(match) or _TYPE.match(value) or _is_verdict(match):
         return False
     return looks_secret(value) or (_is_set(match) and is_written_password(value))
 
@@ -93,7 +99,7 @@ def _is_verdict(match: re.Match[str]) -> bool:
 
 
 def _symbol_password(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and is_symbol_password(value.rstrip("\"',;.)"))
+    return names_value(match) and is_symbol_password(value.rstrip("\"',;.)"))
 
 
 def _symbol_key(match: re.Match[str], value: str) -> bool:
@@ -121,15 +127,15 @@ def _secret_bare(match: re.Match[str], value: str) -> bool:
     if _secret(match, value):
         return True
     upper = match[0].partition("=")[0].isupper()
-    return upper and _names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
+    return upper and names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
 
 
 def _mixed_password(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and looks_secret(value) and is_written_password(value)
+    return names_value(match) and looks_secret(value) and is_written_password(value)
 
 
 def _secret(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and not _TYPE.match(value) and looks_secret(value.rstrip(").:}]"))
+    return names_value(match) and not _TYPE.match(value) and looks_secret(value.rstrip(").:}]"))
 
 
 def _long_key(match: re.Match[str], value: str) -> bool:
@@ -138,7 +144,7 @@ def _long_key(match: re.Match[str], value: str) -> bool:
 
 
 def _drawn_key(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and is_random_key(value)
+    return names_value(match) and is_random_key(value)
 
 
 def _mentioned_key(match: re.Match[str], value: str) -> bool:
@@ -150,14 +156,25 @@ def _mentioned_key(match: re.Match[str], value: str) -> bool:
 def _assigned_key(match: re.Match[str], value: str) -> bool:
     """Whether a random value assigned to a name is a secret; names of ids, digests and other public values are not."""
     name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
-    is_public = name is None or _PUBLIC_NAME.search(name[1]) or _DIGEST.fullmatch(value)
-    return not is_public and is_random_key(value) and _is_unnamed(value)
+    if name is None or _is_public(name):
+        return False
+    if _KEY_VARIABLE.fullmatch(name[1]):
+        return is_random_key(value)
+    return not _DIGEST.fullmatch(value) and is_random_key(value) and _is_unnamed(value)
 
 
 def _bare_token(match: re.Match[str], value: str) -> bool:
     """Whether a value is a long random token of letters in both cases and digits, without a public name."""
     name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
-    return not (name and _PUBLIC_NAME.search(name[1])) and is_random(value) and _is_unnamed(value)
+    return not (name and _is_public(name)) and is_random(value) and _is_unnamed(value)
+
+
+def _is_public(name: re.Match[str]) -> bool:
+    """Whether a name says that its value is public. Without a sign after it, "said" and "valid" do not end in "id"."""
+    end = _PUBLIC_NAME.search(name[1])
+    if end is None or not name[0][-1:].isspace() or name[0].rstrip()[-1:] in {":", "=", ">"}:
+        return end is not None
+    return end.start() == 0 or not name[1][end.start() - 1 : end.start() + 1].islower()
 
 
 def _is_unnamed(value: str) -> bool:
@@ -176,7 +193,7 @@ def _cookie(match: re.Match[str], value: str) -> bool:
 def _bytes(match: re.Match[str], value: str) -> bool:
     """Whether a key's value is a list of varied bytes."""
     numbers = [number for number in _NUMBER_END.split(value) if number]
-    return _names_value(match) and len(numbers) >= 12 and len(set(numbers)) >= 6
+    return names_value(match) and len(numbers) >= 12 and len(set(numbers)) >= 6
 
 
 def _braced(match: re.Match[str], value: str) -> bool:
@@ -274,27 +291,27 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}\w{{0,3}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        rf"{PASSWORD}{_UNTIL_VALUE}{_SIGN}\w{{0,3}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
         _password_quoted,
     ),
-    _placed("password", _PASSWORD_HINTS, rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}(?P<secret>{_BARE})", _password_bare),
+    _placed("password", _PASSWORD_HINTS, rf"{PASSWORD}{_UNTIL_VALUE}{_SIGN}(?P<secret>{_BARE})", _password_bare),
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
         _password_quoted,
     ),
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|[\"']?\s?>)"
         r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
         _password_quoted,
     ),
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}{_IS})?\s{{1,3}}(?P<secret>{_BARE})",
+        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}{_IS})?(?:\s{{1,3}}|[ \t]{{4,40}})(?P<secret>{_BARE})",
         _mixed_password,
     ),
     _placed(
@@ -312,20 +329,20 @@ RULES = (
     _placed(
         "secret",
         _SECRET_HINTS,
-        rf"{_SECRET}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        rf"{SECRET}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|[\"']?\s?>)"
         r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
         _secret,
     ),
     _placed(
         "secret",
         _SECRET_HINTS,
-        rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
+        rf"{SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
         _secret_bare,
     ),
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
         rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
         _symbol_password,
     ),
@@ -349,8 +366,8 @@ RULES = (
     ),
     _placed(
         "secret",
-        "key token secret",
-        r"(?<!public)(?<!public[_ -])(?:key|token|secret)s?\b[ \t:][^\n]{0,32}?(?<![\w+/=.-])(?P<secret>[A-Za-z0-9_+=~-]{20,200}+)(?![\w+/=.-])",
+        "key token secret schl\u00fcssel cl\u00e9 clave chave chiave sleutel klucz \u043a\u043b\u044e\u0447",
+        r"(?<!public)(?<!public[_ -])(?:key|token|secret|schl\u00fcssel|cl\u00e9|clave|chave|chiave|sleutel|klucz|\u043a\u043b\u044e\u0447)s?\b[ \t:][^\n]{0,32}?(?<![\w+/=.-])(?P<secret>[A-Za-z0-9_+=~-]{20,200}+)(?![\w+/=.-])",
         _mentioned_key,
     ),
     Rule(

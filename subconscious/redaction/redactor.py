@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 
 from . import encoded, known, policy, readings, wallets
 from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "5+gitleaks-8.30.1"
+VERSION = "6+gitleaks-8.30.1"
 """The version of the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
@@ -32,6 +32,10 @@ _PEM_HINT = "private key"
 
 _PEM_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{40}")
+_PEM_LINE = re.compile(r"(?:(?!\\n)[^\n])++")
+_PEM_LONGEST = 8000
+"""The number of characters before an end mark that are searched for the lines of its key."""
+
 _PEM_REACH = 2000
 """The number of characters after a PEM mark within which its key must begin."""
 
@@ -92,10 +96,17 @@ def redact(text: str, active: Policy | None = None) -> Redacted:
 def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
     """Return the rules for a type of data, and for each hint the numbers of the rules that need it."""
     # Imported only now: the rules are read with the first text, so that no start waits for them.
-    from . import context_rules, gitleaks, personal, shapes, spoken_rules
+    from . import command_rules, context_rules, gitleaks, paired_rules, personal, shapes, spoken_rules
 
     if sort == policy.SECRETS:
-        rules: tuple[Rule, ...] = (*shapes.RULES, *context_rules.RULES, *spoken_rules.RULES, *gitleaks.rules())
+        rules: tuple[Rule, ...] = (
+            *shapes.RULES,
+            *context_rules.RULES,
+            *spoken_rules.RULES,
+            *command_rules.RULES,
+            *paired_rules.RULES,
+            *gitleaks.rules(),
+        )
     else:
         rules = personal.RULES[sort]
     calls: dict[str, list[int]] = {}
@@ -129,14 +140,23 @@ def _plain_secrets(text: str) -> Iterator[Span]:
     if _PEM_HINT in text.lower():
         yield from _pem_keys(text)
     yield from _by_rules(text, policy.SECRETS)
+    yield from _in_tables(text)
+
+
+def _in_tables(text: str) -> Iterator[Span]:
+    from .paired_rules import find_in_tables
+
+    yield from find_in_tables(text)
 
 
 def _pem_keys(text: str) -> Iterator[Span]:
     """Yield every private key in PEM format. Without an end mark it ends at the next mark or at the end of the text.
 
-    A mark alone is no key.
+    The lines before an end mark without a beginning are the rest of a key. A mark alone is no key.
     """
     marks = [*_PEM_MARK.finditer(text), None]
+    if marks[0] is not None and marks[0][1] == "END":
+        yield from _pem_rest(text, marks[0])
     for mark, following in pairwise(marks):
         if mark is None or mark[1] == "END" or not _has_body(text, mark, following):
             continue
@@ -144,6 +164,16 @@ def _pem_keys(text: str) -> Iterator[Span]:
             yield Span(mark.start(), len(text), "private key")
         else:
             yield Span(mark.start(), following.end() if following[1] == "END" else following.start(), "private key")
+
+
+def _pem_rest(text: str, end: re.Match[str]) -> Iterator[Span]:
+    """Yield the last lines of a key that has an end mark only. The line before the mark may be short."""
+    lines = [*_PEM_LINE.finditer(text, max(0, end.start() - _PEM_LONGEST), end.start())]
+    full = list(takewhile(lambda line: _PEM_BODY.search(line[0]), reversed(lines)))
+    for skipped in (1, 2):
+        full = full or list(takewhile(lambda line: _PEM_BODY.search(line[0]), reversed(lines[:-skipped])))
+    if full:
+        yield Span(full[-1].start(), end.end(), "private key")
 
 
 def _has_body(text: str, mark: re.Match[str], following: re.Match[str] | None) -> bool:

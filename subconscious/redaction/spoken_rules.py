@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .plausible import is_symbol_password, is_written_password, looks_secret
-from .rule import Rule
+from .rule import Rule, entropy
 
 FULL_NAME = (
     r"pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o"
@@ -26,35 +26,56 @@ HINTS = (
 
 _IS = (
     r"(?:is|was|ist|war|lautet|es|era|c'?est|est|\u00e9|\u00e8|jest|to|je|\u00e4r|er|on|adalah|l\u00e0|\u2014|\u2013|-"
-    r"|\u044d\u0442\u043e)"
+    r"|\u044d\u0442\u043e|auf|a|en|\u00e0|op|til|till|su)"
 )
 """Words between a password's name and its value in a sentence."""
 
 _GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
 """Up to 60 characters of the same sentence."""
 
-_VALUE = r"""["'`]?(?P<secret>[^\s,;"'`<>\\]{6,80}+)"""
+_VALUE = r"""["'`]?(?P<secret>(?=[^\s,;"'`<>\\]{0,79}?[\d!@#^&*+=/~?$%])[^\s,;"'`<>\\]{6,80}+)"""
+"""A value with a digit or a sign. An ordinary word must not match, because the search goes on after a match."""
 _LOGIN = (
-    r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|anmelde\w{0,2}|einlogge\w{0,2}"
+    r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|(?:an)?melde\w{0,2}|logge?\w{0,2}|einlogge\w{0,2}"
     r"|connecte\w{0,2}|inicia\w{0,2} sesi\u00f3n|entra\w{0,2}|entre)\b"
 )
 _WITH = r"\s(?:with|using|mit|avec|con|com)\s{1,3}"
 
+_NAME = rf"(?:{FULL_NAME}|\bpw\b|\bpwd\b)"
+_AS = (
+    rf"\s{{1,3}}(?:as|is|was|als|ist|war|comme|est|como|es|era|come|\u00e9|\u00e8|jako|jest)\s{{1,3}}(?:\w{{1,12}}\s{{1,3}}){{0,2}}?{_NAME}"
+    r"(?![\w-]|\s(?:manager|safe|store|vault|field|hash|polic|storage|plugin|format))"
+)
+"""What may follow a value that is named afterwards: "... is the password"."""
+
+_ACCOUNT = (
+    r"\b(?:creds?|credentials?|log-?in|account|zugang|zugangsdaten|anmeldedaten|login-?daten|identifiants?|credencia(?:les|is)|credenziali"
+    r"|inloggegevens)\b"
+)
+_USER = r"""["'`]?[A-Za-z][\w.@+-]{0,60}["'`]?"""
+_AND = r"(?:\s{0,3}[/|:]\s{0,3}|,?\s{1,3}(?:and|und|et|y|e|en|plus|&|with|mit|pw|pass)\s{1,3})"
+_SECOND_FACTOR = r"(?:2fa|mfa|totp|otp|oathtool|two-?factor|authenticator|zwei-?faktor|setup[ -]key)"
+_BASE32 = r"(?:[A-Z2-7]{16,64}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})"
+
 _ENDS = ".,;:!?)]}"
 _SIGNS = frozenset("!#$%&*^~?+=_-")
-_ADDRESS = re.compile(r"@[\w-]{1,60}\.|/|^[\d.:-]+$|^v?\d+(?:\.\d+)+|\.\w{1,5}$|^\w+=")
+_INNER_SIGN = re.compile(r"[\w][!#$%&*^~+][\w]")
+"""A sign as in a password. Such a value may end with an exclamation or question mark of its own."""
 
-_CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,4}"
+_ADDRESS = re.compile(r"@[\w-]{1,60}\.|/|^[\d.:-]+$|^v?\d+(?:\.\d+)+|\.\w{1,5}$|^\w+=|^\d{1,4}-[a-z]+$")
+
+_CODE = r"(?:\d{4} \d{4}|[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,4})"
 _NUMBER = r"(?:(?:\d{1,2}[.)]|[-*])[ \t]{1,3})?"
-_CODES = rf"{_CODE}(?:[ \t]{{0,4}}(?:,|\r?\n)[ \t]{{0,8}}{_NUMBER}{_CODE}){{1,20}}"
+_CODES = rf"{_CODE}(?:[ \t]{{0,4}}(?:,|\r?\n)[ \t]{{0,8}}{_NUMBER}{_CODE}){{1,20}}+"
 
 
 def _said(match: re.Match[str], value: str) -> bool:
     """Whether a value a few words after a password's name is a password."""
     del match
-    value = value.rstrip(_ENDS)
-    if _ADDRESS.search(value):
+    stripped = value.rstrip(_ENDS)
+    if _ADDRESS.search(stripped):
         return False
+    value = value.rstrip(".,;:)]}") if _INNER_SIGN.search(stripped) else stripped
     return is_symbol_password(value) or (looks_secret(value) and is_written_password(value))
 
 
@@ -63,6 +84,17 @@ def _shown(match: re.Match[str], value: str) -> bool:
     stripped = value.rstrip(_ENDS)
     signs = any(sign in _SIGNS for sign in stripped) and any(sign.isdigit() for sign in stripped)
     return signs and len(stripped) >= 8 and not stripped.startswith("-") and _said(match, value)
+
+
+def _paired(match: re.Match[str], value: str) -> bool:
+    """Whether a value beside a user's name is a password: it is no word, name or path."""
+    return looks_secret(value.rstrip(_ENDS)) and _said(match, value)
+
+
+def _base32(match: re.Match[str], value: str) -> bool:
+    """Whether a value near a second factor's name is its key: random letters and digits from 2 to 7."""
+    del match
+    return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value) and entropy(value) >= 3
 
 
 def _codes(match: re.Match[str], value: str) -> bool:
@@ -76,12 +108,32 @@ RULES = (
     Rule(
         "password",
         tuple(HINTS.split()),
-        rf"(?i:(?:{FULL_NAME}|\bpw\b|\bpwd\b){_GAP}(?:\s{_IS}\s{{1,3}}|[ \t]{{0,2}}[:\uff1a]\s{{0,3}}){_VALUE})",
+        rf"(?i:{_NAME}{_GAP}(?:\s{_IS}\s{{1,3}}|['\u2019]s\s{{1,3}}|[ \t]{{0,2}}[:\uff1a]\s{{0,3}}){_VALUE})",
         _said,
+    ),
+    Rule("password", tuple(HINTS.split()), rf"(?i:{_NAME}[ \t]{{1,3}}{_VALUE})", _said),
+    Rule("password", tuple(HINTS.split()), rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={_AS}))", _said),
+    Rule(
+        "password",
+        ("cred", "login", "log-in", "account", "zugang", "anmelde", "identifiant", "inlog"),
+        rf"(?i:{_ACCOUNT}[^\n.;!?]{{0,40}}?[\s:=(]{_USER}{_AND}{_VALUE})",
+        _paired,
     ),
     Rule(
         "password",
-        ("log", "sign", "ssh", "connect", "authent", "anmeld", "sesi", "entr"),
+        ("log", "sign", "ssh", "connect", "authent", "meld", "sesi", "entr"),
+        rf"(?i:{_LOGIN}{_GAP}{_WITH}{_USER}{_AND}{_VALUE})",
+        _paired,
+    ),
+    Rule(
+        "second factor",
+        ("2fa", "mfa", "otp", "oathtool", "factor", "authenticator", "faktor", "setup"),
+        rf"(?<![\w-])(?i:{_SECOND_FACTOR})[^\n]{{0,60}}?(?<![\w/+=.-])(?P<secret>{_BASE32})(?![\w/+=-])",
+        _base32,
+    ),
+    Rule(
+        "password",
+        ("log", "sign", "ssh", "connect", "authent", "meld", "sesi", "entr"),
         rf"(?i:{_LOGIN}{_GAP}{_WITH}{_VALUE})",
         _shown,
     ),

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from bench.patterns import SMALL, collect, hostile_texts, secrets, text_of, too_slow, widest
 from subconscious.capture.detectors.commit_messages import message
 from subconscious.capture.passages import passages
-from subconscious.redaction import context_rules, gitleaks, personal, redact, shapes
+from subconscious.redaction import (
+    command_rules,
+    context_rules,
+    gitleaks,
+    paired_rules,
+    personal,
+    redact,
+    shapes,
+    spoken_rules,
+)
 from subconscious.redaction.plausible import looks_secret
 from subconscious.redaction.rule import WINDOW
 from subconscious.text.examined import FIRST, LAST, LONGEST_LINE, LONGEST_WORD, examined_text
@@ -82,6 +91,9 @@ def test_the_reach_of_a_rule_exceeds_its_longest_match() -> None:
     rules = (
         *shapes.RULES,
         *context_rules.RULES,
+        *spoken_rules.RULES,
+        *command_rules.RULES,
+        *paired_rules.RULES,
         *gitleaks.rules(),
         *(rule for sort in personal.RULES.values() for rule in sort),
     )

@@ -1,0 +1,106 @@
+"""Secrets in sentences, commands, forms, tables and pairs of fields; values are made up at run time."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from subconscious.redaction import Redacted, redact
+
+DRAWN = random.Random(11)
+PASSWORD = "Nebel-" + "Birne" + "40519!"
+HEX = "".join(DRAWN.choice("0123456789abcdef") for _ in range(40))
+BASE64 = ["".join(DRAWN.choice("ABCDefgh0123456789+/") for _ in range(64)) for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "please use {} as password for the seed user",
+        "{} is the admin password on the kiln",
+        "nimm {} als Passwort f\u00fcr den Brenner",
+        "Passwort {} geht nicht mehr",
+        "das Passwort wurde auf {} gesetzt",
+        "the password to staging is {}",
+        "the router's password's {} if you need it",
+        "j'ai chang\u00e9 le mot de passe en {}",
+        "creds are admin/{}",
+        "die Zugangsdaten sind admin / {}",
+        "melde dich mit admin und {} an",
+        "sign in with qa@kiln.test and {}",
+        "rabbitmqadmin -u ops -p {} list queues",
+        "7za x dump.7z -p{}",
+        "unzip -P {} dump.zip",
+        "openssl enc -d -aes256 -in a -out b -k {}",
+        "htpasswd -nbB ops {}",
+        "echo {} | sudo -S systemctl restart kiln",
+        'echo "ops:{}" | sudo chpasswd',
+        "printf '{}' | docker login kiln.test -u ci --password-stdin",
+        "gh secret set SIGNING --body '{}'",
+        "kubectl create secret generic db --from-literal=pw={}",
+        'expect "Password:" send "{}\\r"',
+        '- name: DB_PASSWORD\n  value: "{}"',
+        '{"name": "SMTP_PASSWORD", "value": "{}"}',
+        "await page.fill('#password', '{}')",
+        "page.getByLabel('Password').fill('{}')",
+        "cy.get('[name=password]').type('{}')",
+        "db_password\n  Input is no URL [type=url, input_value='{}', input_type=str]",
+        "| stage | user | password |\n|---|---|---|\n| test | kiln | {} |",
+        " user | db_password\n------+-------------\n kiln | {}",
+        "\u2502 Name \u2502 Passwort \u2502\n\u251c\u2500\u2500\u253c\u2500\u2500\u2524\n\u2502 kiln \u2502 {} \u2502",
+        "WIFI:S:kiln;T:WPA;P:{};;",
+        "kiln:{}@tcp(db:3306)/shop",
+        '<entry key="db.password">{}</entry>',
+        'const pw = process.env.DB_PASSWORD ?? "{}"',
+        "password      {}",
+    ],
+)
+def test_a_password_is_known_by_its_place(line: str) -> None:
+    assert PASSWORD not in redact(line.replace("{}", PASSWORD)).text
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("     2\tAPP_KEY={}\n", HEX[:32]),
+        ("fatal: unable to access 'https://{}@git.kiln.test/app/': 403", HEX + "zQ7"),
+        ("it said {} is the one", "b4_" + HEX[:16] + "QwErTzUiOpAsDfGh"),
+        (".kiln.test\tTRUE\t/\tTRUE\t1790000000\tPHPSESSID\t{}", HEX[:26]),
+        ("der Schl\u00fcssel f\u00fcr die API ist {}", "aB3" + HEX[:20] + "Zx9Q"),
+        ("the 2FA setup key is {}, what is the code?", "a2gd ploe nabc bfr3 z2yl k54t a3zr xks6"),
+        ("oathtool --totp -b {}", "5NB2FHV6" + "GYL5C4J3"),
+        ("Backup codes:\n{}", "2845 1735\n0285 2478\n4262 9823"),
+        ("$ tail -4 key.pem\n{}\n-----END RSA PRIVATE KEY-----", "\n".join(BASE64) + "\nqmA7=="),
+    ],
+)
+def test_keys_are_known_by_their_place(line: str, value: str) -> None:
+    redacted = redact(line.format(value)).text
+    assert [part for part in value.splitlines() if part in redacted] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run -u 1000:1000 -p 8080:80 nginx2",
+        "ssh -l root -p 2222 kiln.test",
+        "use 1Password8 as password manager",
+        "bcrypt12 is the password hash",
+        "creds are in the vault, see docs/kiln2.md",
+        "die Zugangsdaten liegen im Tresor unter Team2",
+        "melde dich mit dem Testbenutzer an und pr\u00fcfe Schritt2",
+        "page.getByLabel('Password').fill(user.password)",
+        "| Column | password |\n|---|---|\n| type | varchar(255) |",
+        "| key | value |\n|---|---|\n| retries | three3 |",
+        "- name: DB_PASSWORD_FILE\n  value: /run/secrets/db1",
+        "- name: DB_PASSWORD\n  value: ${DB_PASSWORD}",
+        "echo hello1 | sudo tee /etc/kiln2",
+        "otp codes are valid for 30 seconds",
+        f"commit {HEX}",
+        f"userid {HEX[:32]}",
+        "password    varchar(255) NOT NULL",
+        "-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_ordinary_lines_stay(text: str) -> None:
+    assert redact(text) == Redacted(text)
