@@ -6,13 +6,14 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 from .rule import Span
 
 LONGEST = 8_000
 """The most characters of one encoded text that are read; the rest of a longer one is not."""
 
-_RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
+_RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{11,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
 """The number of characters that are decoded first: most long runs are hashes, names and pictures, not encoded text."""
 
@@ -43,8 +44,10 @@ def _decoded(run: str) -> str:
 
 
 def spellings(value: str) -> Iterator[str]:
-    """Yield the base64 forms of a single value, without the padding."""
+    """Yield the base64 forms of a single value, without the padding, and its form in a URL, if that differs."""
     raw = value.encode("utf-8", "surrogatepass")
     yield base64.b64encode(raw).decode().rstrip("=")
     yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
     yield base64.b64encode(raw + b"\n").decode().rstrip("=")  # as ``echo VALUE | base64`` prints it
+    if (quoted := quote(raw, safe="")) != value:
+        yield quoted

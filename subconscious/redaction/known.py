@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from urllib.parse import unquote_plus
 
 from . import encoded
 from .plausible import is_distinct, is_repeatable
@@ -46,6 +47,10 @@ def _joins(text: str, behind: int, edge: str) -> bool:
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 
+_URL_PART = re.compile(r"""[^"'`<>()\[\],;|\\=:@/&?]{8,400}+""")
+"""The parts of an address in which a value may be quoted with percent signs."""
+
+
 class KnownSecrets:
     """Hashes and lengths of secret values, never the values themselves; none of values that could be plain words."""
 
@@ -75,10 +80,19 @@ class KnownSecrets:
         """Yield every occurrence of a known value between whitespace, quotes or punctuation."""
         lengths = {length for length in list(self._by_length) if self._by_length[length]}
         for run in _RUN.finditer(text) if lengths else ():
+            yield from self._find_quoted(run, digest)
             for start, end in _pieces(run[0], lengths):
                 value = run[0][start:end]
                 if is_distinct(value) and digest(value) in self._by_length[end - start]:
                     yield Span(run.start() + start, run.start() + end, KIND)
+
+    def _find_quoted(self, run: re.Match[str], digest: Callable[[str], str]) -> Iterator[Span]:
+        """Yield every occurrence of a known value in the form that it has in a URL."""
+        for part in _URL_PART.finditer(run[0]) if "%" in run[0] else ():
+            value = unquote_plus(part[0])
+            known = self._by_length.get(len(value), ())
+            if known and value != part[0] and is_distinct(value) and digest(value) in known:
+                yield Span(run.start() + part.start(), run.start() + part.end(), KIND)
 
 
 def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
