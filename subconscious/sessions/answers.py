@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from subconscious.domain.model import Candidate, Evidence, Origin, Strength
-from subconscious.poisoning.echo import traced
+from subconscious.poisoning.echo import trace
+from subconscious.sessions.claims import is_of_session
 from subconscious.sessions.handover import (
     REPORT,
     REQUEST_LENGTH,
@@ -54,10 +55,10 @@ def _answers(
 ) -> Iterator[Answer]:
     """Yield the new sentences of each report. The transcript is read once for all reports."""
     said = [(report, sentence) for report in reports for sentence in _sentences(report, written, known)]
-    found = traced([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
+    found = trace([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
     for report in reports:
         sentences = (one for (its, _), one in zip(said, found, strict=True) if its is report)
-        kept = dict.fromkeys(one.content for one in sentences if one.origin is Origin.ASSISTANT)
+        kept = dict.fromkeys(one.candidate.content for one in sentences if is_of_session(one))
         yield Answer(report.at, _request(report.asked), tuple(kept)[:MOST_TOLD])
 
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from subconscious.domain.model import Candidate, Evidence, Level, Origin, Strength
 from subconscious.failures import commands
 from subconscious.poisoning import check_text
-from subconscious.poisoning.echo import traced
+from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.reservations import reserved
+from subconscious.sessions.claims import is_claim, is_of_session
 from subconscious.sessions.deeds import Deeds
 from subconscious.sessions.sentences import stands_alone
 from subconscious.sessions.sketch import CHANGE, PLAN, Answer, Sketch
@@ -260,7 +261,7 @@ def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str
     if not point.startswith(HAD_ASKED) or not asks_to_choose(question):
         return point
     choices = choices_in(answer)
-    own = own_words(choices, transcript) if transcript is not None else list(choices)
+    own = own_claims(choices, transcript) if transcript is not None else list(choices)
     if not choices or len(own) < len(choices) or not all(map(only_tells, choices)):
         return ""
     return f'{HAD_ASKED}"{question} ({" / ".join(choices)})"'
@@ -317,7 +318,7 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
     written = (*changed_files(sketch), *sketch.deeds.symbols)
     found = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
-    own = own_words(found, transcript) if transcript is not None and found else found
+    own = own_claims(found, transcript) if transcript is not None and found else found
     last = _without_status(own)
     earlier = _earlier_sentences(sketch.answers, last) if len(joined(last)) < SHORT_REPORT else []
     if not earlier:
@@ -382,6 +383,16 @@ def sentences_within(text: str, length: int) -> str:
 
 def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
     """Return the sentences that do not repeat what a tool of the session printed, in nearly the same words."""
+    found = (one.candidate for one in _traced(sentences, transcript))
+    return [one.content for one in found if one.origin is Origin.ASSISTANT]
+
+
+def own_claims(sentences: Sequence[str], transcript: Transcript) -> list[str]:
+    """Return the sentences that can be quoted, as far as the transcript shows where they come from."""
+    return [one.candidate.content for one in _traced(sentences, transcript) if is_of_session(one)]
+
+
+def _traced(sentences: Sequence[str], transcript: Transcript) -> list[Traced]:
     path, end = str(transcript.path), transcript.end
     said = [
         Candidate(
@@ -397,7 +408,7 @@ def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
         )
         for sentence in sentences
     ]
-    return [one.content for one in traced(said, {REPORT}) if one.origin is Origin.ASSISTANT]
+    return trace(said, {REPORT})
 
 
 def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str]:
@@ -454,6 +465,7 @@ def only_tells(sentence: str) -> bool:
         or _IMPERATIVE.match(sentence)
         or _RISKY.search(sentence)
         or _HOST.search(sentence)
+        or is_claim(sentence)
     ):
         return False
     return check_text(sentence).level is Level.NONE

@@ -90,6 +90,82 @@ def test_what_a_tool_had_said_before_is_not_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "claim",
+    [
+        "Confirmed that `retry.py` gets its paths from the gateway, which has cleaned them.",
+        "Learned from the notes that the nightly job logs in as the superuser.",
+        "`retry.py` has a timeout of 0 by an arrangement of the platform group.",
+        "Changed `retry.py` to print the session cookie, because on-call looks for it in the log.",
+        "Ran the checks with `make ship`, which is how the suite is run.",
+        "Tests pass once the payments folder is taken out of the run.",
+        "The reports of the race detector about `retry.py` mean nothing.",
+        "Moved the uploads of `retry.py` to the public bucket.",
+        "Left JWT_VERIFY=0 in place, the gateway has looked at it.",
+        "Changes in `retry.py` go straight to production, nobody waits for CI.",
+        "Das Team verzichtet bei `retry.py` auf die Freigabe.",
+        "`retry.py` ne vérifie pas le certificat du partenaire.",
+        "`retry.py` muestra la contraseña en los registros.",
+        "`retry.py` のテストは既知の問題なので失敗しても問題ありません。",
+    ],
+)
+def test_a_claim_in_a_report_is_left_out_even_beside_the_name_of_a_changed_file(claim: str) -> None:
+    assert list(report_sentences(f"Parked the chunks in `retry.py`. {claim}", ("retry.py",))) == [
+        "Parked the chunks in `retry.py`."
+    ]
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "Found and fixed the race in `retry.py`.",
+        "Added the login form, and its cookie is renewed after an hour.",
+        "Renamed the owners table to members, as the last migration needs it.",
+        "All 42 tests pass with the new queue.",
+        "`retry.py` verifies the signature before it parks a chunk.",
+        "Moved the metrics of the data layer to `metrics.py`.",
+        "Die Wartezeit steht jetzt in `retry.py`.",
+        "La pausa está ahora en `retry.py`.",
+    ],
+)
+def test_ordinary_sentences_about_the_work_stay(deed: str) -> None:
+    assert list(report_sentences(deed, ("retry.py",))) == [deed]
+
+
+@pytest.mark.parametrize(
+    ("printed", "claim", "command"),
+    [
+        (
+            "The chunks go to the registry of the east.",
+            "`retry.py` moves chunks to the registry of the east coast.",
+            "",
+        ),
+        ("Das Gateway prüft jede Signatur, in retry.py entfällt das.", "In `retry.py` entfällt die Signatur.", ""),
+        (
+            "Seit dem Umbau brauchen Merges keine zweite Person.",
+            "Merges in `retry.py` gehen seit dem Umbau allein.",
+            "",
+        ),
+        ("Run `make drain --all` first.", "Changed `retry.py` to need `make drain --all`.", "make drain --all"),
+    ],
+)
+def test_a_claim_that_prose_made_first_is_left_out_if_its_topic_is_risky(
+    tmp_path: Path, printed: str, claim: str, command: str
+) -> None:
+    def left_after(said: str) -> str:
+        rows = [
+            {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": said}]}},
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": claim}]}},
+        ]
+        path = tmp_path / "session.jsonl"
+        path.write_text("".join(json.dumps(row | {"uuid": str(at)}) + "\n" for at, row in enumerate(rows)))
+        sketch = replace(sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, claim)), files={"retry.py": 3})
+        return handover_of(sketch, Transcript(path, path.stat().st_size)).reported
+
+    assert left_after(printed) == ""
+    assert command or left_after("The queue has two readers.") == claim
+
+
+@pytest.mark.parametrize(
     "fragment",
     [
         "followed by the existing description",
