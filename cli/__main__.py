@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 from subconscious.domain.errors import DaemonError, SubconsciousError
 
@@ -25,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises SystemExit for wrong usage (code 2) and after printing help (code 0).
     """
-    _escape_unprintable()
+    _prepare_streams()
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -34,15 +36,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has closed the pipe (`| head`); Python would raise again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # the reader has closed the pipe (`| head`)
         return BROKEN_PIPE
     except KeyError as error:
         # A newer daemon also answers older programs, and its answer may have other fields.
         return _print_error(DaemonError(f"the daemon's answer lacks {error}", "run `subconscious doctor`"))
     except OSError as error:
+        if error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG):
+            _discard_output()
+            return _print_error(
+                DaemonError(f"nothing more can be written: {error.strerror}", "free space on that disk")
+            )
         return _print_error(DaemonError(str(error), "run `subconscious doctor`"))
     return code
+
+
+def _discard_output() -> None:
+    """Discard what is printed from now on: Python would fail again when it flushes the output at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -64,8 +75,14 @@ def _print_error(error: SubconsciousError) -> int:
     return 1
 
 
-def _escape_unprintable() -> None:
-    """Print an escape for each character that the terminal's encoding lacks, instead of failing."""
+def _prepare_streams() -> None:
+    """Print an escape for each character that the terminal's encoding lacks, instead of failing.
+
+    A stream that is closed (`>&-`) is replaced by one that discards what is printed.
+    """
+    nowhere = Path(os.devnull)
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

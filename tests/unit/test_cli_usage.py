@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
@@ -195,3 +197,29 @@ def test_zsh_completes_commands_and_their_options(tmp_path: Path) -> None:
     assert "approve" in completed_by_zsh("subconscious review", tmp_path)
     assert "--all" in completed_by_zsh("subconscious review approve", tmp_path)
     assert completed_by_zsh("subconscious completion", tmp_path) == ["--help", "bash", "zsh", "fish"]
+
+
+@pytest.mark.parametrize("output", [">&-", "2>&- >&-"])
+def test_a_closed_output_is_no_error(daemon: StubDaemon, output: str) -> None:
+    assert run_in_shell(f"list {output}") == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_an_output_on_a_full_disk_is_told_in_one_line(daemon: StubDaemon) -> None:
+    code, errors = run_in_shell("list > /dev/full")
+    assert code == 1
+    assert errors.splitlines() == [
+        "error: nothing more can be written: No space left on device",
+        "  free space on that disk",
+    ]
+
+
+def run_in_shell(command: str) -> tuple[int, str]:
+    environment = {
+        "PYTHONPATH": str(Path.cwd()),
+        "PATH": os.defpath,
+        "SUBCONSCIOUS_HOME": os.environ["SUBCONSCIOUS_HOME"],
+    }
+    script = f"{shlex.quote(sys.executable)} -m cli {command}"
+    done = subprocess.run(["/bin/sh", "-c", script], env=environment, capture_output=True, text=True)
+    return done.returncode, done.stderr
