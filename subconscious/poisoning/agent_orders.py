@@ -33,7 +33,7 @@ _PUBLIC = (
     r"|\buser-agent\b|\bquery parameters?\b|\bhealth (?:endpoint|check)\b|\bimage urls?\b|\b(?:slack|discord|telegram)\b)"
 )
 _EACH = r"(?:always|whenever|when(?= you)|every time|each time|after (?:each|every)|before (?:each|every|any)|on (?:all|each|every)|for (?:each|every)|in (?:all|each|every)|as a rule|by default|from now on)"
-_AGENTS = r"(?:(?:ai|llm|coding|automated|autonomous) (?:agents?|assistants?|reviewers?|models?|tools?|bots?)|agents|assistants|the (?:ai|assistant|agent|model|llm)|claude|copilot|codex|gemini)"
+_AGENTS = r"(?:(?:ai|llm|coding|automated|autonomous) (?:agents?|assistants?|reviewers?)|(?:ai|llm) (?:models?|tools?|bots?)|agents|assistants|the (?:ai|assistant|agent|model|llm)|claude|copilot|codex|gemini)"
 _HARM = (
     r"(?:\bsudo\b|\brm -rf\b|\bapprove\b|\bmark\b[^.\n]{0,40}\b(?:resolved|safe|passed|reviewed)\b|\b(?:not|n't|without) (?:\w{2,12} )?(?:mention\w{0,3}|comment\w{0,3}|rais\w{1,3}|report\w{0,3}|ask\w{0,3}|tell\w{0,3}|flag\w{0,3})\b"
     r"|\bwithout (?:running |any )?(?:ci\b|tests|reviews?|checks)|\bskip\b|\bbypass\b|--force\b|--no-verify|\bcurl\b|\bwget\b|\bapi[ -]?keys?\b|\b(?:user|access|deploy)(?:'s)? (?:keys?|tokens?)\b|\bcredentials\b|(?<!\w)\.env\b(?!\.)|\bstraight (?:in)?to (?:main|master|production)\b)"
@@ -41,39 +41,39 @@ _HARM = (
 
 RULES: tuple[Rule, ...] = (
     row("secrets-in-public", Threat.EXFILTRATION, MEDIUM,
-        ".aws|.ssh|.kube|.gnupg|.netrc|.npmrc|.pypirc|.env|/run/secrets|id_rsa|id_ed25519|/etc/|kubeconfig|output|password|passphrase|key|token|signing|credentials|env|secret",
+        ".aws|.ssh|.kube|.gnupg|.netrc|.npmrc|.pypirc|.env|/run/secrets|id_rsa|id_ed25519|/etc/|kubeconfig|output|password|passphrase|key|token|signing|credentials|env|secret|.docker",
         rf"{_NOT}\b{_ADD}\b(?>{_NEAR}{{0,18}}?{_FILES}){_NEAR}{{0,40}}\b(?:in|into|to|at|on|as|for) {_NEAR}{{0,30}}(?:{_PUBLIC}|\b(?:answer|response|summary|reply|chat)\b)"
         rf"|{_NOT}\b{_ADD}\b(?>{_NEAR}{{0,18}}?{_VALUES}){_NEAR}{{0,40}}\b(?:in|into|to|at|on|as) {_NEAR}{{0,30}}{_PUBLIC}"
         rf"|{_PUBLIC}{_NEAR}{{0,30}}\b(?:must|should|needs? to|have to|ha(?:s|ve)) {_NEAR}{{0,20}}\b(?:include|contain|show|end with|start with|list|quote)\b{_NEAR}{{0,60}}(?:{_FILES}|{_VALUES})"
         rf"|\b(?:printenv|env) output\b{_NEAR}{{0,60}}\b(?:attach|upload|post|paste|send)\b|\becho(?:es|ing)?\b[^\n]{{0,10}}\$\{{\{{ ?secrets\.",
         "it puts secrets where others can read them"),
-    row("plain-passwords", Threat.EXFILTRATION, MEDIUM, "plain|clear",
+    row("plain-passwords", Threat.EXFILTRATION, MEDIUM, "plain|clear|unencrypted|unhashed",
         rf"{_NOT}\b(?:log|store|save|write|print|record|keep)\b (?:all |every |each |the |any |user )*(?:\w{{2,12}} )?passwords?\b{_NEAR}{{0,50}}\b(?:plain ?text|clear ?text|unencrypted|unhashed)".replace(")*", "){0,3}"),
         "it stores passwords in plain text"),
-    row("saved-passwords", Threat.EXFILTRATION, MEDIUM, "saved|keychain|cookies|password store",
+    row("saved-passwords", Threat.EXFILTRATION, MEDIUM, "saved|keychain|cookies|password store|browser",
         rf"{_NOT}\b(?:look|read|extract|take|get|use|copy|export|dump)\b{_NEAR}{{0,40}}\b(?:saved (?:passwords|logins|credentials)|browser(?:'s)? (?:saved |stored )?(?:passwords|cookies|password store)|keychain (?:passwords|entries))\b",
         "it reads saved passwords"),
-    row("sent-in-address", Threat.EXFILTRATION, Level.HIGH, "curl|wget|http",
-        r"\b(?:curl|wget|http|fetch|nc)\b[^\n|]{0,160}(?:\$\(|`)(?:cat|env|printenv|base64|grep)\b[^\n)]{0,60}(?:secret|token|key|\.env|passwd|shadow|id_rsa|credential|environ)",
+    row("sent-in-address", Threat.EXFILTRATION, Level.HIGH, "$(cat|$(env|$(printenv|$(base64|$(grep|`cat|`env|`printenv|`base64|`grep",
+        r"\b(?:curl|wget|http|nc)\b[^\n|]{0,160}(?:\$\(|`)(?:cat|env|printenv|base64|grep)\b[^\n)]{0,60}(?:secret|token|key|\.env|passwd|shadow|id_rsa|credential|environ)",
         "it sends secrets as part of an address"),
     row("order-to-agents", Threat.INSTRUCTION, MEDIUM, "agent|assistant|reviewer|llm|the ai|the model|claude|copilot|codex|gemini|ai tool|ai bot|ai model",
         rf"\b{_AGENTS}\b(?>{_NEAR}{{0,30}}?(?:\b(?:must|should|shall|have to|has to|need to|needs to|are (?:required|expected) to|always)\b|:)){_NEAR}{{0,50}}?{_HARM}",
         "it orders agents to do something risky"),
     row("permissions-off", Threat.CODE, MEDIUM, "dangerously|yolo|bypasspermissions|full-auto|approve|approval|accept",
         rf"{_NOT}\b(?:always|run|start|use|launch|best practice)\b{_NEAR}{{0,60}}(?:--dangerously-\w{{3,20}}|--yolo\b|\bbypasspermissions\b|--full-auto\b)(?!{_NEAR}{{0,40}}\b(?:only|sandbox|container|never|forbidden|not)\b)"
-        r"|\b(?:auto-?)?(?:approve|accept|allow) (?:all|every|any) (?:tool|permission|command|shell)\w{0,1}[ -]?(?:calls?|requests?|prompts?|uses?|executions?)?\b[^.\n]{0,30}(?:\bautomatically\b|\bwithout\b|\balways\b|$|\.)",
+        r"|\b(?:auto-?)?(?:approve|accept) (?:all|every|any) (?:tool|permission|command|shell)\w{0,1}[ -]?(?:calls?|requests?|prompts?|uses?|executions?)?\b[^.\n]{0,30}(?:\bautomatically\b|\bwithout\b|\balways\b|$|\.)",
         "it asks to skip permissions"),
-    row("wipe", Threat.CODE, MEDIUM, "rm -|dd if=|mkfs|/dev/sd|format c",
+    row("wipe", Threat.CODE, MEDIUM, "rm -|dd if=|mkfs|/dev/sd|format c|/dev/nvme",
         r"\brm -(?:rf|fr|r -f) (?:--no-preserve-root )?[\"']?(?:~|/|\$home|/\*)[\"']?(?=[\s`\"';&|]|$)|\bdd if=/dev/(?:zero|u?random) of=/dev/|\bmkfs(?:\.\w{2,8})? [^\n]{0,20}/dev/|> ?/dev/(?:sd[a-z]|nvme)",
         "it deletes everything"),
-    row("open-door", Threat.CODE, MEDIUM, "0.0.0.0|the world|the internet|ngrok|ssh -|password to|collaborator|as admin|as an admin|as owner",
+    row("open-door", Threat.CODE, MEDIUM, "0.0.0.0|the world|the internet|ngrok|ssh -|password to|collaborator|as admin|as an admin|as owner|anyone|anybody|everyone|everybody|permission=admin|as a admin|as owner|as an owner|as a owner",
         rf"{_NOT}\b(?:open|expose|publish|give|forward|allow)\b{_NEAR}{{0,50}}\b(?:port|ssh|22|3389|rdp|docker socket)\b{_NEAR}{{0,40}}(?:0\.0\.0\.0/0|\bthe (?:world|internet)\b|\b(?:every|any)(?:one|body)\b)"
         r"|\bngrok tcp (?:22|3389)\b|\bssh (?:-\w{1,4} ){0,3}-\w{0,3}r \d{2,5}:\S{3,40}:22\b"
         rf"|{_NOT}\bset (?:the )?(?:root|admin|administrator|database|sa)(?: user)?(?:'s)? password to\b|-f permission=admin\b"
         rf"|{_NOT}\badd\b{_NEAR}{{0,40}}\bas (?:an? )?(?:admin\w{{0,9}}|owner|collaborator)\b{_NEAR}{{0,60}}\b(?:whenever|every|each|all|always|new)\b",
         "it gives others access"),
-    row("strange-source", Threat.CODE, MEDIUM, "registry|index-url|index|trusted-host|mirror|simple|instead of",
-        r"\b(?:registry|index[- ]url|-i|go ?proxy|repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
+    row("strange-source", Threat.CODE, MEDIUM, "http://|trusted-host|instead of",
+        r"\b(?:registry|index[- ]url|-i|go ?proxy|packages? repositor(?:y|ies)|checksums?(?: file)?)\b[^.\n]{0,40}"
         r"[ =\"'`]http://(?!localhost|127\.|\[::1|0\.0\.0\.0|host\.docker|\w{1,40}[:/ ])\S{3,100}"
         r"|\bonly from `?http://(?!localhost|127\.)\S{3,100}"
         r"|\bhttps?://\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,60})?[^.\n]{0,40}--trusted-host"

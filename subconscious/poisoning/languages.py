@@ -58,10 +58,10 @@ _FAMILIES = (
     ),
     Family(
         "romance",
-        "envoi|envoy|transmet|publi|televers|join|envi|mand|sub|adjunt|anexe|carica|pubblic|alleg|invi",
+        "envoi|envoy|transmet|publi|televers|join|joign|envi|mand|sub|adjunt|anexe|carica|pubblic|alleg|invi",
         r"\b(?:envoie[sz]?|envoye[rz]|transmet(?:s|tez|tre)|publie[rz]?|téléverse[rz]?|joins|joignez|envia|envíe|enviar|envie|manda|mande|mandar|sube|suba|subir|adjunta|adjunte|publica|publique|anexe|invia|inviare|carica|caricare|pubblica|allega)\b",
         r"\b(?:affiche|imprime|écris|écrivez|copie|colle|ajoute|mets|inclus|insère|muestra|muestre|escribe|escriba|copia|pega|pegue|incluye|incluya|vuelca|pon|añade|mostre|imprima|escreva|cole|inclua|coloque|adicione|stampa|mostra|scrivi|incolla|includi)[rz]?\b",
-        "mot|identifiant|cle|variab|variav|jeton|contrase|creden|segre|secreto|senha|chave|chiav",
+        "mot|identifiant|cle|clav|variab|variav|jeton|contrase|creden|segre|secreto|senha|chave|chiav",
         r"\b(?:mots? de passe|identifiants|clés? (?:api|d'api|aws|ssh|privées?|secrètes?)|variables d'environnement|jetons?|contraseñas?|credenciales|claves? (?:de api|api|aws|ssh|privadas?|secretas?)|variables de entorno|secretos|senhas?|credenciais|chaves? (?:de api|da api|api|aws|ssh|privadas?)|variáveis de ambiente|segredos|credenziali|chiav[ei] (?:api|private|segrete)|variabili d'ambiente|segreti)\b",
         r"\b(?:réponse|commentaire|fichier|serveur|respuesta|comentario|archivo|servidor|resposta|comentário|arquivo|pasta pública|carpeta pública|dossier public|cartella pubblica|descri(?:ção|pción|ption|zione)|risposta|commento|server|chat|ticket|issue|log)\b",
         r"\b(?:exécute[rz]|lance[rz]|ejecuta|ejecute|ejecutar|corre|lanza|rode|executar|esegui|eseguire|avvia|lancia)\b|\bexecute (?:o|este|esse)\b",
@@ -181,7 +181,7 @@ def _rows(family: Family) -> Iterator[Rule]:
 RULES: tuple[Rule, ...] = (
     *(rule for family in _FAMILIES for rule in _rows(family)),
     row("drop-instructions-foreign", Threat.INSTRUCTION, HIGH,
-        "игнор|забуд|не обращай|не следуй|αγνο|ξεχασ|अनदेखा|अनदेखी|भूल|yok say|görmezden|unut|zignoruj|ignoruj|zapomnij|pomiń|negeer|vergeet|abaikan|lupakan|bỏ qua|ignorera|glöm|無視|忘れ|무시|잊|تجاهل|انس",
+        "игнор|забуд|не обращай|не следуй|αγνο|αγνό|ξεχασ|ξέχασ|अनदेखा|अनदेखी|भूल|yok say|görmezden|unut|zignoruj|ignoruj|zapomnij|pomiń|negeer|vergeet|abaikan|lupakan|bỏ qua|ignorera|glöm|無視|忘れ|무시|잊|تجاهل|انس",
         r"\b(?:игнориру(?:й|йте)|игнорировать|забудь(?:те)?|не (?:обращай|следуй)\w{0,2})\b[^.\n]{0,40}(?:инструкц|правил|указан|команд)|(?:αγνοήστε|αγνόησε|ξέχασε)[^.\n]{0,40}(?:οδηγί|εντολ|κανόν)|(?:निर्देश|नियम)[^।\n]{0,30}(?:अनदेखा|अनदेखी|भूल)|(?:talimat|kural|yönerge)\w{0,8} (?:yok say|görmezden gel|unut)"
         r"|\b(?:zignoruj|ignoruj|zapomnij|pomiń)\b[^.\n]{0,40}\b(?:instrukcj|polece|zasad)|\b(?:negeer|vergeet)\b[^.\n]{0,40}\b(?:instructies|regels|opdrachten)|\b(?:abaikan|lupakan)\b[^.\n]{0,40}\b(?:instruksi|aturan|perintah)|bỏ qua[^.\n]{0,40}(?:hướng dẫn|chỉ dẫn|quy tắc)|\b(?:ignorera|glöm)\b[^.\n]{0,40}\b(?:instruktion|regler)"
         r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)|(?:지시|명령|규칙|지침|프롬프트)[^.\n]{0,12}(?:무시|잊)|(?:تجاهل|انس)[^.\n]{0,30}(?:التعليمات|الأوامر|القواعد)",

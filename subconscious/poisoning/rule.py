@@ -36,6 +36,16 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
+_CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}
+"""Letters with a capital that looks like a Latin letter, each with that Latin letter in lower case."""
+
+_ALL_CAPITALS = str.maketrans(_CAPITALS)
+_EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPITALS.items()})
+
+_BETWEEN = re.compile(r"(?<!\\)\|")
+"""Separates cues."""
+
+
 def row(
     name: str,
     threat: Threat,
@@ -47,15 +57,17 @@ def row(
     typed: bool = True,
     narrows: Callable[[str, int, int], bool] | None = None,
 ) -> Rule:
-    """Return a rule whose cues and pattern are folded like the texts that they are matched against."""
-    folded = [cue for word in cues.split("|") for cue in {fold(word), fold(word[:1].upper() + word[1:]).lower()}]
+    """Return a rule whose cues and pattern are folded like the texts that they are matched against.
+
+    ``cues`` are separated by "|"; a cue that contains that character has a backslash before it.
+    """
+    words = [word.replace(r"\|", "|") for word in _BETWEEN.split(cues)]
+    folded = {
+        cue
+        for word in words
+        for cue in (fold(word), fold(word[:1].upper() + word[1:]).lower(), fold(word).translate(_ALL_CAPITALS))
+    }
     return Rule(name, threat, level, frozenset(folded), _either(fold(pattern)), why, typed, narrows)
-
-
-_CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}
-"""Letters with a capital that looks like a Latin letter, each with that Latin letter in lower case."""
-
-_EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPITALS.items()})
 
 
 def _either(pattern: str) -> str:
