@@ -199,10 +199,11 @@ async def _spent_today(tx: aiosqlite.Connection) -> float:
 
 
 def _today() -> datetime:
-    """Return the start of today in local time, an hour off if the clock was changed today."""
-    return datetime.fromtimestamp(time()).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    """Return the start of today in local time."""
+    return datetime.fromtimestamp(time()).replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
 
 def tomorrow() -> float:
-    """Return the start of tomorrow in seconds since the epoch, an hour off if the clock changes before that."""
-    return (_today() + timedelta(hours=30)).replace(hour=0).timestamp()
+    """Return the start of tomorrow in local time, in seconds since the epoch."""
+    # Without an offset, because tomorrow may have another one than today.
+    return (_today().replace(tzinfo=None) + timedelta(days=1)).timestamp()

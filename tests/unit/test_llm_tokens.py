@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time as clock
+from datetime import datetime, timedelta
 from time import time
 from typing import Any
 
 import pytest
 
 from subconscious.domain.errors import CapReachedError
+from subconscious.llm import spending as spending_module
 from subconscious.llm.spending import Spending
 from subconscious.settings.settings import Settings
 from subconscious.store import spend
@@ -50,3 +53,19 @@ async def test_other_providers_and_other_days_do_not_count(database: Database, s
 async def test_nothing_is_asked_where_nothing_is_allowed(database: Database) -> None:
     with pytest.raises(CapReachedError):
         await Spending(database, Settings(claude_code_tokens_per_day=0)).reserve(call(1))
+
+
+@pytest.mark.skipif(not hasattr(clock, "tzset"), reason="the time zone can't be set")
+@pytest.mark.parametrize("now", ["2026-10-25 01:00", "2026-10-25 12:00", "2026-03-29 01:00", "2026-03-29 12:00"])
+def test_a_day_ends_at_midnight_when_the_clock_changes(monkeypatch: pytest.MonkeyPatch, now: str) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    clock.tzset()
+    try:
+        there = datetime.fromisoformat(now)
+        monkeypatch.setattr(spending_module, "time", there.timestamp)
+        assert datetime.fromtimestamp(spending_module._today().timestamp()) == there.replace(hour=0, minute=0)
+        next_day = there.replace(hour=0, minute=0) + timedelta(days=1)
+        assert datetime.fromtimestamp(spending_module.tomorrow()) == next_day
+    finally:
+        monkeypatch.undo()
+        clock.tzset()
