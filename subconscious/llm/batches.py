@@ -19,7 +19,7 @@ from time import time
 
 import aiosqlite
 
-from subconscious.domain.errors import BadAnswerError, BadRequestError, CapReachedError, ProviderError
+from subconscious.domain.errors import BadAnswerError, BadRequestError, CapReachedError, ProviderError, UnavailableError
 from subconscious.llm.answers import Answers, Purpose
 from subconscious.llm.bounds import pause_of
 from subconscious.llm.channel import Channel, may_be_charged
@@ -93,9 +93,13 @@ class NativeBatches:
                 await self._lose(batch, "the provider does not know it any more")
                 return
             requests = {str(request.id): request for request in await llm_requests.of_batch(self._database, batch.id)}
-            async for key, result in provider.results(batch.name):
-                if key in requests:
-                    await self._take(batch, channel, requests[key], result)
+            try:
+                async for key, result in provider.results(batch.name):
+                    if key in requests:
+                        await self._take(batch, channel, requests[key], result)
+            except BadRequestError as error:
+                # Its results are missing. Only a poll can show that the batch was refused and so cost nothing.
+                raise UnavailableError(error.message, error.remedy) from error
         await self._end(batch, state)
 
     async def _look_again(self, batch: Batch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiosqlite
@@ -284,6 +284,27 @@ async def test_a_refused_batch_is_free_and_its_requests_are_sent_singly(world: W
         await world.later.round()
     assert sorted(world.used) == WORDS[:2]
     assert await world.spent() == [("answered", 0.01, 0)] * 2
+
+
+async def test_a_batch_with_missing_results_was_not_free(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = world.provider.results
+
+    async def missing(name: str) -> AsyncIterator[Any]:
+        async for one in results(name):
+            yield one
+            raise BadRequestError("there is no such file")
+
+    monkeypatch.setattr(world.provider, "results", missing)
+    await world.ask("a", "b")
+    for _ in range(3):
+        await world.later.round()
+    assert world.used == WORDS[:1]
+    assert [outcome for outcome, _, _ in await world.spent()] == ["answered", "asked"]
+    monkeypatch.undo()
+    await world.later.round()
+    assert world.used == WORDS[:2]
+    assert await world.spent() == [("answered", 0.01, 1)] * 2
+    assert len(world.provider.batches) == 1
 
 
 async def test_at_the_cap_it_waits(database: Database) -> None:
