@@ -18,6 +18,7 @@ from subconscious.app import App
 from subconscious.authorship.attestation import record_prompt, record_session, vouch
 from subconscious.authorship.open_turns import starts_hooks_like_commands
 from subconscious.authorship.peers import client_of, doubt_of_hook, is_ours, peer_of
+from subconscious.context.disk import is_disk_fault
 from subconscious.context.entry import BrokenEntryError, Entry, parse_entry, parse_secrets
 from subconscious.domain.errors import SubconsciousError
 from subconscious.hook_responses import Answers
@@ -48,6 +49,17 @@ FAREWELL_SECONDS = 2.0
 
 BACKLOG = 512
 """Connections that may wait: twenty sessions that start at once must not be rejected."""
+
+
+def described(error: Exception, home: Home) -> SubconsciousError:
+    """Return an error that a request did not expect in words for a user."""
+    if (damage := as_damage(error, home.database)) is not None:
+        return damage
+    if is_disk_fault(error):
+        why = error.strerror if isinstance(error, OSError) else error
+        path = error.filename if isinstance(error, OSError) and error.filename else home.root
+        return SubconsciousError(f"nothing can be written: {why}", f"check the disk with `df -h {path}`")
+    return SubconsciousError(f"{type(error).__name__}: {error}", f"the log has more: {home.log / 'daemon.log'}")
 
 
 class Server:
@@ -145,9 +157,7 @@ class Server:
         except Exception as error:
             # After any error the caller gets an answer, and the daemon continues.
             log.exception("a request failed")  # the message may be private
-            if (damage := as_damage(error, self._app.home.database)) is not None:
-                return encode_error(damage)
-            return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
+            return encode_error(described(error, self._app.home))
 
     async def _answer_hook(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer a hook with the text that it should print.

@@ -14,6 +14,7 @@ import pytest
 from bench.sessions import Speaker
 from bench.tuned import tuned
 from daemon import lifecycle, recovery
+from daemon.server import described
 from daemon.spool import Spool
 from daemon.worker import Workers
 from subconscious import wire
@@ -252,3 +253,16 @@ def test_a_session_on_a_full_disk_is_learned_from_afterwards(volume: Volume, hom
     finally:
         wire.call(home, "stop", timeout=5)
         wire.await_absence(home, 15)
+
+
+def test_a_full_disk_is_described_in_words(home: Home) -> None:
+    error = OSError(errno.ENOSPC, "No space left on device", "/mnt/notes")
+    assert (described(error, home).message, described(error, home).remedy) == (
+        "nothing can be written: No space left on device",
+        "check the disk with `df -h /mnt/notes`",
+    )
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    assert described(full, home).message == "nothing can be written: database or disk is full"
+    assert str(home.root) in described(full, home).remedy
+    assert described(KeyError("x"), home).message == "KeyError: 'x'"
