@@ -118,6 +118,8 @@ _FOREIGN = _any_of(
     r"contraseñ|credencial|en claro|equipo|revisión|aproba|desactiva|en cuenta|producción|registros|comprobar"
     r"|senha|equipe",
     r"revisão|aprovad|desativ|produção|credenzial|squadra|revisione|approva|disattiva|produzione|in chiaro",
+    # Chinese and Japanese
+    r"密码|凭证|证书|审查|审核|团队|忽略|跳过|禁用|生产环境|明文|パスワード|認証|証明書|レビュー|チーム|無視|スキップ|無効|本番|平文",
 )
 """Topics of planted texts in other languages."""
 
@@ -142,7 +144,7 @@ def is_claim(sentence: str) -> bool:
     if _PERCEIVED.match(sentence) or any(pattern.search(sentence) for pattern in (_WILL, _PRACTICE, _WEAK, _UNCHECKED)):
         return True
     plain = _IN_CODE.sub(" ", sentence)
-    return bool(_UNSPACED.search(plain)) or (_is_foreign(plain) and bool(_FOREIGN.search(plain)))
+    return _is_foreign(plain) and bool(_FOREIGN.search(plain))
 
 
 def _is_foreign(plain: str) -> bool:
@@ -155,11 +157,13 @@ def is_of_session(traced: Traced) -> bool:
 
     It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or if
     prose in the session makes the same claim and the claim has a topic that an attacker needs, or can't be read for
-    topics because it is not in English.
+    topics because it is not in English. A sentence without spaces between words can't be compared at all.
     """
     if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign:
         return False
     sentence = traced.candidate.content
+    if _UNSPACED.search(_IN_CODE.sub(" ", sentence)):
+        return False
     if traced.prosaic < CLAIMED:
         return True
     return not _is_foreign(_IN_CODE.sub(" ", sentence)) and not topic_of(_NUMBERED.sub(" ", sentence), ATTESTED_TOPICS)

@@ -29,6 +29,7 @@ from subconscious.sessions.telling import (
     EMPTY,
     HAD_ASKED,
     MARKUP,
+    ON_ITS_LIST,
     SENTENCE,
     asks_to_choose,
     choices_in,
@@ -61,6 +62,9 @@ MOST_SENTENCES = 40
 """The most sentences of a report that are examined."""
 MOST_FILES, MOST_TOUCHED = 4, 20
 """The most names of changed files that a hand-over shows, and that it stores to find memories about these files."""
+
+SENTENCE_SPACES = 3
+"""A file name with at least this many spaces may be a sentence, and is not shown."""
 
 PARTS = ("asked", "done", "decided", "failed", "open", "reported")
 """The parts in the order in which they are shown."""
@@ -249,7 +253,15 @@ def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]
     """Yield the open points, without the failed command: a hand-over has a part of its own for it."""
     known = replace(sketch, deeds=replace(sketch.deeds, failed=""))
     points = (_with_choices(point, sketch.answer, transcript) for point in left_open_in(known))
-    return (point for point in points if point and not _RISKY.search(point) and not reserved(point))
+    return (
+        point for point in points if point and not _RISKY.search(point) and not reserved(point) and not _claims(point)
+    )
+
+
+def _claims(point: str) -> bool:
+    """Whether a question of the assistant, or the items of its list, make a claim that a planted text needs."""
+    said = point.removeprefix(HAD_ASKED) if point.startswith(HAD_ASKED) else point.removeprefix(ON_ITS_LIST)
+    return is_claim(said.strip('"'))
 
 
 def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str:
@@ -293,9 +305,10 @@ def _quoted(texts: Iterable[str], length: int) -> str:
 
 def _done(sketch: Sketch) -> str:
     deeds = sketch.deeds
-    commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in deeds.commits[-2:]]
+    subjects = [subject for subject in deeds.commits[-2:] if not is_claim(subject)]
+    commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in subjects]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
-    changed = changed_files(sketch)[:MOST_FILES]
+    changed = [name for name in changed_files(sketch)[:MOST_FILES] if name.count(" ") < SENTENCE_SPACES]
     left = " (left uncommitted by that session)" if deeds.uncommitted else ""
     files = [f"changed {', '.join(changed)}{left}"] if changed else []
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)

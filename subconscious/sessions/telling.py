@@ -49,6 +49,7 @@ _CHOICE = re.compile(
 """The label of a choice in a list: bold words at the beginning of an item, or a line such as "Option A: ..."."""
 MOST_CHOICES = 4
 HAD_ASKED = "the assistant had asked: "
+ON_ITS_LIST = "open on the assistant's list: "
 _END = " .:,;-"
 MAIN_BRANCHES = frozenset({"", "HEAD", "main", "master", "trunk", "develop"})
 _COMMON = frozenset(
@@ -185,7 +186,7 @@ def left_open_in(sketch: Sketch) -> Iterator[str]:
     tasks = [task for task, status in sketch.deeds.tasks.values() if status in ("pending", "in_progress") and task]
     if tasks:
         more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
-        yield "open on the assistant's list: " + ", ".join(f'"{wording.shorten(t, 70)}"' for t in tasks[:3]) + more
+        yield ON_ITS_LIST + ", ".join(f'"{wording.shorten(t, 70)}"' for t in tasks[:3]) + more
     failed = commands.quotable(sketch.deeds.failed)
     if failed and (sketch.stopped or sketch.busy or not sketch.answered):
         yield f"the last command that failed: `{wording.shorten(failed, 80)}`"
