@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from cli import origin
+from cli import origin, wording
 from cli.__main__ import main
 from subconscious.settings.home import Home
 from tests.support.stub_daemon import StubDaemon
@@ -68,3 +71,11 @@ def test_what_was_judged_again_is_told_in_words(
     with StubDaemon(home, {"history": {"events": [event | {"after": {"stored": 2, "waiting": 1, "discarded": 0}}]}}):
         assert main(["history"]) == 0
     assert "waiting captures judged again: 2 stored, 1 waiting" in " ".join(capsys.readouterr().out.split())
+
+
+def test_every_change_of_a_capture_has_a_name_for_users() -> None:
+    package = Path(wording.__file__).parents[1] / "subconscious"
+    sources = "".join(path.read_text() for path in package.rglob("*.py"))
+    actions = set(re.findall(r'\bchange\(tx, "([a-z-]+)"', sources))
+    assert {"bind", "retired", "judged"} <= actions
+    assert {action for action in actions if ("capture", action) not in wording.DONE} == set()
