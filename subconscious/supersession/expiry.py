@@ -43,8 +43,8 @@ def _last_day(text: str, said: date, said_at: float) -> date | None:
 
 
 def _next_day(said: date, day: int) -> date | None:
-    """Return the next date with a given day of the month ("until the 14th"), in this month or the next; else None."""
-    for months in (0, 1):
+    """Return the next date with a given day of the month ("until the 14th"); None if no month has that day."""
+    for months in (0, 1, 2):  # of two months in a row, one has 31 days
         index = said.year * 12 + said.month - 1 + months
         try:
             found = date(index // 12, index % 12 + 1, day)

@@ -18,6 +18,7 @@ BEHIND = 6
 """One more than the words after a verb such as "upgrade" that are searched for the name of the milestone."""
 
 FARTHEST_YEARS = 30
+LEAP_YEARS = 8
 
 MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
@@ -145,8 +146,12 @@ def _without_year(text: str, said_on: date) -> Iterator[tuple[str, date]]:
     for found in _NO_YEAR.finditer(text):
         day = found["first"] or found["second"]
         if day is not None:
-            for words, at in _valid_date(found[0], said_on.year, _month(found), int(day)):
-                yield from [(words, at)] if at > said_on else _valid_date(words, said_on.year + 1, at.month, at.day)
+            dates = (
+                one
+                for year in range(LEAP_YEARS + 1)
+                for one in _valid_date(found[0], said_on.year + year, _month(found), int(day))
+            )
+            yield from [(words, at) for words, at in dates if at > said_on][:1]
 
 
 def _relative(text: str, said_on: date) -> Iterator[tuple[str, date]]:

@@ -64,3 +64,18 @@ def test_what_holds_for_a_time_has_a_last_day(text: str, day: str) -> None:
 )
 def test_what_holds_until_further_notice_has_none(text: str) -> None:
     assert last_day(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "day"),
+    [
+        ("no deploys until the 31st", datetime(2026, 1, 31, tzinfo=UTC), "2026-03-31"),
+        ("no deploys until the 30th", datetime(2026, 1, 30, tzinfo=UTC), "2026-03-30"),
+        ("no deploys until 29 Feb", datetime(2027, 9, 1, tzinfo=UTC), "2028-02-29"),
+        ("no deploys until 28 Feb", datetime(2027, 9, 1, tzinfo=UTC), "2028-02-28"),
+    ],
+)
+def test_a_day_that_not_every_month_has_is_the_next_one(text: str, said: datetime, day: str) -> None:
+    end = ends_at(text, said.timestamp())
+    assert end is not None
+    assert str((datetime.fromtimestamp(end, UTC) - timedelta(days=1)).date()) == day
