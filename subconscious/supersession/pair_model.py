@@ -9,6 +9,7 @@ that agree, which the encoder hardly notices.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,7 @@ LETTERS = 300
 IN_DOUBT = 0.3
 """The least score at which the user is asked whether a statement replaces an earlier one."""
 
-FIRST_SIGN = 0x2E80
-"""The first code point of the East Asian scripts."""
+_EAST_ASIAN = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
 
 
 def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Relation]:
@@ -47,7 +47,7 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
 
 def is_readable(text: str) -> bool:
     """Whether the models can read a text. The encoder knows only single characters of Chinese and Japanese."""
-    return not any(ord(letter) >= FIRST_SIGN for letter in text)
+    return _EAST_ASIAN.search(text) is None
 
 
 def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) -> Relation:

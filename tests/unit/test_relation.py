@@ -11,7 +11,7 @@ from bench import relations as written
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.supersession.pair_comparison import ENDS, REPLACES, SAME_SURE, compared
-from subconscious.supersession.pair_model import relations
+from subconscious.supersession.pair_model import is_readable, relations
 from subconscious.text.claims import replaces
 
 DATA = Path(__file__).parent / "data"
@@ -253,3 +253,9 @@ def test_a_check_of_unseen_pairs_counts_by_mark(embedder: LocalEmbedder) -> None
     lines = list(relation_unseen.report(relation_unseen.decisions([repeat, look_alike], embedder)))
     assert "= same (1 pairs): same 1, replaces 0, may replace 0, neither 0" in lines
     assert "~ neither (1 pairs): same 0, replaces 0, may replace 0, neither 1" in lines
+
+
+def test_a_text_with_an_emoji_can_be_read() -> None:
+    assert is_readable("Deploy from main \U0001f680, at \u2764\ufe0f.")
+    assert not is_readable("\u672c\u756a")
+    assert not is_readable("\U00020000")
