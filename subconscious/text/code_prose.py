@@ -69,7 +69,9 @@ def _unclosed_mark(body: str) -> str:
     """Return the end mark of a comment or docstring that a line opens and doesn't close; "" if there is none."""
     bare = _STRING.sub("", body)  # a glob in a string ("**/*.ts") opens no comment
     for opening, closing in _BLOCKS:
-        _, found, rest = (body if opening in _QUOTES else bare).partition(opening)
+        before, found, rest = (body if opening in _QUOTES else bare).partition(opening)
+        if opening == "=begin" and before:  # Ruby reads it at the start of a line only
+            continue
         if found and closing not in rest:
             return closing
     return ""

@@ -62,3 +62,9 @@ def test_sentences_are_recognized_as_prose(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "200000 rows 41s rss 1.9GB", "build 3m, unit 4m, e2e 17m", "HTTP/1.1 200 OK"])
 def test_values_are_no_sentences(text: str) -> None:
     assert not has_sentences(text)
+
+
+def test_a_block_of_ruby_begins_at_the_start_of_a_line() -> None:
+    code = "f(start=begin)\nx = 1"
+    assert split(code) == (code, "")
+    assert split("=begin\nwords of a comment\n=end\nx = 1") == ("\nx = 1", "=begin\nwords of a comment\n=end")
