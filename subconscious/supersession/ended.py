@@ -156,7 +156,7 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     """Return the indices of temporary statements with a condition that is no longer met."""
     if ending.topic.casefold() in PERIODS:
         return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
-    told, topic = keys(ending.evidence, done=True), keys(ending.topic)
+    told, topic = keys(ending.evidence), keys(ending.topic)
     returned = bool(_BACK.search(ending.evidence))
     until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
     if not until and _FINISHED.search(ending.evidence):
@@ -279,8 +279,7 @@ def events(statement: str) -> list[frozenset[str]]:
     """Return the words of each event that ends a statement: "until the audit is done"."""
     statement = statement[:LETTERS]
     found = [
-        keys(match["event"] or match["before"] or match["release"], done=True) - _DONE
-        for match in _UNTIL.finditer(statement)
+        keys(match["event"] or match["before"] or match["release"]) - _DONE for match in _UNTIL.finditer(statement)
     ]
     return [event for event in found if event]
 
@@ -309,13 +308,13 @@ _DONE = frozenset(
 
 
 @lru_cache(maxsize=4096)
-def keys(text: str, *, done: bool = False) -> frozenset[str]:
-    """Return the words of a text that name something. ``done`` has no effect: the words that it would add are in anyway."""
+def keys(text: str) -> frozenset[str]:
+    """Return the words of a text that name something."""
     found = set()
     text = text[:LETTERS]
     for word in _WORD.findall(_UNPARTED.sub(r" \g<0> ", _HIRAGANA.sub(" ", text).replace("\u2019", "'"))):
         low = word.rstrip(".:'").casefold()
-        if low in _EMPTY and not (done and low in ("released", "release")):
+        if low in _EMPTY:
             continue
         plain = low.removesuffix("'s").replace("'", "").isalpha()
         found |= {key_of(part) for part in low.split("-") if part not in _EMPTY} if plain or "-" in low else {low}
