@@ -419,7 +419,6 @@ PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         True,
     ),
     (End.DENIED, _pattern(r"^(?:please )?stop (\w+ing .+)"), False),
-    (End.DENIED, _pattern(r"^no more ([\w -]+)\W*$"), False),
     *_EAST_ASIAN,
 )
 """Patterns in order of certainty, each with its way of ending and `Ending.sure`; the first match decides."""
