@@ -51,7 +51,7 @@ def _mismatch(candidate: Candidate) -> Finding | None:
     claim = _CLAIM.search(candidate.content) if candidate.origin.is_foreign else None
     if claim is None:
         return None
-    why = "a file, a page or a command's output claims what the user said or wants"
+    why = "a text that the user did not write claims what the user said or wants"
     return Finding("claims-the-user", Threat.MISMATCH, Level.MEDIUM, why, "content", *claim.span())
 
 
