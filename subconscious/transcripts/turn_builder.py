@@ -137,7 +137,7 @@ class TurnBuilder:
 
     def _write_user(self, line: Line, record: Record) -> None:
         content = message_blocks(record)
-        text = self._clean(joined_text(content))
+        text = self._answer(self._clean(joined_text(content)))
         results = [block for block in content if block.get("type") == "tool_result"]
         if results:
             self._write_results(line, record, results, text)
@@ -145,6 +145,14 @@ class TurnBuilder:
             self._add(line, record, Role.USER, Origin.TOOL, text)
         else:
             self._write_prompt(line, record, text)
+
+    def _answer(self, text: str) -> str:
+        """Return a text without the secret that it gives in answer to the assistant's question."""
+        if not self._said.endswith(("?", "?**")) or not text.strip():
+            return text
+        question = self._said.rpartition("\n")[2] + "\n"
+        cleaned = self._clean(question + text)
+        return cleaned.removeprefix(question) if cleaned.startswith(question) else text
 
     def _write_prompt(self, line: Line, record: Record, text: str) -> None:
         if speech.is_compaction(record, text):

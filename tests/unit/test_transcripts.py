@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from subconscious.domain.errors import TranscriptError
 from subconscious.domain.model import Origin, Role, Turn
+from subconscious.redaction import redact
 from subconscious.transcripts import Reading, State, lines, read_turns
 
 SESSION = Path(__file__).parent.parent / "fixtures" / "transcripts" / "session.jsonl"
@@ -317,3 +318,12 @@ def test_any_bytes_are_survived(tmp_path: Path, content: bytes, final: bool) -> 
     reading = read_turns(path, final=final)
     assert typed(reading)[:1] == ["one"]
     assert reading.offset <= path.stat().st_size
+
+
+def test_a_secret_in_answer_to_a_question_is_removed(path: Path) -> None:
+    secret = "Nebel-" + "Birne40519!"
+    asks = {"type": "assistant", "uuid": "a1", "sessionId": "s1", "message": {"role": "assistant"}}
+    asks["message"]["content"] = "The kiln is up.\nWhich password should the seed user have?"  # type: ignore[index]
+    said = read(path, prompt("set it up"), asks, prompt(secret, uuid="u2"), clean=lambda text: redact(text).text)
+    assert typed(said) == ["set it up", "[redacted: password]"]
+    assert typed(read(path, prompt(secret), clean=lambda text: redact(text).text)) == [secret]
