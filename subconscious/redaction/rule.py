@@ -51,8 +51,10 @@ class Rule:
         for match in self._matches(text):
             group = _secret_group(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
-                start, end = match.span(group)
-                yield Span(start, end - _closing(match[group]), self.kind)
+                # The stop of a sentence is not part of a value: without it, the value is recognised in other texts.
+                value = match[group].rstrip(".,;:") or match[group]
+                start = match.start(group)
+                yield Span(start, start + len(value) - _closing(value), self.kind)
 
     def _matches(self, text: str) -> Iterator[re.Match[str]]:
         """Yield the matches, window by window; a match may continue after the end of its window."""

@@ -112,7 +112,12 @@ RULES = (
         _said,
     ),
     Rule("password", tuple(HINTS.split()), rf"(?i:{_NAME}[ \t]{{1,3}}{_VALUE})", _said),
-    Rule("password", tuple(HINTS.split()), rf"(?i:{_NAME}[^\n?]{{0,120}}\?\*{{0,3}}[ \t]{{0,3}}\r?\n{_GAP}{_VALUE})", _said),
+    Rule(
+        "password",
+        tuple(HINTS.split()),
+        rf"(?i:{_NAME}[^\n?]{{0,120}}\?\*{{0,3}}[ \t]{{0,3}}\r?\n{_GAP}{_VALUE})",
+        _said,
+    ),
     Rule("password", tuple(HINTS.split()), rf"(?i:(?<![^\s(\"'`]){_VALUE}[\"'`]?(?={_AS}))", _said),
     Rule(
         "password",

@@ -299,3 +299,10 @@ def test_a_known_value_is_found_in_other_forms(form: str) -> None:
     held.known.load([(len(value), held.hash(value))])
     assert form not in redact(f"GET https://kiln.test/login?u=a&x={form} 401", held).text
     assert form in redact(f"GET https://kiln.test/login?u=a&x={form} 401", Policy(key=b"salt")).text
+
+
+@pytest.mark.parametrize("stop", [".", ",", ";", ":", ")."])
+def test_a_value_before_a_stop_is_known_in_other_texts(stop: str) -> None:
+    value = "Nebel%Birne" + "40519"
+    (find,) = redact(f"the kiln password is {value}{stop} thanks", Policy(key=b"salt")).detections
+    assert (find.length, find.hash) == (len(value), Policy(key=b"salt").hash(value))
