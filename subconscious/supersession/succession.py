@@ -160,7 +160,7 @@ async def _propose(tx: aiosqlite.Connection, new: Memory, old: Memory, confidenc
 
 
 def _may_replace(new: Memory, old: Memory) -> bool:
-    is_later = (new.said_at, new.id) > (old.said_at, old.id) or new.said_at > old.said_at
+    is_later = (new.said_at, new.id) > (old.said_at, old.id)
     widened = new.scope is Scope.USER and old.scope is Scope.PROJECT
     return is_later and new.origin.distrust <= old.origin.distrust and not widened
 
