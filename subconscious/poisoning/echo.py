@@ -77,6 +77,10 @@ _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
 """A text that a shell could run: a command with arguments, with or without quotes."""
 
 
+CLAIMED = 0.2
+"""Prose makes the same claim as a sentence if one place of it has at least this share of the sentence's words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.

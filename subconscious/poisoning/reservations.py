@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from subconscious.domain.model import Candidate, Level, Origin, Scope, Verdict
-from subconscious.poisoning.echo import Traced
+from subconscious.poisoning.claims import is_claim
+from subconscious.poisoning.echo import CLAIMED, Traced
 from subconscious.poisoning.reservation_topics import ATTESTED_TOPICS, LETTERS, TOPICS, Topic, topic_of
 from subconscious.text.words import content_words, is_name
 
@@ -37,9 +38,6 @@ ENGLISH = 8
 
 EDITED = 4
 """A statement counts as a list of edits if at least one in this many sentences reports an edit."""
-
-CLAIMED = 0.2
-"""Prose makes the same claim as a sentence if one place of it has at least this share of the sentence's words."""
 
 CLAIMED_IN_QUIET = 0.2
 """The same as ``CLAIMED``, for a statement without names after tools that printed no sentences (`Traced.quiet`)."""
@@ -264,6 +262,8 @@ def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
         return "it gives advice instead of a description"
     if screen.guess.search(sentence):
         return _GUESSED
+    if is_claim(sentence):
+        return "it claims something that a planted text could need"
     if _PASSING.search(sentence) and not reviewed:
         return "it applies only for the moment"
     if _SPEAKER.search(sentence):

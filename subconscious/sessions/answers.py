@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from subconscious.domain.model import Candidate, Evidence, Origin, Strength
+from subconscious.poisoning.claims import is_of_session
 from subconscious.poisoning.echo import trace
-from subconscious.sessions.claims import is_of_session
 from subconscious.sessions.handover import (
     REPORT,
     REQUEST_LENGTH,

@@ -19,9 +19,9 @@ from pathlib import Path
 from subconscious.domain.model import Candidate, Evidence, Level, Origin, Strength
 from subconscious.failures import commands
 from subconscious.poisoning import check_text
+from subconscious.poisoning.claims import is_claim, is_of_session
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.reservations import reserved
-from subconscious.sessions.claims import is_claim, is_of_session
 from subconscious.sessions.deeds import Deeds
 from subconscious.sessions.sentences import stands_alone
 from subconscious.sessions.sketch import CHANGE, PLAN, Answer, Sketch

@@ -173,10 +173,11 @@ def test_openers_without_an_end_are_not_tried_one_by_one(tmp_path: Path) -> None
 
 
 def test_a_practice_is_told_from_a_command_that_worked(tmp_path: Path) -> None:
-    worked = Script().user("Run the ramp test").runs("go test ./ramp/... -run TestRamp")
-    failed = Script().user("Run the ramp test").runs("go test ./ramp/... -run TestRamp", failed=True)
+    reply = "gh api repos/acme/kiln/pulls/3/comments/45/replies -f body=Done"
+    worked = Script().user("Answer the reviewer").runs(reply)
+    failed = Script().user("Answer the reviewer").runs(reply, failed=True)
     (found,) = drafted(worked, tmp_path, "practice")
-    assert "`go test ./ramp/... -run <name>`" in found.content
+    assert "`gh api repos/acme/kiln/pulls/<number>/comments/<comment id>/replies" in found.content
     assert not drafted(failed, tmp_path, "practice")
 
 

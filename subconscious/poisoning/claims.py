@@ -1,4 +1,4 @@
-"""Recognises sentences of a report that claim what a planted text needs, instead of saying what the session did.
+"""Recognises sentences of the assistant that claim what a planted text needs, instead of saying what the session did.
 
 A report is the assistant's own wording of its work. Text that the session read can get into it in other words: as
 something that it "confirmed", as the will of a group, as the usual practice, as a check that means nothing, or as a
@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 
 from subconscious.domain.model import Origin
-from subconscious.poisoning.echo import Traced
+from subconscious.poisoning.echo import CLAIMED, Traced
 from subconscious.poisoning.reservation_topics import ATTESTED_TOPICS, topic_of
-from subconscious.poisoning.reservations import CLAIMED
 
 _NUMBERED = re.compile(r":\d[\d,\u2013-]*|\blines? ~?\d[\d,\u2013-]*|\b\d{3,}\b")
 """Line numbers and counts, which are no addresses and no permissions."""
