@@ -75,6 +75,7 @@ BOUNDS = {
     "subconscious.poisoning.reservations.": reservation_topics.LETTERS,
     "subconscious.text.rewrites.": statement.LETTERS,
     "subconscious.sessions.handover.": 1_500,
+    "subconscious.sessions.reports.": 1_500,
     "subconscious.failures.commands.": turn_builder.LONGEST_COMMAND,
     "subconscious.failures.hazards._PROSE": hazards.LONGEST_SLOT,
     "subconscious.failures.signature._VARIABLE": signature.LONGEST_LINE,

@@ -7,7 +7,8 @@ quotes the user or the assistant.
 
 from subconscious.sessions.answers import with_answers
 from subconscious.sessions.deeds import Deeds, read_deeds
-from subconscious.sessions.handover import Handover, Transcript, handover_of
+from subconscious.sessions.handover import Handover, handover_of
+from subconscious.sessions.reports import Transcript
 from subconscious.sessions.sketch import PLAN, Sketch
 from subconscious.sessions.telling import MAIN_BRANCHES, Summary, tell
 

@@ -16,17 +16,9 @@ from functools import lru_cache
 from subconscious.domain.model import Candidate, Evidence, Origin, Strength
 from subconscious.poisoning.claims import is_of_session
 from subconscious.poisoning.echo import trace
-from subconscious.sessions.handover import (
-    REPORT,
-    REQUEST_LENGTH,
-    Transcript,
-    changed_files,
-    harmless,
-    is_status,
-    permits,
-    report_sentences,
-)
+from subconscious.sessions.handover import REQUEST_LENGTH, changed_files, harmless, permits
 from subconscious.sessions.likeness import LENGTH, MUCH, rarity_of, strength_of, words_of
+from subconscious.sessions.reports import REPORT, Transcript, is_status, report_sentences
 from subconscious.sessions.sketch import Answer, Report, Sketch
 from subconscious.sessions.telling import first_words, is_routine
 from subconscious.text import wording

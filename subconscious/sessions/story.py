@@ -18,15 +18,8 @@ from subconscious.domain.model import Level
 from subconscious.poisoning import check_text
 from subconscious.poisoning.reservations import reserved
 from subconscious.redaction import redact
-from subconscious.sessions.handover import (
-    STATUS_LENGTH,
-    Handover,
-    Transcript,
-    is_own_work,
-    is_status,
-    only_tells,
-    own_words,
-)
+from subconscious.sessions.handover import Handover
+from subconscious.sessions.reports import STATUS_LENGTH, Transcript, is_own_work, is_status, only_tells, own_words
 from subconscious.sessions.sketch import CHANGE, Sketch
 from subconscious.sessions.telling import SENTENCE, left_open_in
 from subconscious.text import wording

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from subconscious.domain.model import Role, Turn
 from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
-from subconscious.sessions.handover import report_sentences
+from subconscious.sessions.reports import report_sentences
 from subconscious.sessions.sketch import Answer
 from subconscious.store import handovers, sessions, surfaces
 from subconscious.store.connect import Database
