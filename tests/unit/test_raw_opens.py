@@ -52,7 +52,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/authorship/peers.py": (1, KERNEL),
     "subconscious/authorship/tcp_peers.py": (1, KERNEL),
     "subconscious/doctor/folder.py": (1, KERNEL),
-    "cli/__main__.py": (1, FOLDER),
+    "cli/__main__.py": (3, FOLDER),
     "hooks/ask.py": (1, FOLDER),
     "subconscious/wire/__init__.py": (1, FOLDER),
     "daemon/server.py": (1, FOLDER),
