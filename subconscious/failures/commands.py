@@ -39,8 +39,8 @@ class Command:
     """One command as it was run.
 
     ``words`` are its words, ``shape`` are the words with placeholders. ``env`` names the variables that were set for
-    it, and ``directory`` is the folder of a `cd` before it ("" for none). ``masked`` means that a filter or a
-    later command of the line hides the exit code.
+    it, and ``directory`` is the folder of a `cd` before it ("" for none). ``masked`` means that a filter hides
+    the exit code, ``followed`` that a later command of the line does.
     """
 
     words: tuple[str, ...]
@@ -48,6 +48,7 @@ class Command:
     env: tuple[str, ...] = ()
     directory: str = ""
     masked: bool = False
+    followed: bool = False
 
     @property
     def text(self) -> str:
@@ -78,7 +79,7 @@ def quotable(command: str) -> str:
 def parse(command: str) -> tuple[Command, ...]:
     """Return the commands of a line, without `cd`, `echo` and the like; none for scripts and very long lines.
 
-    If the line succeeded, all of its commands did, except masked ones: these may have failed.
+    If the line succeeded, all of its commands did, except masked and followed ones: these may have failed.
     """
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
@@ -121,7 +122,7 @@ def _commands(tokens: Sequence[str]) -> tuple[Command, ...]:
             directory = words[1]
         if not words or words[0] in _ASIDE or (committing and words[:2] == ["git", "add"]):
             continue
-        one = _command(words, directory, masked=followed or len(stages) > 1)
+        one = _command(words, directory, masked=len(stages) > 1, followed=followed)
         if one is None:
             return ()
         found.append(one)
@@ -144,7 +145,7 @@ def _without_redirections(tokens: Sequence[str]) -> list[str]:
     return words
 
 
-def _command(tokens: Sequence[str], directory: str, *, masked: bool) -> Command | None:
+def _command(tokens: Sequence[str], directory: str, *, masked: bool, followed: bool) -> Command | None:
     words, env = list(tokens), []
     while words and (words[0] in _TRANSPARENT or _ASSIGNMENT.match(words[0])):
         first = words.pop(0)
@@ -158,7 +159,7 @@ def _command(tokens: Sequence[str], directory: str, *, masked: bool) -> Command 
     if not _PROGRAM.fullmatch(program):
         return None
     words = [program, *words[1:]]
-    return Command(tuple(words), _shape(words), tuple(env), directory, masked)
+    return Command(tuple(words), _shape(words), tuple(env), directory, masked, followed)
 
 
 def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]:

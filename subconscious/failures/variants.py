@@ -35,7 +35,7 @@ def failed(run: Run) -> bool:
     if run.failed or run.tool != "Bash":
         return run.failed
     command = only(run.command)
-    hidden = command is not None and command.masked
+    hidden = command is not None and (command.masked or command.followed)
     return hidden and run.error.strip().count("\n") < SHORT_OUTPUT and of_the_call(run.error)
 
 
@@ -53,10 +53,8 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
             return None
         if run.tool != "Bash" or failed(run) or alike(signatures(run.error), found.signatures):
             continue
-        commands = parse(run.command)
-        for worked in filter(_short, commands):
-            if worked.masked and len(commands) > 1:
-                continue  # it may have failed without any effect on the line's exit code
+        # A followed command may have failed without any effect on the line's exit code.
+        for worked in (one for one in parse(run.command) if _short(one) and not one.followed):
             pair = _Pair(found, command, run, worked, root)
             if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
                 return one

@@ -76,7 +76,7 @@ def _named_by_shell(run: Run) -> Iterator[Observation]:
 def working(run: Run) -> str:
     """Return the key of a call that certainly worked; "" if it may have failed."""
     command = only(run.command) if run.tool == "Bash" else None
-    hidden = run.tool == "Bash" and (command is None or command.masked)
+    hidden = run.tool == "Bash" and (command is None or command.masked or command.followed)
     return "" if run.failed or hidden or run.tool in EDITS else command_key(run.tool, run.given)
 
 

@@ -65,7 +65,7 @@ def test_a_command_knows_where_it_ran_and_what_was_set_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "masked"),
+    ("line", "followed"),
     [
         ("pytest tests; echo done", [True]),
         ("make fmt && make lint; git status", [True, True, False]),
@@ -74,8 +74,8 @@ def test_a_command_knows_where_it_ran_and_what_was_set_for_it() -> None:
         ("make fmt && make lint", [False, False]),
     ],
 )
-def test_a_command_before_a_semicolon_may_have_failed(line: str, masked: list[bool]) -> None:
-    assert [command.masked for command in parse(line)] == masked
+def test_a_command_before_a_semicolon_may_have_failed(line: str, followed: list[bool]) -> None:
+    assert [command.followed for command in parse(line)] == followed
 
 
 def test_paths_and_repositories_are_read_from_the_words() -> None:
