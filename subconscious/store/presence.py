@@ -110,6 +110,17 @@ def repair(database: Path) -> str:
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 """SQLite's primary result codes for a file that is damaged or can't be read."""
 
+WRITING = frozenset(
+    (
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_FSYNC,
+        sqlite3.SQLITE_IOERR_DIR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+    )
+)
+"""SQLite's extended result codes for failed writes: the disk is full or a limit is reached, and nothing is damaged."""
+
 
 def as_damage(error: BaseException, database: Path) -> StoreError | None:
     """Return a StoreError if ``error`` is one, or comes from a damaged or unreadable database; else None.
@@ -120,7 +131,8 @@ def as_damage(error: BaseException, database: Path) -> StoreError | None:
     while cause is not None:
         if isinstance(cause, (NewerStoreError, LostStoreError)):
             return cause
-        if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGE:
+        code = getattr(cause, "sqlite_errorcode", 0) if isinstance(cause, sqlite3.Error) else 0
+        if code & 0xFF in DAMAGE and code not in WRITING:
             return LostStoreError(f"{database} is damaged or can't be read: {cause}", remedy(database))
         cause = cause.__cause__
     return error if isinstance(error, StoreError) else None

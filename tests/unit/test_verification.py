@@ -169,6 +169,7 @@ def test_only_damage_counts_as_damage(home: Home) -> None:
 
     for code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR_READ):
         assert isinstance(presence.as_damage(error(code), home.database), LostStoreError)
+    assert presence.as_damage(error(sqlite3.SQLITE_IOERR_WRITE), home.database) is None, "the disk may be full"
     assert presence.as_damage(error(sqlite3.SQLITE_BUSY), home.database) is None
     assert presence.as_damage(ValueError(), home.database) is None
     told = StoreError("migration failed")
