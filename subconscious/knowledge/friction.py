@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "friction"
 BY_WORDS = 0.6
-"""The share of common words (0 to 1) from which two captures report the same problem, whatever their vectors say."""
+"""The share of common words (0 to 1) that is enough for two captures to report the same problem."""
 MOST_NAMED = 10
 """The most sessions that a pattern names."""
 COMPARED = 500

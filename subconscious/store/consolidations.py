@@ -87,7 +87,7 @@ async def count_since(database: Database, since: float) -> int:
 
 
 async def is_known(database: Database, turn_id: str) -> bool:
-    """Whether a summary of exactly the same sources was proposed before (whatever the result), or is requested now."""
+    """Whether a summary of exactly the same sources was proposed before, accepted or not, or is requested now."""
     rows = await database.rows(
         "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
         " UNION ALL SELECT 1 FROM llm_requests"

@@ -213,7 +213,7 @@ async def weighed(
     """Return the decision on a candidate that may repeat something; ``given`` are hashes that its session was given.
 
     If the assistant repeats a memory that it was given, that confirms nothing; if a person does, it counts. A candidate
-    that would wait is discarded if a memory or a waiting capture of an at least equally trusted origin says the same:
+    that would wait is discarded if a memory or a waiting capture, of an origin that is as trusted or more, says the same:
     then an unconfirmed memory may be confirmed, and a waiting capture of the same origin waits longer.
     """
     candidate, admission = judged

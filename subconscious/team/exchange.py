@@ -258,7 +258,7 @@ async def _read_to(app: App, joined: Joined, seen: int, key: str) -> None:
 async def _take(
     app: App, server: Server, joined: Joined, project: Project, uids: Sequence[str], outcome: Outcome
 ) -> None:
-    """Store the current versions of some memories, and discard withdrawn ones that nobody has accepted here."""
+    """Store the current versions of some memories, and discard withdrawn ones that were not accepted here."""
     act = uuid4().hex
     for start in range(0, len(uids), BATCH):
         await aside(app.signals, QUIET, LONGEST)

@@ -155,7 +155,7 @@ EVERY = [*OWN, *gitleaks_rules(), *(rule for rules in PERSONAL.values() for rule
 
 @pytest.mark.parametrize("rule", EVERY, ids=lambda rule: rule.kind)
 def test_no_pattern_can_run_away(rule: Rule) -> None:
-    """Every repeat has an end, or gives nothing back; none with room stands in another of many that gives back."""
+    """Every repeat is bounded or possessive; a repeat within another one has at most seven steps or is possessive."""
     for code, least, most, within in _repeats(parsing.parse(rule.pattern)):
         assert most is not codes.MAXREPEAT or code is codes.POSSESSIVE_REPEAT
         assert not (within and least != most and most > 7) or code is codes.POSSESSIVE_REPEAT
