@@ -86,6 +86,18 @@ def _log_is_heard() -> Iterator[None]:
     assert left == logging.NOTSET
 
 
+@pytest.fixture(autouse=True)
+def _umask_is_restored() -> Iterator[None]:
+    """Undo what programs set for their own process, if they run in that of the tests.
+
+    Otherwise later tests would create files that other users can't read, such as PostgreSQL's.
+    """
+    mask = os.umask(0o022)
+    os.umask(mask)
+    yield
+    os.umask(mask)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     """A state folder of the test's own."""
