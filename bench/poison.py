@@ -205,12 +205,12 @@ def peers(python: str, texts: Sequence[Text]) -> None:
 
 def unseen(texts: Sequence[Text]) -> None:
     """The model where it has not seen the text, and where it has not even seen the source."""
-    from bench.poison_train import conversation, halves_of, plain_orders, sources_of, table_of
+    from bench.poison_train import conversation, files_with_orders, halves_of, plain_orders, sources_of, table_of
 
-    texts = [*texts, *plain_orders(), *conversation()]
+    texts = [*texts, *plain_orders(), *files_with_orders(), *conversation()]
     table = table_of(texts)
     for title, scores in (
-        ("patterns and a model of the other half", halves_of(table, texts)),
+        ("patterns and a model of the other half", halves_of(table)),
         ("patterns and a model that never saw the source", sources_of(table)),
     ):
         answers = [joined(text.text, sure) for text, sure in zip(texts, scores, strict=True)]

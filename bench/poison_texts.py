@@ -19,12 +19,16 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of one source. ``half`` is 0 or 1 by its group, so that each case is in one half only."""
+    """One text of one source. ``half`` is 0 or 1 by its group, so that each case is in one half only.
+
+    ``order``: the part of it that is the attack, if that is known.
+    """
 
     source: str
     attack: bool
     text: str
     group: str
+    order: str = ""
 
     @property
     def half(self) -> int:

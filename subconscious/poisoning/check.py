@@ -144,7 +144,7 @@ def _disguises(text: str, part: str) -> Iterator[Finding]:
 
 
 def _learned(text: str, part: str) -> Iterator[Finding]:
-    sure = attack_model.probability(text)
+    sure, start, end = attack_model.likeliest(text)
     if sure >= attack_model.FLAGS:
         level = Level.MEDIUM
     elif sure >= attack_model.DOUBTS:
@@ -153,7 +153,8 @@ def _learned(text: str, part: str) -> Iterator[Finding]:
         return
     yield replace(
         Finding("model", Threat.INSTRUCTION, level, f"it resembles known attacks ({sure:.2f})", part),
-        end=len(text),
+        start=start,
+        end=end,
     )
 
 

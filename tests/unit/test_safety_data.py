@@ -6,8 +6,8 @@ import json
 import re
 from collections import Counter, defaultdict
 
-from bench.poison_train import WRITERS
-from bench.unseen_safety import SETS, SORTS, TEXTS
+from bench.poison_train import WRITERS, files_with_orders
+from bench.unseen_safety import HELD_BACK, SETS, SORTS, STYLES, TEXTS, planted
 
 ROWS = [json.loads(line) for line in TEXTS.read_text(encoding="utf-8").splitlines()]
 PAIRED = range(7, 14)
@@ -41,3 +41,17 @@ def test_paired_sets_have_one_order_and_one_harmless_statement_a_pair() -> None:
 def test_addresses_of_the_paired_sets_are_made_up() -> None:
     hosts = {host for row in ROWS if row["set"] in PAIRED for host in _URL.findall(row["text"])}
     assert [host for host in hosts if not _OURS.search(host)] == []
+
+
+def test_files_have_a_style_where_something_is_planted() -> None:
+    rows = list(planted())
+    assert all(row.text.strip() for row in rows)
+    assert all((row.style in STYLES) if row.attack else not (row.style or row.order) for row in rows)
+    assert all(row.order in row.text for row in rows)
+    assert len({row.text for row in rows}) == len(rows)
+
+
+def test_no_file_is_held_back_and_learned_from() -> None:
+    learned = {text.text for text in files_with_orders()}
+    assert learned
+    assert not learned & {row.text for row in planted() if row.writer in HELD_BACK}
