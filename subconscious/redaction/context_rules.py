@@ -35,6 +35,9 @@ _PLAIN = r"""[^\s"'`,;&<>|\\"""
 _BARE = rf"""{_PLAIN}]{{4,200}}+(?:&{_PLAIN}=]{{1,80}}+(?![=;&]))?"""
 """A value without quotation marks. It may contain one "&", unless the next parameter or command begins there."""
 
+_NO_TEXT = r"""(?:(?:true|false|null|none|nil|undefined)[,;&)}\]]|-?\d[\d.e+-]{0,30}[)}\]]{0,8}[,&][{\[]{0,4}(?:["']|\w{1,60}[:=]))"""
+"""A boolean, null or a number as a value, and the beginning of what follows it without a space."""
+
 _IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
 """Words between "password" and its value in a sentence."""
 
@@ -342,7 +345,7 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?:(?P<quote>[\"'`])|(?!{_NO_TEXT}))"
         rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
         _symbol_password,
     ),

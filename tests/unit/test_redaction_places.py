@@ -60,6 +60,17 @@ def test_a_password_is_known_by_its_place(line: str) -> None:
     assert PASSWORD not in redact(line.replace("{}", PASSWORD)).text
 
 
+@pytest.mark.parametrize("before", ["true", "null", "0"])
+def test_a_password_after_a_field_without_one_is_redacted(before: str) -> None:
+    line = f'{{"password":{before},"db_password":{{}},"port":5432}}'
+    assert redact(line.replace("{}", f'"{PASSWORD}"')).text == line.replace("{}", '"[redacted: password]"')
+
+
+@pytest.mark.parametrize("start", ["true", "none", "12345", "0,5"])
+def test_a_password_may_begin_like_a_boolean_or_a_number(start: str) -> None:
+    assert redact(f"password:{start}{PASSWORD}").text == "password:[redacted: password]"
+
+
 @pytest.mark.parametrize(
     ("line", "value"),
     [
@@ -100,6 +111,11 @@ def test_keys_are_known_by_their_place(line: str, value: str) -> None:
         f"userid {HEX[:32]}",
         "password    varchar(255) NOT NULL",
         "-----END RSA PRIVATE KEY-----",
+        '{"password":true,"user":{"id":42,"mail":"ada1@k1.test"},"items":[1,2]}',
+        '[{"name":"ada","password":null},{"mail":"ada1@k1.test!"}]',
+        '{"login":{"password":12345},"mail":"ada1@k1.test!"}',
+        "connect(password=None,user='ada1@k1.test!')",
+        "password:false,mail:ada1@k1.test!",
     ],
 )
 def test_ordinary_lines_stay(text: str) -> None:
