@@ -57,6 +57,13 @@ def test_a_name_tells_of_its_value() -> None:
     assert text_columns.change_text(json.dumps({"password": SECRET}), clean) == '{"password": "[redacted: password]"}'
 
 
+@pytest.mark.parametrize("ending", ["PASSWORD = `", "PASSWORD=\\"])
+def test_a_text_that_seems_to_go_on_in_the_next_field_hides_no_other_secret(ending: str) -> None:
+    value = {"said": ending, "path": "/kiln/x1@2!/a.jsonl", "input": {"password": SECRET, "n": 1}}
+    changed = text_columns.change_text(json.dumps(value, separators=(",", ":")), clean)
+    assert json.loads(changed) == value | {"input": {"password": "[redacted: password]", "n": 1}}
+
+
 ENDINGS = ("We never log the password", "/etc/passwd", "Ask Ana for the passphrase", "Kein Passwort", "mot de passe")
 
 
