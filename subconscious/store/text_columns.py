@@ -195,7 +195,7 @@ def _each(value: Any, change: Change) -> Any:
     if isinstance(value, list):
         return [_each(item, change) for item in value]
     if isinstance(value, dict):
-        return {name: _each(item, change) for name, item in value.items()}
+        return {change(name): _each(item, change) for name, item in value.items()}
     return value
 
 
