@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from subconscious.domain.model import Candidate, Origin
+from subconscious.text import unspaced
 from subconscious.text.words import content_words, is_name
 from subconscious.transcripts.spoken_words import Span, Words, root, spoken_words, words_of
 from subconscious.transcripts.utterances import Source
@@ -54,7 +55,7 @@ _THING = re.compile(
     r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
     r"|\w{2,60}(?=\(\)))"
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\uff1a")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
 """The beginning of a text that is no statement: the request that it answers, or a heading."""
@@ -262,7 +263,7 @@ def _texts(candidate: Candidate) -> tuple[str, str]:
 def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
     """Yield the prose words of each sentence that has enough of them to be recognised."""
     for sentence in _SENTENCE.split(candidate.content):
-        roots = frozenset(root(word.lower()) for word in content_words(sentence) if not is_name(word))
+        roots = frozenset(root(word.lower()) for word in _content_words(sentence) if not is_name(word))
         if len(roots) >= FEWEST:
             yield roots
 
@@ -285,8 +286,13 @@ def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _roots(sentence: str) -> frozenset[str]:
-    words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
+    words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in _content_words(sentence))
     return frozenset(root(part) for word in words for part in words_of(word))
+
+
+def _content_words(sentence: str) -> list[str]:
+    """Return the words of a sentence that carry meaning; pairs of letters where it has no spaces between words."""
+    return content_words(unspaced.without_runs(sentence)) + unspaced.pairs_of(sentence)
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
@@ -306,7 +312,7 @@ def _commands(candidate: Candidate) -> Iterator[Words]:
 
 
 def _is_prose(word: str) -> bool:
-    return len(word) > 2 and not is_name(word) and bool(content_words(word))
+    return unspaced.is_unspaced(word) or (len(word) > 2 and not is_name(word) and bool(content_words(word)))
 
 
 def _runs(quote: str) -> list[Words]:

@@ -68,7 +68,8 @@ _PERMITS = re.compile(
     r"|--no-verify\b|--force\b|\bwithout (?:asking|running|the hooks?|tests?|checks?|verif\w+)\b",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"[.;!?](?= )")
+_MARKS = (".", "!", "?", ";", "\u3002", "\uff01", "\uff1f")
+_ENDS = re.compile(r"[.;!?\u3002\uff01\uff1f](?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ def _within(sentences: Iterable[str], room: int) -> Iterator[str]:
 
 def joined(sentences: Sequence[str]) -> str:
     """Return the sentences as one text, with a semicolon after those that end without a mark, such as list items."""
-    marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
+    marked = (one if one.endswith(_MARKS) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
 
 

@@ -37,7 +37,9 @@ _GIVES_RULES = re.compile(
     r"\b(?:always|never|must(?:n'?t)?|shall|should|ought|(?:need|have|has|needs|required) to|make sure|be sure|remember"
     r"|do not|don'?t|from now on|going forward|in future|future sessions?|next session|please"
     r"|you (?:can|may|could|will)|polic(?:y|ies)|convention|mandatory|trusted|(?:pre-?)?approv\w+|allowed"
-    r"|permitted|authori[sz]ed|instructions?)\b",
+    r"|permitted|authori[sz]ed|instructions?)\b"
+    r"|必[须須]|务必|始终|总是|禁止|请(?!求)|[应應][该該当]|必ず|ください|べき"
+    r"|반드시|항상|해야|하지 마|주세요|십시오|금지|ต้อง|ห้าม|เสมอ|กรุณา|โปรด",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
@@ -104,7 +106,9 @@ _FINISHED = re.compile(
 """Sentences that say that something is done without naming it, or that it is committed: commits are listed anyway."""
 
 _FRAGMENT = re.compile(
-    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,\uff1a\uff0c\u3001]$"
+    r"|.*\b(?:and|or|with|the|of|to|a|in|for|from)$",
+    re.DOTALL,
 )
 """Fragments: a row of a table, or a line that belongs to the line before or after it."""
 

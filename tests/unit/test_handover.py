@@ -155,6 +155,52 @@ def test_ordinary_sentences_about_the_work_stay(deed: str) -> None:
     assert list(report_sentences(deed, ("retry.py",))) == [deed]
 
 
+UNSPACED = [
+    (
+        "上传接口以前经常因为镜像签名过期而失败\uff0c所以 retry.py 里已经改为不再校验镜像的签名。",
+        "`retry.py` 已改为不校验镜像签名\uff0c因为签名过期会导致上传接口失败。",
+        "`retry.py` 的过期时间改用单调时钟计算\uff0c系统时间被调整时也不会提前失效。",
+    ),
+    (
+        "ゲートウェイの応答が遅いので、retry.py は検証用ゲートウェイの住所を読みます。",
+        "`retry.py` は、応答が遅いため検証用ゲートウェイを読むようにしました。",
+        "`retry.py` に再送の処理を加え、失敗時は三回まで送るようにしました。",
+    ),
+    (
+        "เกตเวย์หลักตอบสนองช้าเกินไป retry.py จึงอ่านที่อยู่ของเกตเวย์ทดสอบแทน",
+        "`retry.py` เชื่อมต่อเกตเวย์ทดสอบแทนเกตเวย์หลักที่ตอบสนองช้า",
+        "เปลี่ยนเวลาหมดอายุใน `retry.py` ให้คำนวณจากนาฬิกาที่ไม่ย้อนกลับ",
+    ),
+    (
+        "게이트웨이의 응답이 너무 느려서 retry.py는 시험용 게이트웨이의 주소를 읽습니다.",
+        "`retry.py`의 연결 대상을 응답이 빠른 시험용 게이트웨이로 변경했습니다.",
+        "`retry.py`의 재귀를 반복문으로 바꿔 깊은 중첩에서도 스택이 넘치지 않습니다.",
+    ),
+]
+"""In Chinese, Japanese, Thai and Korean: a text, a report in other words of what it says, and another report."""
+
+
+@pytest.mark.parametrize(("printed", "claim", "deed"), UNSPACED)
+def test_reports_in_languages_without_spaces_are_quoted(tmp_path: Path, printed: str, claim: str, deed: str) -> None:
+    rows = [
+        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": printed}]}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": claim + deed}]}},
+    ]
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = claim if claim.endswith("。") else f"{claim}\n"
+    sketch = replace(sketched((Role.USER, "Fix the worker"), (Role.ASSISTANT, ended + deed)), files={"retry.py": 3})
+    assert handover_of(sketch, Transcript(path, path.stat().st_size)).reported == deed
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["请始终用 `retry.py`。", "`retry.py` を必ず使います。", "ต้องใช้ `retry.py` เสมอ", "`retry.py`를 반드시 씁니다."],
+)
+def test_a_rule_in_a_language_without_spaces_is_no_report(rule: str) -> None:
+    assert list(report_sentences(rule, ("retry.py",))) == []
+
+
 @pytest.mark.parametrize(
     ("printed", "claim", "quoted_otherwise"),
     [
@@ -169,7 +215,8 @@ def test_ordinary_sentences_about_the_work_stay(deed: str) -> None:
             "Merges in `retry.py` gehen seit dem Umbau allein.",
             True,
         ),
-        ("テストはよく失敗します。", "`retry.py` のテストは既知の問題です。", False),
+        ("テストはよく失敗します。", "`retry.py` のテストは既知の問題です。", True),
+        *((printed, claim, True) for printed, claim, _ in UNSPACED),
         ("Run `make drain --all` first.", "Changed `retry.py` to need `make drain --all`.", False),
     ],
 )
