@@ -45,7 +45,7 @@ EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|o
 _DATA = re.compile(r"(?<!\s)\s*+(?::\s*+)?[{\[][\"{]|(?<!\s)(?:\s*+:)?\s++https?://\S{40,}")
 _CHOOSES = re.compile(r"\b(?:which|prefer\w*|preference|options?|approach(?:es)?)\b", re.IGNORECASE)
 _CHOICE = re.compile(
-    r"^\s*(?:(?:[-*#]+|\d+[.)])\s+)?(?:\*\*(?P<bold>[^*\n\"`]{3,60}?):?\*\*"
+    r"^[ \t]*(?:(?:[-*#]+|\d+[.)])\s+)?(?:\*\*(?P<bold>[^*\n\"`]{3,60}?):?\*\*"
     r"|(?P<option>(?:Option|Approach) \w{1,3}\s?[:\u2013\u2014-]\s?[^\n\"]{3,60})$)",
     re.MULTILINE,
 )

@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from time import time
+from time import process_time, time
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from subconscious.domain.model import Role, Turn
 from subconscious.sessions import Deeds, Handover, Sketch, Transcript, handover_of
 from subconscious.sessions.reports import report_sentences
 from subconscious.sessions.sketch import Answer
+from subconscious.sessions.telling import choices_in
 from subconscious.store import handovers, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -153,6 +154,12 @@ def test_a_file_name_that_is_a_sentence_is_not_shown() -> None:
 )
 def test_ordinary_sentences_about_the_work_stay(deed: str) -> None:
     assert list(report_sentences(deed, ("retry.py",))) == [deed]
+
+
+def test_an_answer_of_empty_lines_is_read_in_linear_time() -> None:
+    begun = process_time()
+    assert choices_in("\n" * 60_000 + "Done.\n\n- **Keep it**\n\n- **Drop it**") == ("Keep it", "Drop it")
+    assert process_time() - begun < 2.0
 
 
 UNSPACED = [
