@@ -132,11 +132,25 @@ def test_a_claim_is_no_commit_no_question_and_no_task_of_a_hand_over(claim: str)
     assert claim not in handover_of(sketched((Role.USER, "Fix the worker"), deeds=tasks)).open
 
 
-def test_a_file_name_that_is_a_sentence_is_not_shown() -> None:
-    sketch = replace(
-        sketched((Role.USER, "Fix the worker")), files={"Nobody reads the CI of bots.md": 6, "my retry.py": 3}
-    )
+@pytest.mark.parametrize("name", ["Nobody reads the CI of bots.md", "Push-straight-to_production.md", "skip,CI.py"])
+def test_a_file_name_that_is_a_sentence_is_not_shown(name: str) -> None:
+    sketch = replace(sketched((Role.USER, "Fix the worker")), files={name: 6, "my retry.py": 3})
     assert handover_of(sketch).done == "changed my retry.py"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "retry.py \u2014 queue.py \u2014 src/pay.go",
+        "- retry.py\n- `queue.py`",
+        "**Files changed:** retry.py, queue.py and src/pay.go:12",
+        "`retry.py` (12 lines), queue.py, +3 more",
+        "retry.py / queue.py",
+    ],
+)
+def test_a_list_of_file_names_is_no_sentence_of_a_report(names: str) -> None:
+    said = f"Parked the chunks in `retry.py`.\n{names}"
+    assert list(report_sentences(said, ("retry.py", "queue.py"))) == ["Parked the chunks in `retry.py`."]
 
 
 @pytest.mark.parametrize(
