@@ -151,11 +151,11 @@ def _is_foreign(plain: str) -> bool:
 def is_of_session(traced: Traced) -> bool:
     """Whether a sentence of a report can be quoted, as far as the session's transcript shows where it comes from.
 
-    It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or if
-    prose in the session makes the same claim and the claim has a topic that an attacker needs, or can't be read for
-    topics because it is not in English. A sentence without spaces between words can't be compared at all.
+    It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or beside
+    a package another one with nearly the same name that comes from a tool, or if prose in the session makes the same
+    claim and the claim has a topic that an attacker needs, or can't be read for topics because it is not in English.
     """
-    if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign:
+    if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign or traced.lookalike:
         return False
     sentence = traced.candidate.content
     if traced.prosaic < CLAIMED:
