@@ -117,16 +117,13 @@ _FOREIGN = _any_of(
     r"contraseñ|credencial|en claro|equipo|revisión|aproba|desactiva|en cuenta|producción|registros|comprobar"
     r"|senha|equipe",
     r"revisão|aprovad|desativ|produção|credenzial|squadra|revisione|approva|disattiva|produzione|in chiaro",
-    # Chinese and Japanese
-    r"密码|凭证|证书|审查|审核|团队|忽略|跳过|禁用|生产环境|明文|パスワード|認証|証明書|レビュー|チーム|無視|スキップ|無効|本番|平文",
+    # Chinese, Japanese, Korean and Thai
+    r"密码|凭证|证书|验签|审查|审核|团队|忽略|跳过|禁用|生产环境|明文|密碼|憑證|審查|審核|團隊|略過|停用|正式環境",
+    r"パスワード|認証|証明書|レビュー|チーム|無視|スキップ|無効|本番|平文",
+    r"비밀번호|자격 증명|인증서|평문|검토|승인|합의|\b팀|무시|건너뛰|비활성|운영 환경|프로덕션",
+    r"รหัสผ่าน|ใบรับรอง|ข้อมูลรับรอง|อนุมัติ|เห็นด้วย|ทีม|ละเว้น|ข้าม|ปิดการตรวจ|ปิดใช้งาน|ระบบจริง|โปรดักชัน",
 )
 """Topics of planted texts in other languages."""
-
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese.
-
-Without spaces between words, a sentence can't be compared with what tools printed.
-"""
 
 _IN_CODE = re.compile(r"`[^`\n]{0,200}`")
 _OTHER_LANGUAGE = re.compile(
@@ -154,15 +151,13 @@ def _is_foreign(plain: str) -> bool:
 def is_of_session(traced: Traced) -> bool:
     """Whether a sentence of a report can be quoted, as far as the session's transcript shows where it comes from.
 
-    It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or if
-    prose in the session makes the same claim and the claim has a topic that an attacker needs, or can't be read for
-    topics because it is not in English. A sentence without spaces between words can't be compared at all.
+    It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or beside
+    a package another one with nearly the same name that comes from a tool, or if prose in the session makes the same
+    claim and the claim has a topic that an attacker needs, or can't be read for topics because it is not in English.
     """
-    if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign:
+    if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign or traced.lookalike:
         return False
     sentence = traced.candidate.content
-    if _UNSPACED.search(_IN_CODE.sub(" ", sentence)):
-        return False
     if traced.prosaic < CLAIMED:
         return True
     return not _is_foreign(_IN_CODE.sub(" ", sentence)) and not topic_of(_NUMBERED.sub(" ", sentence), ATTESTED_TOPICS)

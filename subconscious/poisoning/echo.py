@@ -10,11 +10,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import combinations, takewhile
 from operator import itemgetter
 from pathlib import Path
 
 from subconscious.domain.model import Candidate, Origin
+from subconscious.text import unspaced
+from subconscious.text.edit_distance import distance
 from subconscious.text.words import content_words, is_name
 from subconscious.transcripts.spoken_words import Span, Words, root, spoken_words, words_of
 from subconscious.transcripts.utterances import Source
@@ -54,7 +56,18 @@ _THING = re.compile(
     r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
     r"|\w{2,60}(?=\(\)))"
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
+_PACKAGE = re.compile(
+    r"(?<![\w./@-])(?P<quote>`?)(?P<name>@?[a-z][a-z0-9/-]{3,60})(?:[=@~^]{1,2}\d[\w.]{0,20})?(?![\w/-]|\.\w)"
+)
+"""A name that a package may have, with a version."""
+
+MOST_DIFFERENT = 2
+"""The most letters in which two names that look alike differ."""
+
+MOST_PACKAGES = 12
+"""The most names of one text that are compared with each other."""
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\uff1a")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
 """The beginning of a text that is no statement: the request that it answers, or a heading."""
@@ -95,7 +108,8 @@ class Traced:
     prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if
     the content begins with it. ``quiet`` is true if the content names no file or symbol, and tools printed only code,
     names and values, but no sentences, after the person's last message. ``approved`` is true if a person approved the
-    text, as a plan or an answer.
+    text, as a plan or an answer. ``lookalike`` is a package in the content whose name looks like that of another one
+    there, if a tool was the first to name it, and not in code.
     """
 
     candidate: Candidate
@@ -108,6 +122,7 @@ class Traced:
     label: str = ""
     quiet: bool = False
     approved: bool = False
+    lookalike: str = ""
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
@@ -155,6 +170,7 @@ def _traced(candidate: Candidate, said: _Sources | None, confirmed: Collection[s
         quiet=not any(_things(candidate)) and said.quiet(place),
         prosaic=max((said.claimed(claim, place) for claim in _claims_of(candidate)), default=0.0),
         approved=candidate.evidence.turn_id in confirmed,
+        lookalike=next((name for name, words in _lookalikes(candidate) if said.is_foreign(words, place)), ""),
     )
 
 
@@ -222,6 +238,11 @@ class _Sources:
         ran = self.places.get((Source.RAN, command), place)
         return ran < place and self.places.get((Source.TOOL, command), ran + 1) > ran
 
+    def is_foreign(self, name: Words, place: int) -> bool:
+        """Whether a tool was the first to name something before a position, and not in code."""
+        first = self.places.get((Source.TOOL, name), place)
+        return first < place and not self.before(name, first + 1, (Source.CODE, Source.RAN, Source.PERSON))
+
     def share(self, sentence: frozenset[str], place: int) -> float:
         """Return the largest share of a sentence's words that a tool had printed in one place before a position."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
@@ -253,6 +274,7 @@ def _wanted(candidate: Candidate) -> Iterator[Words]:
     yield from _names(candidate.evidence.quote)
     yield from _things(candidate)
     yield from _commands(candidate)
+    yield from (words for _, words in _lookalikes(candidate))
 
 
 def _texts(candidate: Candidate) -> tuple[str, str]:
@@ -262,7 +284,7 @@ def _texts(candidate: Candidate) -> tuple[str, str]:
 def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
     """Yield the prose words of each sentence that has enough of them to be recognised."""
     for sentence in _SENTENCE.split(candidate.content):
-        roots = frozenset(root(word.lower()) for word in content_words(sentence) if not is_name(word))
+        roots = frozenset(root(word.lower()) for word in _content_words(sentence) if not is_name(word))
         if len(roots) >= FEWEST:
             yield roots
 
@@ -285,8 +307,13 @@ def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _roots(sentence: str) -> frozenset[str]:
-    words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
+    words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in _content_words(sentence))
     return frozenset(root(part) for word in words for part in words_of(word))
+
+
+def _content_words(sentence: str) -> list[str]:
+    """Return the words of a sentence that carry meaning; pairs of letters where it has no spaces between words."""
+    return content_words(unspaced.without_runs(sentence)) + unspaced.pairs_of(sentence)
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
@@ -295,6 +322,21 @@ def _things(candidate: Candidate) -> Iterator[Words]:
         words = tuple(words_of(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
             yield words
+
+
+def _lookalikes(candidate: Candidate) -> Iterator[tuple[str, Words]]:
+    """Yield the packages that a candidate's text names beside one with nearly the same name, each with its words."""
+    found = {match["name"]: bool(match["quote"]) for match in _PACKAGE.finditer(candidate.content)}
+    for one, other in combinations(list(found.items())[:MOST_PACKAGES], 2):
+        if _look_alike(one, other):
+            yield from ((name, tuple(words_of(name)[:LONGEST_NAME])) for name, _ in (one, other))
+
+
+def _look_alike(one: tuple[str, bool], other: tuple[str, bool]) -> bool:
+    """Whether two names, each in code or not, differ in at most two letters, and are no forms of a word."""
+    names = (one[0], other[0])
+    are_names = (one[1] and other[1]) or any(not name.isalpha() for name in names)
+    return are_names and distance(*names, MOST_DIFFERENT) <= MOST_DIFFERENT
 
 
 def _commands(candidate: Candidate) -> Iterator[Words]:
@@ -306,7 +348,7 @@ def _commands(candidate: Candidate) -> Iterator[Words]:
 
 
 def _is_prose(word: str) -> bool:
-    return len(word) > 2 and not is_name(word) and bool(content_words(word))
+    return unspaced.is_unspaced(word) or (len(word) > 2 and not is_name(word) and bool(content_words(word)))
 
 
 def _runs(quote: str) -> list[Words]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -13,7 +14,7 @@ from subconscious.knowledge import rendering
 from subconscious.redaction import VERSION, Detection, ledger, policy, redact, remaining_copies
 from subconscious.redaction.active_policy import load_policy, record_findings
 from subconscious.store import migrate, redactions, text_columns
-from subconscious.store.text_columns import Row
+from subconscious.store.text_columns import Change, Row
 from subconscious.wire.privacy import RedactStoredResult, StoredFinding
 
 BATCH = 25
@@ -53,7 +54,7 @@ async def scan(app: App, limit: int) -> list[StoredFinding]:
             found += await asyncio.to_thread(_findings_in, batch)
     for path in remaining_copies.text_files(app.home):
         place = str(path.relative_to(app.home.root))
-        finds = redact(await asyncio.to_thread(remaining_copies.read, path)).detections
+        finds = await asyncio.to_thread(_detections, partial(remaining_copies.changed_text, path))
         found += [_line(place, "", find) for find in finds]
     return [line for line in found if line["strategy"] != policy.WARN][:limit]
 
@@ -63,14 +64,12 @@ def _findings_in(batch: list[Row]) -> list[StoredFinding]:
         _line(row.place, column, find)
         for row in batch
         for column, text in row.words.items()
-        for find in _detections(column, text)
+        for find in _detections(partial(text_columns.change_column, column, text))
     ]
 
 
-def _detections(column: str, text: str) -> list[Detection]:
-    """Return what would be redacted in a column; of our own JSON, in its strings."""
-    if column not in text_columns.JSON_COLUMNS:
-        return list(redact(text).detections)
+def _detections(changed: Callable[[Change], str]) -> list[Detection]:
+    """Return what would be redacted by ``changed``, which applies a change to all parts of a text."""
     found: list[Detection] = []
 
     def look(part: str) -> str:
@@ -78,7 +77,7 @@ def _detections(column: str, text: str) -> list[Detection]:
         found.extend(redacted.detections)
         return redacted.text
 
-    text_columns.change_column(column, text, look)
+    changed(look)
     return found
 
 

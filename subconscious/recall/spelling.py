@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from subconscious.recall.engines import projects_of
 from subconscious.store import full_text
 from subconscious.store.connect import Database
+from subconscious.text.edit_distance import distance
 from subconscious.text.terms import terms
 
 SHORTEST = 5
@@ -59,21 +60,3 @@ def nearest(word: str, used: Mapping[str, int]) -> str:
         if abs(len(other) - len(word)) <= most and (mistakes := distance(word, other, most)) <= most
     )
     return min(near, default=(0, 0, ""))[2]
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are missing, added, wrong or swapped: exact up to ``most``, else any number above it."""
-    if len((Counter(one) - Counter(other)).keys()) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, start=1):
-        last, before, row = before, row, [at]
-        for place, sign in enumerate(other, start=1):
-            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != sign))
-            if at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == sign:
-                cost = min(cost, last[place - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return row[-1]

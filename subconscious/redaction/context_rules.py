@@ -35,6 +35,9 @@ _PLAIN = r"""[^\s"'`,;&<>|\\"""
 _BARE = rf"""{_PLAIN}]{{4,200}}+(?:&{_PLAIN}=]{{1,80}}+(?![=;&]))?"""
 """A value without quotation marks. It may contain one "&", unless the next parameter or command begins there."""
 
+_NO_TEXT = r"""(?:[{\[]{1,4}["']|(?:true|false|null|none|nil|undefined)[,;&)}\]]|-?\d[\d.e+-]{0,30}[)}\]]{0,8}[,&][{\[]{0,4}(?:["']|\w{1,60}[:=]))"""
+"""The beginning of an object or a list, or a boolean, null or a number and what follows it without a space."""
+
 _IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
 """Words between "password" and its value in a sentence."""
 
@@ -55,6 +58,11 @@ _TYPE = re.compile(
 )
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?:sha\d{3}-).*|v?\d.*\.\d.*", re.IGNORECASE)
+_CONTENT_ID = re.compile(
+    r"(?:/{1,2}(?:ipfs/)?)?(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{56,110}|k51qzi5uqu5d[0-9a-z]{50})(?:/.*)?"
+)
+"""An id of IPFS, which is a digest of a content or of a public key, with the path around it."""
+
 _HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f-]+", re.IGNORECASE)
 _NAME_BEFORE = re.compile(r"""([A-Za-z_][\w.-]{1,40})(?:\\?["'`])?[\])]?\s{0,3}(?:[:=]>?\s{0,3}\\?["'`]?)?$""")
 _PUBLIC_NAME = re.compile(
@@ -148,9 +156,9 @@ def _drawn_key(match: re.Match[str], value: str) -> bool:
 
 
 def _mentioned_key(match: re.Match[str], value: str) -> bool:
-    """Whether a random value a few words after "key" is a secret; commit ids and digests are not."""
+    """Whether a random value a few words after "key" is a secret; commit ids, digests and content ids are not."""
     del match
-    return is_random_key(value) and not _DIGEST.fullmatch(value)
+    return is_random_key(value) and not (_DIGEST.fullmatch(value) or _CONTENT_ID.fullmatch(value))
 
 
 def _assigned_key(match: re.Match[str], value: str) -> bool:
@@ -180,7 +188,8 @@ def _is_public(name: re.Match[str]) -> bool:
 def _is_unnamed(value: str) -> bool:
     """Whether a random value is not a digest, an identifier or encoded text."""
     digits = sum(sign.isdigit() for sign in value)
-    return digits >= 4 and not (IDS.match(value) or _HEXADECIMAL.fullmatch(value) or encoded.decode(value))
+    public = IDS.match(value) or _HEXADECIMAL.fullmatch(value) or _CONTENT_ID.fullmatch(value)
+    return digits >= 4 and not (public or encoded.decode(value))
 
 
 def _cookie(match: re.Match[str], value: str) -> bool:
@@ -298,7 +307,7 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)(?!\s{{0,4}}:)",
         _password_quoted,
     ),
     _placed(
@@ -342,7 +351,7 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
+        rf"{PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?:(?P<quote>[\"'`])|(?!{_NO_TEXT}))"
         rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
         _symbol_password,
     ),

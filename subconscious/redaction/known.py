@@ -21,6 +21,12 @@ MOST_VALUES = 100
 MOST_BOUNDS = 16
 """The most groups of quotes or punctuation, in one run without whitespace, beside which a value may begin or end."""
 
+MOST_SIGNS = 4
+"""The most characters of such a group that are examined for signs of a value."""
+
+_SIGNS = frozenset("!?*&@=")
+"""Punctuation with which passwords begin or end."""
+
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
 _BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")
 
@@ -98,6 +104,8 @@ class KnownSecrets:
 def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the parts of a run, between boundaries, that have one of the lengths."""
     bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
-    starts = {0, *(place for span in bounds for place in span)}
-    ends = {len(run), *(place for span in bounds for place in span)}
+    edges = {place for span in bounds for place in span}
+    inside = {place for start, end in bounds for place in range(start + 1, min(end, start + MOST_SIGNS))}
+    starts = {0, *edges, *(place for place in inside if run[place] in _SIGNS)}
+    ends = {len(run), *edges, *(place for place in inside if run[place - 1] in _SIGNS)}
     yield from ((start, end) for start in starts for end in ends if end - start in lengths)

@@ -11,6 +11,8 @@ from .rule import Rule, Span
 
 _QUOTE = r"""(?P<quote>\\{0,2}["'`])"""
 _QUOTED = rf"{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)"
+_QUOTED_JSON = rf"{_QUOTE}(?P<secret>(?:[^\s\"'`\\]|\\u[0-9a-fA-F]{{4}}){{4,200}}+)(?P=quote)"
+_OBJECT_NAME = re.compile(rf"(?i:(?:{PASSWORD}|{SECRET})(?P<rest>[\w-]{{0,24}})\\?[\"']\s{{0,3}}:\s{{0,3}})$")
 _HINTS = ("pass", "pwd", "secret", "token", "key", "cred")
 _FILLING = r"(?:fill|type|send_?keys|set_?value|set_?text|enter_?text|input_?text|put)\w{0,6}"
 """Names of functions with which tests of user interfaces type a text."""
@@ -40,6 +42,12 @@ def _random(match: re.Match[str], value: str) -> bool:
     return is_random_key(value)
 
 
+def _in_object(match: re.Match[str], value: str) -> bool:
+    """Whether an object with a field "value" has the name of a secret before it."""
+    name = _OBJECT_NAME.search(match.string, max(0, match.start() - 80), match.start())
+    return name is not None and _written(name, value)
+
+
 RULES = (
     Rule(
         "secret",
@@ -66,6 +74,14 @@ RULES = (
         rf"(?i:(?:{PASSWORD}|{SECRET})(?P<rest>[\w-]{{0,24}})\r?\n[^\n]{{0,200}}?input_value={_QUOTED})",
         _written,
     ),
+    Rule(
+        "secret",
+        ("value",),
+        rf"\{{[^{{}}]{{0,120}}?[\"']value\\?[\"']\s{{0,3}}:\s{{0,3}}{_QUOTED_JSON}",
+        _in_object,
+    ),
+    # The attributes of "random_password" in a state of Terraform.
+    Rule("password", ("bcrypt_hash",), rf"bcrypt_hash\\?\"[\s\S]{{0,1500}}?\"result\\?\"\s?:\s?{_QUOTED_JSON}"),
     Rule(
         "cookie",
         ("\ttrue\t", "\tfalse\t"),

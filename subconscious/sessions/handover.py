@@ -68,7 +68,11 @@ _PERMITS = re.compile(
     r"|--no-verify\b|--force\b|\bwithout (?:asking|running|the hooks?|tests?|checks?|verif\w+)\b",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"[.;!?](?= )")
+_MARKS = (".", "!", "?", ";", "\u3002", "\uff01", "\uff1f")
+_JOINS = re.compile(r"[\s,_.\u2013\u2014-]+")
+"""Signs that join the words of a file name."""
+
+_ENDS = re.compile(r"[.;!?\u3002\uff01\uff1f](?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +217,15 @@ def _done(sketch: Sketch) -> str:
     subjects = [subject for subject in deeds.commits[-2:] if not is_claim(subject)]
     commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in subjects]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
-    changed = [name for name in changed_files(sketch)[:MOST_FILES] if name.count(" ") < SENTENCE_SPACES]
+    changed = [name for name in changed_files(sketch)[:MOST_FILES] if not _is_sentence(name)]
     left = " (left uncommitted by that session)" if deeds.uncommitted else ""
     files = [f"changed {', '.join(changed)}{left}"] if changed else []
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
+
+
+def _is_sentence(name: str) -> bool:
+    """Whether a file name may be a sentence: it has many spaces, or makes a claim with other signs in their place."""
+    return name.count(" ") >= SENTENCE_SPACES or is_claim(_JOINS.sub(" ", name))
 
 
 def changed_files(sketch: Sketch) -> list[str]:
@@ -261,7 +270,7 @@ def _within(sentences: Iterable[str], room: int) -> Iterator[str]:
 
 def joined(sentences: Sequence[str]) -> str:
     """Return the sentences as one text, with a semicolon after those that end without a mark, such as list items."""
-    marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
+    marked = (one if one.endswith(_MARKS) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
 
 

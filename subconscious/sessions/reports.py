@@ -37,7 +37,9 @@ _GIVES_RULES = re.compile(
     r"\b(?:always|never|must(?:n'?t)?|shall|should|ought|(?:need|have|has|needs|required) to|make sure|be sure|remember"
     r"|do not|don'?t|from now on|going forward|in future|future sessions?|next session|please"
     r"|you (?:can|may|could|will)|polic(?:y|ies)|convention|mandatory|trusted|(?:pre-?)?approv\w+|allowed"
-    r"|permitted|authori[sz]ed|instructions?)\b",
+    r"|permitted|authori[sz]ed|instructions?)\b"
+    r"|必[须須]|务必|始终|总是|禁止|请(?!求)|[应應][该該当]|必ず|ください|べき"
+    r"|반드시|항상|해야|하지 마|주세요|십시오|금지|ต้อง|ห้าม|เสมอ|กรุณา|โปรด",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
@@ -104,12 +106,22 @@ _FINISHED = re.compile(
 """Sentences that say that something is done without naming it, or that it is committed: commits are listed anyway."""
 
 _FRAGMENT = re.compile(
-    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,\uff1a\uff0c\u3001]$"
+    r"|.*\b(?:and|or|with|the|of|to|a|in|for|from)$",
+    re.DOTALL,
 )
 """Fragments: a row of a table, or a line that belongs to the line before or after it."""
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
 _IN_CODE = re.compile(r"`[^`]{0,200}`")
+_FILE_NAME = re.compile(r"[\w./@+-]{0,200}\w\.[A-Za-z]\w{0,9}\b(?::\d+)?")
+_LIST = re.compile(
+    r"\W*(?:(?:(?:all|changed|edited|modified|new|touched|updated) ){0,2}files?"
+    r"(?: (?:changed|edited|modified|touched|updated))?\s*:)?(?:\W|\b(?:and|[ADMR]|\d+(?: lines?| more)?)\b)*",
+    re.IGNORECASE,
+)
+"""What is left of a list of files without their names. A hand-over lists the changed files anyway."""
+
 _HOST = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
     r"|internal|local|xyz|info|biz|ru|cn|me)\b(?![\w(/]|\.\w)|\blocalhost\b",
@@ -202,11 +214,11 @@ def _row_in_words(line: str) -> str:
 
 
 def _is_whole(sentence: str) -> bool:
-    """Whether a sentence is complete: it has words, and is no fragment or announcement of other lines."""
+    """Whether a sentence is complete: no list of names, no fragment, and no announcement of other lines."""
     if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
         return False
-    in_words = any(letter.isalpha() for letter in _IN_CODE.sub("", sentence))
-    return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
+    listed = _LIST.fullmatch(_FILE_NAME.sub("", _IN_CODE.sub("", sentence)))
+    return not listed and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
 def is_own_work(sentence: str, written: Collection[str]) -> bool:

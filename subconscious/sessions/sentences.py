@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
+from subconscious.text import unspaced
+
 FEWEST_WORDS = 5
 """The fewest words, besides code, of a sentence that is clear by itself."""
+
+FEWEST_LETTERS = 12
+"""The same in letters, for languages without spaces between words."""
 
 _LEANS = re.compile(
     r"\W*(?:(?:this|that|these|those|it|they|both(?! `)|he|she|here|there|so|but|and|also|then|thus|otherwise"
@@ -50,8 +55,10 @@ def without_lines(sentence: str) -> str:
 
 def stands_alone(sentence: str) -> bool:
     """Whether a sentence of an answer can be understood without the sentences around it."""
-    words = re.findall(r"[^\W\d_]{2,}", _CODE.sub(" ", sentence))
-    whole = len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026")
+    plain = _CODE.sub(" ", sentence)
+    words = re.findall(r"[^\W\d_]{2,}", plain)
+    long = len(words) >= FEWEST_WORDS or unspaced.number_of_letters(plain) >= FEWEST_LETTERS
+    whole = long and not sentence.endswith("\u2026")
     return whole and not _LEANS.match(sentence) and not _LINE.search(sentence)
 
 

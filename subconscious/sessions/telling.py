@@ -36,13 +36,16 @@ _ROUTINE = frozenset(
     to try update version when will with yes you your""".split()
 )
 """Words of requests that occur in every session and identify none."""
-SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
+SENTENCE = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+"
+    r"|(?<=[\u3002\uff01\uff1f])(?![\u300d\u300f\u201d\u2019\uff09])"
+)
 MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
 _DATA = re.compile(r"(?<!\s)\s*+(?::\s*+)?[{\[][\"{]|(?<!\s)(?:\s*+:)?\s++https?://\S{40,}")
 _CHOOSES = re.compile(r"\b(?:which|prefer\w*|preference|options?|approach(?:es)?)\b", re.IGNORECASE)
 _CHOICE = re.compile(
-    r"^\s*(?:(?:[-*#]+|\d+[.)])\s+)?(?:\*\*(?P<bold>[^*\n\"`]{3,60}?):?\*\*"
+    r"^[ \t]*(?:(?:[-*#]+|\d+[.)])\s+)?(?:\*\*(?P<bold>[^*\n\"`]{3,60}?):?\*\*"
     r"|(?P<option>(?:Option|Approach) \w{1,3}\s?[:\u2013\u2014-]\s?[^\n\"]{3,60})$)",
     re.MULTILINE,
 )

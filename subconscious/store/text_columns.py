@@ -162,7 +162,7 @@ def change_text(text: str, change: Change) -> str:
     """Return ``text`` with ``change`` applied to it.
 
     JSON stays valid JSON: the change is applied to each string in it, and then to the whole text, because a key such as
-    "password" can show that its value is a secret.
+    "password" can show that its value is a secret; if that breaks the JSON, it is applied to each key with its value.
     """
     value = _parsed(text)
     if value is None:
@@ -170,10 +170,12 @@ def change_text(text: str, change: Change) -> str:
     try:
         inside = _each(value, change)
         kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
+        whole = change(kept)
+        if whole == kept or _is_json(whole):
+            return whole
+        return json.dumps(_each_pair(inside, change), ensure_ascii=False)
     except RecursionError:  # nested too deep: changed as plain text
         return change(text)
-    whole = change(kept)
-    return whole if whole != kept and _is_json(whole) else kept
 
 
 def _parsed(text: str) -> Any:
@@ -193,7 +195,7 @@ def _each(value: Any, change: Change) -> Any:
     if isinstance(value, list):
         return [_each(item, change) for item in value]
     if isinstance(value, dict):
-        return {name: _each(item, change) for name, item in value.items()}
+        return {change(name): _each(item, change) for name, item in value.items()}
     return value
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from subconscious.text import unspaced
+
 _PLACE = re.compile(r"\s*(?:[\w./@+-]{1,200}\.\w{1,8}[:-])?(?:\d{1,6}\s*[\u2192\t|:-])?")
 """A pattern of the file name and line number that a tool prints before a line."""
 
@@ -25,8 +27,11 @@ _GLUE = re.compile(
 
 _GLUED = 2
 
-_RUN = re.compile(r"(?<![\w'-])(?:[A-Za-z][A-Za-z'-]{0,30}[,;:.]?\s{1,3}){3}[A-Za-z]")
+_RUN = re.compile(r"(?<![\w'-])(?:[^\W\d_](?:[^\W\d_]|['-]){0,30}[,;:.]?\s{1,3}){3}[^\W\d_]")
 """A pattern of four words in a row."""
+
+_FEWEST_LETTERS = 8
+"""The fewest letters of a line that reads like prose, in languages without spaces between words."""
 
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''"), ("=begin", "=end"))
 _QUOTES = frozenset(('"""', "'''"))
@@ -57,12 +62,16 @@ def split(text: str) -> tuple[str, str]:
 
 def prose_lines(text: str) -> str:
     """Return the lines of a text that read like prose rather than code or lists."""
-    return "\n".join(line for line in text.splitlines() if _RUN.search(line))
+    return "\n".join(line for line in text.splitlines() if _RUN.search(line) or _is_unspaced_prose(line))
 
 
 def has_sentences(text: str) -> bool:
     """Whether a line of a text is an English sentence, not just names and values."""
     return any(len(_GLUE.findall(line)) >= _GLUED and len(line.split()) >= _FEWEST_WORDS for line in text.splitlines())
+
+
+def _is_unspaced_prose(line: str) -> bool:
+    return unspaced.number_of_letters(line) >= _FEWEST_LETTERS
 
 
 def _unclosed_mark(body: str) -> str:
@@ -79,9 +88,13 @@ def _unclosed_mark(body: str) -> str:
 
 def _split_line(body: str) -> tuple[list[str], str]:
     """Return the prose in a line of code, and the line without it."""
-    comments = [found[0] for found in _STRING.finditer(body) if len(found[0].split()) >= _FEWEST_WORDS]
-    rest = _STRING.sub(lambda found: "" if len(found[0].split()) >= _FEWEST_WORDS else found[0], body)
+    comments = [found[0] for found in _STRING.finditer(body) if _is_sentence(found[0])]
+    rest = _STRING.sub(lambda found: "" if _is_sentence(found[0]) else found[0], body)
     if comment := _COMMENT.search(rest):
         comments.append(comment[0])
         rest = rest[: comment.start()]
     return comments, rest
+
+
+def _is_sentence(string: str) -> bool:
+    return len(string.split()) >= _FEWEST_WORDS or _is_unspaced_prose(string)

@@ -7,7 +7,6 @@ and extended by new lines, instead of reading up to LOOKBACK bytes each time.
 from __future__ import annotations
 
 import os
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
@@ -20,6 +19,7 @@ from threading import Lock
 from typing import BinaryIO, NamedTuple
 
 from subconscious.system.safe_files import open_regular
+from subconscious.text import unspaced
 from subconscious.text.code_prose import has_sentences, prose_lines
 from subconscious.transcripts.lines import Head, read_head
 from subconscious.transcripts.utterances import Source, Utterance, UtteranceReader
@@ -41,7 +41,6 @@ LONGEST_SPAN = 6 << 20
 
 Words = tuple[str, ...]
 
-_WORD = re.compile(r"\w+")
 _NO_WORD = ""
 """Separates two utterances, so that no match spans both."""
 
@@ -138,8 +137,10 @@ class SpokenWords:
     def claims(self, claim: frozenset[str], span: Span) -> list[tuple[int, float]]:
         """Return the lines of prose with words of a claim, each with the largest weighted share in one window.
 
-        ``claim`` has the roots of its words. Words that are frequent in the prose have a low weight.
+        ``claim`` has the roots of its words. Words that are frequent in the prose have a low weight. Pairs of letters
+        are shorter than words, so the window is as long as a claim of many pairs.
         """
+        window = max(CLAIM, sum(map(unspaced.is_unspaced, claim)))
         occurrences = sorted(
             (at, number, one)
             for one in claim
@@ -151,7 +152,7 @@ class SpokenWords:
         weights = {one: 1 / (1 + counts[one] / COMMON) for one in claim}
         whole = sum(weights.values())
         return [
-            (self._starts[number], _heaviest([(at, one) for at, _, one in group], weights) / whole)
+            (self._starts[number], _heaviest([(at, one) for at, _, one in group], weights, window) / whole)
             for number, group in groupby(occurrences, lambda item: item[1])
         ]
 
@@ -204,14 +205,14 @@ def _most(occurrences: Sequence[tuple[int, str]]) -> int:
     return most
 
 
-def _heaviest(occurrences: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
+def _heaviest(occurrences: Sequence[tuple[int, str]], weights: Mapping[str, float], window: int) -> float:
     """Return the highest total weight of different words within one window of a claim."""
     most, weight, begin = 0.0, 0.0, 0
     counts: Counter[str] = Counter()
     for at, one in occurrences:
         weight += 0.0 if counts[one] else weights[one]
         counts[one] += 1
-        while at - occurrences[begin][0] >= CLAIM:
+        while at - occurrences[begin][0] >= window:
             left = occurrences[begin][1]
             counts[left] -= 1
             weight -= 0.0 if counts[left] else weights[left]
@@ -286,5 +287,5 @@ def root(word: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, in lower case."""
-    return _WORD.findall(text.lower())
+    """Return the words of a text, in lower case; pairs of letters if it has no spaces between words."""
+    return unspaced.split(text.lower())

@@ -167,6 +167,21 @@ def test_the_header_of_a_buried_entry_is_redacted_and_stays_valid(running: Home,
     assert entry.project_dir == "/kiln/api_key=[redacted: secret]"
 
 
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("sign", ['"', "\\", "\u00fc", "\u5bc6", "\x1b"])
+def test_a_scan_of_a_buried_entry_reads_its_json(running: Home, sign: str, ascii_only: bool) -> None:
+    value = f"kz9q-{sign}Wmx7!t"
+    running.buried.mkdir(exist_ok=True)
+    aside = running.buried / "01-1-aa.entry"
+    said = {"session_id": "x", "prompt": f"the password is {value}\n and more"}
+    aside.write_text(f"subconscious 1\tStop\t1\t/kiln\t/home\t1\t\n{json.dumps(said, ensure_ascii=ascii_only)}")
+    (found,) = wire.call(running, "scan", {})["findings"]
+    assert (found["place"], found["length"]) == ("spool/buried/01-1-aa.entry", len(value))
+    assert person(running, "redact_stored")["files"] == 1
+    told = said | {"prompt": "the password is [redacted: password]\n and more"}
+    assert json.loads(aside.read_text().splitlines()[1]) == told
+
+
 def test_a_secret_that_becomes_known_later_is_removed_from_stored_texts(
     running: Home, speaker: Speaker, tmp_path: Path
 ) -> None:

@@ -57,6 +57,19 @@ def test_a_name_tells_of_its_value() -> None:
     assert text_columns.change_text(json.dumps({"password": SECRET}), clean) == '{"password": "[redacted: password]"}'
 
 
+def test_a_key_of_an_object_loses_its_secret() -> None:
+    value = {"vars": {"kzq \u00fc1": 1, "plain": 2}}
+    changed = text_columns.change_text(json.dumps(value), lambda text: text.replace("kzq \u00fc1", "[gone]"))
+    assert json.loads(changed) == {"vars": {"[gone]": 1, "plain": 2}}
+
+
+@pytest.mark.parametrize("ending", ["PASSWORD = `", "PASSWORD=\\"])
+def test_a_text_that_seems_to_go_on_in_the_next_field_hides_no_other_secret(ending: str) -> None:
+    value = {"said": ending, "path": "/kiln/x1@2!/a.jsonl", "input": {"password": SECRET, "n": 1}}
+    changed = text_columns.change_text(json.dumps(value, separators=(",", ":")), clean)
+    assert json.loads(changed) == value | {"input": {"password": "[redacted: password]", "n": 1}}
+
+
 ENDINGS = ("We never log the password", "/etc/passwd", "Ask Ana for the passphrase", "Kein Passwort", "mot de passe")
 
 

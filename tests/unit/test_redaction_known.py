@@ -306,3 +306,11 @@ def test_a_value_before_a_stop_is_known_in_other_texts(stop: str) -> None:
     value = "Nebel%Birne" + "40519"
     (find,) = redact(f"the kiln password is {value}{stop} thanks", Policy(key=b"salt")).detections
     assert (find.length, find.hash) == (len(value), Policy(key=b"salt").hash(value))
+
+
+@pytest.mark.parametrize("value", ["Nebel%Birne" + "40519!", "!Nebel%Birne" + "40519", "=Nebel%Birne" + "40519?!"])
+@pytest.mark.parametrize("frame", ['{"a":"%s"}', "'%s',", "(%s)", '[\\"%s\\"]'])
+def test_a_known_value_with_a_sign_at_its_edge_is_found_between_quotes(value: str, frame: str) -> None:
+    held = Policy(key=b"salt", known=KnownSecrets())
+    held.known.load([(len(value), held.hash(value))])
+    assert redact(frame.replace("%s", value), held).text == frame.replace("%s", "[redacted: known secret]")

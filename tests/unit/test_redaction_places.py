@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import string
 
 import pytest
 
@@ -12,6 +14,31 @@ DRAWN = random.Random(11)
 PASSWORD = "Nebel-" + "Birne" + "40519!"
 HEX = "".join(DRAWN.choice("0123456789abcdef") for _ in range(40))
 BASE64 = ["".join(DRAWN.choice("ABCDefgh0123456789+/") for _ in range(64)) for _ in range(5)]
+
+CONTENT_IDS = (
+    "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG",
+    "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi",
+    "k51qzi5uqu5dlvj2baxnqndepeb86cbk3ng7n3i46uzyxzyqj2xjonzllnv0v8",
+)
+
+STATE = {
+    "mode": "managed",
+    "type": "random_password",
+    "name": "db",
+    "instances": [
+        {
+            "attributes": {
+                "bcrypt_hash": "$2a$10$" + "".join(DRAWN.choice(string.ascii_letters) for _ in range(53)),
+                "keepers": {"kiln": "1"},
+                "length": 16,
+                "result": "{}",
+                "special": True,
+            }
+        }
+        for _ in range(2)
+    ],
+}
+"""A resource in a state file of Terraform."""
 
 
 @pytest.mark.parametrize(
@@ -42,6 +69,8 @@ BASE64 = ["".join(DRAWN.choice("ABCDefgh0123456789+/") for _ in range(64)) for _
         'expect "Password:" send "{}\\r"',
         '- name: DB_PASSWORD\n  value: "{}"',
         '{"name": "SMTP_PASSWORD", "value": "{}"}',
+        '{"db_password":{"value":"{}","type":"string","sensitive":true},"port":5432}',
+        '"adminPassword": {\n  "sensitive": true,\n  "value": "{}"\n}',
         "await page.fill('#password', '{}')",
         "page.getByLabel('Password').fill('{}')",
         "cy.get('[name=password]').type('{}')",
@@ -58,6 +87,26 @@ BASE64 = ["".join(DRAWN.choice("ABCDefgh0123456789+/") for _ in range(64)) for _
 )
 def test_a_password_is_known_by_its_place(line: str) -> None:
     assert PASSWORD not in redact(line.replace("{}", PASSWORD)).text
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("password", [PASSWORD, "$Nebel\\u003c40519%", "nebelbirneofen"])
+def test_the_password_in_a_state_of_terraform_is_redacted(indent: int | None, password: str) -> None:
+    redacted = redact(json.dumps(STATE, indent=indent).replace("{}", password)).text
+    assert password not in redacted
+    state = json.loads(redacted)
+    assert (state["type"], state["name"]) == ("random_password", "db")
+
+
+@pytest.mark.parametrize("before", ["true", "null", "0"])
+def test_a_password_after_a_field_without_one_is_redacted(before: str) -> None:
+    line = f'{{"password":{before},"db_password":{{}},"port":5432}}'
+    assert redact(line.replace("{}", f'"{PASSWORD}"')).text == line.replace("{}", '"[redacted: password]"')
+
+
+@pytest.mark.parametrize("start", ["true", "none", "12345", "0,5"])
+def test_a_password_may_begin_like_a_boolean_or_a_number(start: str) -> None:
+    assert redact(f"password:{start}{PASSWORD}").text == "password:[redacted: password]"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +149,16 @@ def test_keys_are_known_by_their_place(line: str, value: str) -> None:
         f"userid {HEX[:32]}",
         "password    varchar(255) NOT NULL",
         "-----END RSA PRIVATE KEY-----",
+        '{"password":true,"user":{"id":42,"mail":"ada1@k1.test"},"items":[1,2]}',
+        '[{"name":"ada","password":null},{"mail":"ada1@k1.test!"}]',
+        '{"login":{"password":12345},"mail":"ada1@k1.test!"}',
+        "connect(password=None,user='ada1@k1.test!')",
+        "password:false,mail:ada1@k1.test!",
+        '{"mode":"managed","type":"random_password","name":"db_password","instances":[]}',
+        '"type": "random_password",\n"name": "kiln42"',
+        *(f"added {cid} kiln.png" for cid in CONTENT_IDS),
+        *(f'root = "{cid}"' for cid in CONTENT_IDS),
+        *(f"the key {cid} is pinned, see ipfs://{cid}/1" for cid in CONTENT_IDS),
     ],
 )
 def test_ordinary_lines_stay(text: str) -> None:

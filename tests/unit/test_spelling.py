@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.recall.spelling import distance, is_correctable, nearest, words_used
+from subconscious.recall.spelling import is_correctable, nearest, words_used
+from subconscious.text.edit_distance import distance
 
 USED = words_used(["Kafka keeps the events; the deployment reads Kafka.", "Postgres holds invoices, the cache none."])
 

@@ -1,0 +1,23 @@
+"""Counts the letters in which two words differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return how many letters are missing, added, wrong or swapped: exact up to ``most``, else any number above it."""
+    if len((Counter(one) - Counter(other)).keys()) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, start=1):
+        last, before, row = before, row, [at]
+        for place, sign in enumerate(other, start=1):
+            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != sign))
+            if at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == sign:
+                cost = min(cost, last[place - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
