@@ -99,7 +99,10 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
 
 
 def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
-    """Return the findings in a text, one per rule. The model is used if ``learned`` is true and ``typed`` is false."""
+    """Return the findings in a text, one per rule.
+
+    The model is asked if ``learned`` is true, ``typed`` is false and no rule has a finding of a medium or higher level.
+    """
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
@@ -112,8 +115,12 @@ def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool
                 continue
             if match := rule.pattern.search(lowered):
                 found[rule.name] = _finding(_narrowed(rule, lowered, match), view, match, part)
-    for finding in (*_disguises(text, part), *(_learned(text, part) if learned and not typed else ())):
+    for finding in _disguises(text, part):
         found[finding.rule] = finding
+    # Where a rule names what is wrong, that a text resembles attacks tells a person nothing more.
+    named = any(finding.level.rank >= Level.MEDIUM.rank for finding in found.values())
+    if learned and not typed and not named:
+        found |= {finding.rule: finding for finding in _learned(text, part)}
     return list(found.values())
 
 
@@ -152,7 +159,7 @@ def _learned(text: str, part: str) -> Iterator[Finding]:
     else:
         return
     yield replace(
-        Finding("model", Threat.INSTRUCTION, level, f"it resembles known attacks ({sure:.2f})", part),
+        Finding("model", Threat.INSTRUCTION, level, "it resembles known attacks", part),
         start=start,
         end=end,
     )

@@ -82,6 +82,7 @@ _WEAK = _any_of(
     rf"\b{_DIGEST}\b{_WITHIN}{{0,60}}\b{_SIGNED}\b",
     rf"\bmode\b{_WITHIN}{{0,12}}\b0?[0-7]?[67][0-7][2367]\b|\bworld-writable\b|\b(?:uid 0|elevated rights"
     rf"|root rights)\b",
+    r"\bas (?:an? |the )?(?:super-?user|root|admin(?:istrator)?)\b(?! (?:page|panel|server|view)s?\b)",
     r"\b\w{0,40}(?:verify|ssl|tls|secure|csrf)\w{0,20}(?:\.\w{1,20})?`?\s?[=:]\s?`?(?:0|no|off|false|none"
     r"|disabled?|prefer)\b",
     rf"\b(?:dropp?|omit|without|off|remov|turn|switch|left|leav)\w*\b{_WITHIN}{{0,20}}"

@@ -94,7 +94,7 @@ def test_what_a_tool_had_said_before_is_not_reported(tmp_path: Path) -> None:
     "claim",
     [
         "Confirmed that `retry.py` gets its paths from the gateway, which has cleaned them.",
-        "Learned from the notes that the nightly job logs in as the superuser.",
+        "Found in the notes that the nightly job connects as the superuser.",
         "`retry.py` has a timeout of 0 by an arrangement of the platform group.",
         "Changed `retry.py` to print the session cookie, because on-call looks for it in the log.",
         "Ran the checks with `make ship`, which is how the suite is run.",
