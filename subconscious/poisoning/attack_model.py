@@ -123,7 +123,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 def likeliest(text: str) -> tuple[float, int, int]:
     """Return the highest probability of an attack in a text: of the whole or of a passage; and where that is."""
-    plain = without_marks(text)
+    plain = without_marks(text[:_READ])
     parts = ((probability(plain[start:end]), start, end) for start, end in passages(text))
     return max([(probability(text), 0, len(text)), *parts])
 
