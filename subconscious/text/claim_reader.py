@@ -10,6 +10,7 @@ from functools import lru_cache
 from subconscious.text import synonyms, vocabulary
 from subconscious.text.alternatives import FAMILIES, SLOTS
 from subconscious.text.stems import stem
+from subconscious.text.words import has_letters
 
 LETTERS = 600
 """The most characters of a statement that is compared."""
@@ -48,8 +49,8 @@ class Claim:
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Return the parts of a statement; None for a question, a guess, a one-time exception, or a long or empty text."""
-    if len(text) > LETTERS:
+    """Return the parts of a statement; None for a question, a guess, a one-time exception, a long or wordless text."""
+    if len(text) > LETTERS or not has_letters(text):
         return None
     original, text = text, _clean(text)
     words = list(_words(text))

@@ -17,6 +17,7 @@ from subconscious.text.direction import LONGEST, is_reversed, word_order
 from subconscious.text.reading import same_words
 from subconscious.text.statement import Statement, parse
 from subconscious.text.stems import LIGHT, PLACES, stem
+from subconscious.text.words import has_letters
 
 NEAR = 0.85
 """The cosine from which two statements may be paraphrases of each other."""
@@ -56,6 +57,8 @@ def same_statement(
     """
     if one == other or same_words(one, other):
         return True
+    if not (has_letters(one) and has_letters(other)):
+        return False  # "1.5" is not "use 1.5"
     first, second = parse(one), parse(other)
     # The cheap test comes first: merging compares each statement with hundreds.
     return _share_enough(first, second, cosine, may_add=may_add, one_quote=one_quote) and not _differences(

@@ -80,6 +80,8 @@ def test_an_edit_approves_and_keeps_the_first_wording(running: Home, speaker: Sp
     assert active(running, speaker) == []
     refused = terminal.ask(running, "edit", ids=[number], text=" ")
     assert "new wording" in refused["error"]["message"]
+    refused = terminal.ask(running, "edit", ids=[number], text="1.5")
+    assert "no words" in refused["error"]["message"]
     refused = terminal.ask(running, "edit", ids=[number], text="Billing is tested. " * 30)
     assert "569 characters" in refused["error"]["message"], "nothing is cut without a word"
 
@@ -222,6 +224,20 @@ def test_what_a_model_asks_to_remember_as_a_person_waits(running: Home, speaker:
     assert wire.call(running, "remember", asked)["decision"] == "review"
     told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
     assert told["result"]["memory"]["origin"] == "user"
+
+
+@pytest.mark.parametrize("text", ["1.5", "\u2192", "\U0001f389"])
+def test_a_text_without_words_is_refused_and_ends_nothing(running: Home, speaker: Speaker, text: str) -> None:
+    """The waiting capture contains the number, which is no reason to take it for a repetition."""
+    there = str(speaker.project)
+    wire.call(running, "remember", {"text": "use 1.5", "cwd": there})
+    refused = terminal.ask(running, "remember", text=text, cwd=there)["error"]
+    assert f'"{text}" has no words' in refused["message"]
+    assert "write it as a statement" in refused["remedy"]
+    typed_it = typed(speaker, running, f"/subconscious:remember {text}")
+    assert "has no words" in str(typed_it)
+    assert [capture["status"] for capture in listed(running, speaker)] == ["review"]
+    assert active(running, speaker) == []
 
 
 def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.embeddings.embedder import Embedder, open_embedder
+from subconscious.poisoning.context import contradicts
 from subconscious.text.same_statement import differences, same_statement
 
 DATA = Path(__file__).parent / "data"
@@ -225,3 +226,11 @@ def test_the_rule_is_symmetric_and_reflexive(one: str, other: str, near: float) 
 @given(WORDS, st.integers(2, 99))
 def test_a_number_more_is_never_a_paraphrase(said: str, number: int) -> None:
     assert not same_statement(f"{said} 555", f"{said} {number}", cosine=1.0, may_add=True)
+
+
+@pytest.mark.parametrize("text", ["use 1.5", "the factor is 1.5", "1.5 s", "the factor is 2"])
+def test_a_number_alone_says_nothing_of_what_contains_it(text: str) -> None:
+    for one, other in (("1.5", text), (text, "1.5")):
+        assert not same_statement(one, other, 1.0, may_add=True)
+        assert not same_statement(one, other, one_quote=True)
+        assert not contradicts(one, other)
