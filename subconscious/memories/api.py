@@ -138,7 +138,7 @@ class Memories(Handler):
         ctx = with_options(self.app.recall_context(asked=True), args)
         selection = ctx.wanted(args.query)
         found = await self._found(ctx, args, selection, everywhere=False)
-        hits = found if args.nearest else matches(found)
+        hits = found if args.nearest else matches(found, args.query)
         tokens = args.tokens if "tokens" in args.model_fields_set else selection.tokens
         budget = rules.Budget(tokens, tokens * rules.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = await asyncio.to_thread(head, args.cwd)
@@ -160,7 +160,7 @@ class Memories(Handler):
         selection = ctx.wanted(args.query)
         of_team = await self._asked_of_team(args)
         found = await self._found(ctx, args, selection, everywhere=args.everywhere)
-        hits = found if args.nearest else matches(found)
+        hits = found if args.nearest else matches(found, args.query)
         far = len(found) - len(hits)
         hits += await self._unconfirmed(ctx, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")

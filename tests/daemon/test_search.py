@@ -70,6 +70,26 @@ def test_what_is_no_match_is_listed_only_on_request(stopped: Home, tmp_path: Pat
     assert ids(stopped, project, "how often does it try again to send a file?") == [queue]  # no word is shared
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Money is an integer number of cents \U0001f389", "\U0001f680"),
+        ("Log in with SSO, not a password.", "/etc/passwd"),
+    ],
+)
+def test_what_an_embedder_can_not_read_matches_by_no_meaning(
+    stopped: Home, tmp_path: Path, text: str, query: str
+) -> None:
+    configure(stopped, embedder='"local"')
+    wire.ensure_daemon(stopped)
+    project = new_session(stopped, tmp_path / "project").project
+    number = put(stopped, project, text)
+    drained(stopped)
+    found = wire.call(stopped, "search", {"query": query, "cwd": str(project)})
+    assert (found["hits"], found["far"]) == ([], 1)
+    assert ids(stopped, project, text) == [number]
+
+
 def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:
     plain = put(running, speaker.project, "The retry queue is bounded.", kind="decision")
     lesson = put(running, speaker.project, "The retry queue needs a cap.", kind="lesson", tags=["ops"])
