@@ -27,6 +27,7 @@ from subconscious.memories.memory_commands import RememberRequest, remember, set
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.recall.marks import marks_of
 from subconscious.recall.pipeline import recall
+from subconscious.recall.selection import matches
 from subconscious.recall.tiers import Tiers, shorten
 from subconscious.recall.understanding import understand
 from subconscious.redaction.cleaning import clean
@@ -155,7 +156,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     query = understand(text, Filter(), datetime.now().astimezone())
     await app.notes.refresh(project.id)
-    hits = await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text))
+    hits = matches(await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text)), text)
     if not hits:
         return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
@@ -187,7 +188,7 @@ async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
         await refuse_held(app.database, [int(number)])
         hits = [Hit(await memories.get(app.database, int(number)), 1.0, 1.0)]
     else:
-        hits = await recall(ctx, text, project.id, reasoning.ANSWERS)
+        hits = matches(await recall(ctx, text, project.id, reasoning.ANSWERS), text)
     if not hits:
         return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
