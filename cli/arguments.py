@@ -22,6 +22,7 @@ from .options import (
     add_search_options,
     add_subcommand,
     natural,
+    path,
     positive,
 )
 
@@ -125,7 +126,7 @@ def _add_writing(commands: Commands) -> None:
     command = add_command(
         commands, "capture", "sessions:capture", "learn from a Claude Code transcript", group=Group.REVIEW
     )
-    command.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
+    command.add_argument("transcript", metavar="TRANSCRIPT", type=path, help="a .jsonl file below ~/.claude/projects")
 
 
 def _add_tracing(commands: Commands) -> None:
@@ -301,7 +302,10 @@ def _add_serving(commands: Commands) -> None:
         commands, "attach", "status:attach", "take over the memories of a folder that was renamed", group=Group.MEMORY
     )
     command.add_argument(
-        "root", metavar="FOLDER", help="the folder's old path or name; `subconscious status` lists missing folders"
+        "root",
+        metavar="FOLDER",
+        type=path,
+        help="the folder's old path or name; `subconscious status` lists missing folders",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS
 
 from .command_line import Commands, Group
-from .options import add_command, add_subcommand, dollars, positive
+from .options import add_command, add_subcommand, dollars, path, positive
 
 TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
 """Tools whose memories `import --from` reads; listed here because `--help` must not load the readers."""
@@ -31,12 +31,13 @@ def _add_import(commands: Commands) -> None:
         commands, "import", "imports:import_past", "learn from past sessions, notes or an export", group=Group.MAIN
     )
     command.add_argument(
-        "paths", metavar="PATH", nargs="*", help="transcripts, Markdown notes, folders of them, or an export"
+        "paths", metavar="PATH", nargs="*", type=path, help="transcripts, Markdown notes, folders of them, or an export"
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument(
         "--project",
         metavar="FOLDER",
+        type=path,
         help="import the sessions of this project; with PATH: the project that gets the notes",
     )
     which.add_argument("--all", action="store_true", help="import the sessions of every project")
@@ -57,10 +58,10 @@ def _add_export(commands: Commands) -> None:
     )
     command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
     command.add_argument(
-        "--out", metavar="DIR", help="an empty folder or an earlier export (default: ~/subconscious-export)"
+        "--out", metavar="DIR", type=path, help="an empty folder or an earlier export (default: ~/subconscious-export)"
     )
     which = command.add_mutually_exclusive_group()
-    which.add_argument("--project", metavar="NAME", help="export another project: its name or folder")
+    which.add_argument("--project", metavar="NAME", type=path, help="export another project: its name or folder")
     which.add_argument("--all", action="store_true", help="export all projects")
     command.add_argument(
         "--status",
@@ -184,7 +185,9 @@ def _add_upkeep(commands: Commands) -> None:
     command = add_command(
         commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", group=Group.ADMIN
     )
-    command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
+    command.add_argument(
+        "file", metavar="COPY", nargs="?", type=path, help="the name of a listed copy, `latest`, or a path"
+    )
     command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
     command.add_argument("--yes", action="store_true", help="don't ask")
 

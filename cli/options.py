@@ -65,6 +65,13 @@ def positive(text: str) -> int:
     return number
 
 
+def path(text: str) -> str:
+    """Return a path unchanged. An empty one, as from an unset variable of a script, would be the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the path is empty; for the current folder, write a dot: .")
+    return text
+
+
 def dollars(text: str) -> float:
     """Parse an amount of money, with or without a dollar sign."""
     try:
@@ -113,7 +120,7 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     """Add the options that filter memories by their properties."""
     command.add_argument("--kind", action="append", default=[], help="only this kind: decision, ...; may be repeated")
     command.add_argument("--tag", action="append", default=[], help="only with this tag; if repeated, with all of them")
-    command.add_argument("--file", metavar="PATH", help="only about this file, or files in this folder")
+    command.add_argument("--file", metavar="PATH", type=path, help="only about this file, or files in this folder")
     command.add_argument(
         "--branch",
         metavar="NAME",
@@ -130,7 +137,7 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--min-confidence", metavar="SHARE", type=share, help="only with at least this confidence, 0 to 1"
     )
-    command.add_argument("--project", metavar="NAME", help="in another project: its name or folder")
+    command.add_argument("--project", metavar="NAME", type=path, help="in another project: its name or folder")
 
 
 def add_display_options(command: argparse.ArgumentParser) -> None:
