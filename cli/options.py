@@ -58,11 +58,19 @@ class Words(argparse.Action):
 
 
 def positive(text: str) -> int:
-    """Parse an integer of at least 1, also written as an id: `#12`, `[12]`."""
+    """Parse an integer of at least 1."""
     number = natural(text)
     if number == 0:
         raise argparse.ArgumentTypeError("must be 1 or more")
     return number
+
+
+def number(text: str) -> int:
+    """Parse the number of a memory, a capture, a link or a change: `12`, `#12` or `[12]`."""
+    digits = text.strip("#[]")
+    if digits.isascii() and digits.isdigit() and len(digits) > LONGEST_NUMBER:
+        raise argparse.ArgumentTypeError(f"there is nothing with the number {digits}")
+    return positive(text)
 
 
 def path(text: str) -> str:
@@ -166,5 +174,5 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
 
 def add_ids(command: argparse.ArgumentParser) -> None:
     """Add the argument for the ids that a command works on, and the option --reason, which the history shows."""
-    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    command.add_argument("ids", metavar="ID", nargs="+", type=number)
     command.add_argument("--reason", help="why; kept in the history")

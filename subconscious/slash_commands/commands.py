@@ -17,7 +17,7 @@ from subconscious.app import App
 from subconscious.authorship.attestation import is_typed_by_person
 from subconscious.capture.admission import Provenance
 from subconscious.context.entry import Entry
-from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.errors import NotFoundError, SubconsciousError
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin
 from subconscious.framing import rules
@@ -226,7 +226,12 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
 
 
 def _ids(text: str) -> list[int]:
-    return [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
+    """Return the numbers in a text. Raises NotFoundError for one that is too long to be a memory's."""
+    found = re.findall(r"\b\d+\b", text, re.ASCII)
+    for word in found:
+        if len(word) > MAX_ID_DIGITS:
+            raise NotFoundError(f"there is no memory {word}", "`subconscious list` shows those that exist")
+    return [int(word) for word in found]
 
 
 def _named(found: Sequence[Memory]) -> str:
