@@ -10,7 +10,7 @@ from subconscious.domain.errors import NotFoundError
 from . import screen, suspicion
 from .ask import ask, here
 from .links import state
-from .memories import card, doubts, speaker
+from .memories import card, doubts, source
 from .options import LONGEST_NUMBER
 from .origin import origin
 
@@ -107,7 +107,7 @@ def _print_step(step: ReasonStep, indent: int) -> None:
     link, memory = step["link"], step["memory"]
     text = f"{screen.line(step['name'])} {memory['id']}: {screen.line(memory['summary'])}"
     print(screen.wrapped(text, indent + 2, " " * indent + "- "))
-    details = [screen.when(memory["said_at"]), f"said by {speaker(memory)}", *doubts(memory)]
+    details = [screen.when(memory["said_at"]), source(memory), *doubts(memory)]
     print(screen.paint(screen.wrapped(screen.listed(details), indent + 2), "dim"))
     suspicion.note(memory, indent + 2)
     if memory["evidence"] and memory["evidence"] != memory["summary"]:
