@@ -91,6 +91,7 @@ DIFFERENT = [
     ("All tests need it.", "Only some tests need it.", "scope"),
     ("All endpoints need a token.", "All endpoints except login need a token.", "scope"),
     ("The API was public.", "The API is public.", "time"),
+    ("We used npm, and the build failed.", "We use npm, and the build failed.", "time"),
     ("Keep the fallback.", "Keep the fallback until the migration.", "time"),
     ("Wait 60 seconds.", "Wait 60 minutes.", "number"),
     ("Warnings are errors.", "Errors are warnings.", "direction"),
