@@ -178,8 +178,9 @@ class _Reader:
             self.zone = self.without
         elif low in _NEGATIONS or low.endswith("n't"):
             self.negative = self.negative or self.zone is not self.without
+            self._begin_value(low)  # "isn't" is a verb, too
         elif low in _VERBS and not self.frame:
-            self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
+            self._begin_value(low)
         elif low in _LIMITS and self.frame and self.value and self.zone is not self.without:
             self.zone = self.about
         elif low in _LIMITS or low in _PREPOSITIONS:
@@ -191,6 +192,11 @@ class _Reader:
         else:
             return False
         return True
+
+    def _begin_value(self, low: str) -> None:
+        """Assign the words after the first verb to the value; for a negation that is no verb, do nothing."""
+        if low in _VERBS and not self.frame:
+            self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
 
     def _zone_after(self, low: str) -> set[str]:
         """Return the part to which the words after a preposition belong.
@@ -264,7 +270,9 @@ PLACE_STEMS = frozenset(
 )
 _VERBS = {
     **dict.fromkeys(
-        "is are was were be isn't aren't equals = : -> \u2192 becomes ist sind es son est sont sera".split(), "is"
+        "is are was were be isn't aren't wasn't weren't equals = : -> \u2192 becomes ist sind es son est sont"
+        " sera".split(),
+        "is",
     ),
     **dict.fromkeys(
         "use uses using run runs running adopt choose pick prefer utilize take takes nutzen nehmen benutzen verwenden"
