@@ -25,7 +25,7 @@ from subconscious.text.stems import LIGHT, is_past_form, stem, synonym_key
 from subconscious.text.words import is_name
 
 Mark = tuple[str, str]
-"""A property of the statement as a whole: its sort (modality, scope, time, condition) and its value."""
+"""A property of the statement as a whole: its sort (modality, scope, time, ended, order, ...) and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ _MARKS: dict[str, Mark] = {
     "_neednot": ("modality", "need not"),
     "optional": ("modality", "need not"),
     "will": ("time", "will"),
-    "_nolonger": ("time", "no longer"),
+    "_nolonger": ("ended", "no longer"),
     "still": ("time", "still"),
     "yet": ("time", "yet"),
     "until": ("time", "until"),
@@ -263,7 +263,7 @@ class _Clause:
 
     def _mark(self, word: str, low: str, after: str) -> None:
         """Record how a word limits the statement as a whole."""
-        untimed = self.role in SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "order")
+        untimed = self.role in SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "ended", "order")
         if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
             self.builder.marks.add(_MARKS[low])
             if low == "only":
