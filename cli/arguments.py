@@ -22,6 +22,8 @@ from .options import (
     add_search_options,
     add_subcommand,
     natural,
+    number,
+    path,
     positive,
 )
 
@@ -98,7 +100,7 @@ def _add_listing(commands: Commands) -> None:
         group=Group.MAIN,
     )
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("id", metavar="ID", type=positive, nargs="?")
+    which.add_argument("id", metavar="ID", type=number, nargs="?")
     which.add_argument(
         "--branch",
         metavar="NAME",
@@ -125,7 +127,7 @@ def _add_writing(commands: Commands) -> None:
     command = add_command(
         commands, "capture", "sessions:capture", "learn from a Claude Code transcript", group=Group.REVIEW
     )
-    command.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
+    command.add_argument("transcript", metavar="TRANSCRIPT", type=path, help="a .jsonl file below ~/.claude/projects")
 
 
 def _add_tracing(commands: Commands) -> None:
@@ -199,14 +201,14 @@ def _add_review(commands: Commands) -> None:
     lessons = add_subcommand(
         choices, "lessons", "review:lessons", "list the lessons that `review reject --teach` stored"
     )
-    lessons.add_argument("--forget", metavar="ID", nargs="+", type=positive, help="delete these lessons")
+    lessons.add_argument("--forget", metavar="ID", nargs="+", type=number, help="delete these lessons")
     edit = add_subcommand(choices, "edit", "review:edit", "store a capture in your own words")
-    edit.add_argument("id", metavar="ID", type=positive)
+    edit.add_argument("id", metavar="ID", type=number)
     edit.add_argument("text", metavar="TEXT", nargs="+")
     edit.add_argument("--kind", help="change its kind: decision, preference, lesson, ...")
     edit.add_argument("--reason", help="why; kept in the history")
     undo = add_subcommand(choices, "undo", "review:undo", "undo your latest decision on a capture")
-    undo.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    undo.add_argument("ids", metavar="ID", nargs="+", type=number)
     add_ids(
         add_subcommand(
             choices, "restore", "review:restore", "put rejected, expired or discarded captures back into the queue"
@@ -217,7 +219,7 @@ def _add_review(commands: Commands) -> None:
 def _add_approve(choices: Subparsers) -> None:
     command = add_subcommand(choices, "approve", "review:approve", "store captures")
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+    which.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
     which.add_argument("--all", action="store_true", help="all that wait in this project, except suspicious ones")
     command.add_argument("--everywhere", action="store_true", help="with --all: in all projects")
     command.add_argument("--reason", help="why; kept in the history")
@@ -301,7 +303,10 @@ def _add_serving(commands: Commands) -> None:
         commands, "attach", "status:attach", "take over the memories of a folder that was renamed", group=Group.MEMORY
     )
     command.add_argument(
-        "root", metavar="FOLDER", help="the folder's old path or name; `subconscious status` lists missing folders"
+        "root",
+        metavar="FOLDER",
+        type=path,
+        help="the folder's old path or name; `subconscious status` lists missing folders",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS
 
 from .command_line import Commands, Group
-from .options import add_command, add_subcommand, dollars, positive
+from .options import add_command, add_subcommand, dollars, number, path, positive
 
 TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
 """Tools whose memories `import --from` reads; listed here because `--help` must not load the readers."""
@@ -31,12 +31,13 @@ def _add_import(commands: Commands) -> None:
         commands, "import", "imports:import_past", "learn from past sessions, notes or an export", group=Group.MAIN
     )
     command.add_argument(
-        "paths", metavar="PATH", nargs="*", help="transcripts, Markdown notes, folders of them, or an export"
+        "paths", metavar="PATH", nargs="*", type=path, help="transcripts, Markdown notes, folders of them, or an export"
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument(
         "--project",
         metavar="FOLDER",
+        type=path,
         help="import the sessions of this project; with PATH: the project that gets the notes",
     )
     which.add_argument("--all", action="store_true", help="import the sessions of every project")
@@ -57,10 +58,10 @@ def _add_export(commands: Commands) -> None:
     )
     command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
     command.add_argument(
-        "--out", metavar="DIR", help="an empty folder or an earlier export (default: ~/subconscious-export)"
+        "--out", metavar="DIR", type=path, help="an empty folder or an earlier export (default: ~/subconscious-export)"
     )
     which = command.add_mutually_exclusive_group()
-    which.add_argument("--project", metavar="NAME", help="export another project: its name or folder")
+    which.add_argument("--project", metavar="NAME", type=path, help="export another project: its name or folder")
     which.add_argument("--all", action="store_true", help="export all projects")
     command.add_argument(
         "--status",
@@ -79,7 +80,7 @@ def _add_purge(commands: Commands) -> None:
         commands, "purge", "purges:purge", "delete memories for good, with every trace; no undo", group=Group.ADMIN
     )
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+    which.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
     which.add_argument(
         "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
     )
@@ -112,14 +113,14 @@ def _add_history(commands: Commands) -> None:
         group=Group.REVIEW,
     )
     which = command.add_mutually_exclusive_group()
-    which.add_argument("id", metavar="ID", type=positive, nargs="?", help="the changes of this memory")
-    which.add_argument("--capture", metavar="ID", type=positive, help="the changes of this capture")
-    which.add_argument("--link", metavar="ID", type=positive, help="the changes of this link")
+    which.add_argument("id", metavar="ID", type=number, nargs="?", help="the changes of this memory")
+    which.add_argument("--capture", metavar="ID", type=number, help="the changes of this capture")
+    which.add_argument("--link", metavar="ID", type=number, help="the changes of this link")
     which.add_argument(
         "--session", metavar="ID", help="the changes that this session made; the start of its id is enough"
     )
     which.add_argument(
-        "--event", metavar="ID", type=positive, help="this change, and the changes that were made together with it"
+        "--event", metavar="ID", type=number, help="this change, and the changes that were made together with it"
     )
     command.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     command.add_argument("--limit", type=positive, default=20, help="show at most this many of the latest changes (20)")
@@ -130,7 +131,7 @@ def _add_history(commands: Commands) -> None:
         "number", metavar="N", type=positive, nargs="?", default=1, help="how many changes to undo (1)"
     )
     command.add_argument(
-        "--event", metavar="ID", type=positive, nargs="+", help="undo these changes, by their numbers in `history`"
+        "--event", metavar="ID", type=number, nargs="+", help="undo these changes, by their numbers in `history`"
     )
     command.add_argument(
         "--learned",
@@ -184,7 +185,9 @@ def _add_upkeep(commands: Commands) -> None:
     command = add_command(
         commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", group=Group.ADMIN
     )
-    command.add_argument("file", metavar="COPY", nargs="?", help="the name of a listed copy, `latest`, or a path")
+    command.add_argument(
+        "file", metavar="COPY", nargs="?", type=path, help="the name of a listed copy, `latest`, or a path"
+    )
     command.add_argument("--fresh", action="store_true", help="start with an empty database; the copies are kept")
     command.add_argument("--yes", action="store_true", help="don't ask")
 
@@ -192,7 +195,7 @@ def _add_upkeep(commands: Commands) -> None:
 def _add_sharing(commands: Commands) -> None:
     for name, meaning in (("share", "choose what teammates get through Git"), ("unshare", "stop sharing memories")):
         command = add_command(commands, name, f"sharing:{name}", meaning, group=Group.SHARING)
-        command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+        command.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
         command.add_argument(
             "--rule", choices=RULES, help="all memories of this kind that you stated or approved, also later ones"
         )
@@ -238,7 +241,7 @@ def _add_team(commands: Commands) -> None:
     add_subcommand(choices, "leave", "team:leave", "stop exchanging memories with the team's store")
     add_subcommand(choices, "sync", "team:sync", "exchange memories now, and retry the changes that the server refused")
     confirm = add_subcommand(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
-    confirm.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    confirm.add_argument("ids", metavar="ID", nargs="+", type=number)
     confirm.add_argument("--back", action="store_true", help="withdraw the confirmation")
     member = add_subcommand(choices, "member", "team:member", "list members, or give one a role")
     member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")

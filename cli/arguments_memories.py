@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime
 
 from .command_line import Commands, Group
-from .options import add_command, add_ids, positive
+from .options import add_command, add_ids, number, positive
 
 LEVELS = ("constitutional", "critical", "important", "normal", "temporary", "deprecated")
 DIGESTS = ("summarize", "tag", "patterns", "synthesize")
@@ -34,7 +34,7 @@ def _add_archiving(commands: Commands) -> None:
 
 def _add_moving(commands: Commands, name: str, function: str, help_text: str) -> None:
     command = add_command(commands, name, function, help_text, group=Group.MEMORY)
-    command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
+    command.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
     command.add_argument(
         "--session", metavar="ID", help="everything learned in this session; the start of its id is enough"
     )
@@ -52,7 +52,7 @@ def _add_decay(commands: Commands) -> None:
         "show which memories fade, which are archived next, and why",
         group=Group.MEMORY,
     )
-    command.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[], help="show how these memories fade")
+    command.add_argument("ids", metavar="ID", nargs="*", type=number, default=[], help="show how these memories fade")
     which = command.add_mutually_exclusive_group()
     which.add_argument("--preview", action="store_true", help="show what the next run archives (the default)")
     which.add_argument("--log", action="store_true", help="list what has faded and was archived, and why")
@@ -70,32 +70,32 @@ def _add_importance(commands: Commands) -> None:
     command = add_command(
         commands, "importance", "fading:importance", "set how important a memory is", group=Group.MEMORY
     )
-    command.add_argument("id", metavar="ID", type=positive)
+    command.add_argument("id", metavar="ID", type=number)
     command.add_argument("level", metavar="LEVEL", choices=LEVELS, help=", ".join(LEVELS))
     command = add_command(
         commands, "pin", "fading:pin", "never let memories fade; every session starts with them", group=Group.MEMORY
     )
-    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    command.add_argument("ids", metavar="ID", nargs="+", type=number)
     command = add_command(commands, "unpin", "fading:unpin", "let pinned memories fade again", group=Group.MEMORY)
-    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    command.add_argument("ids", metavar="ID", nargs="+", type=number)
 
 
 def _add_correcting(commands: Commands) -> None:
     command = add_command(
         commands, "correct", "correcting:correct", "replace, reword, merge or retire a memory", group=Group.MEMORY
     )
-    command.add_argument("id", metavar="ID", type=positive)
+    command.add_argument("id", metavar="ID", type=number)
     change = command.add_mutually_exclusive_group(required=True)
-    change.add_argument("--superseded-by", metavar="ID", type=positive, help="the newer memory that replaces it")
+    change.add_argument("--superseded-by", metavar="ID", type=number, help="the newer memory that replaces it")
     change.add_argument(
         "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
     )
     change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
-    change.add_argument("--merged-into", metavar="ID", type=positive, help="keep this memory, which means the same")
+    change.add_argument("--merged-into", metavar="ID", type=number, help="keep this memory, which means the same")
     command.add_argument("--reason", help="why; kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)
-        command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+        command.add_argument("ids", metavar="ID", nargs="+", type=number)
         command.add_argument("--reason", help="why; kept in the history")
 
 
@@ -151,7 +151,7 @@ def _add_link_lists(commands: Commands) -> None:
     command = add_command(
         commands, "links", "links:links", "list the links of a memory, or the proposed links", group=Group.LINKS
     )
-    command.add_argument("id", metavar="ID", type=positive, nargs="?", help="a memory; default: all proposed links")
+    command.add_argument("id", metavar="ID", type=number, nargs="?", help="a memory; default: all proposed links")
     command.add_argument(
         "--status",
         choices=LINK_STATUSES,
@@ -170,11 +170,11 @@ def _add_link_lists(commands: Commands) -> None:
 
 def _add_link_changes(commands: Commands) -> None:
     command = add_command(commands, "link", "links:link", "link two memories: link 15 SUPERSEDES 12", group=Group.LINKS)
-    command.add_argument("source", metavar="SOURCE", type=positive)
+    command.add_argument("source", metavar="SOURCE", type=number)
     command.add_argument(
         "type", metavar="TYPE", help="SUPPORTS, CONTRADICTS, SUPERSEDES, EXTENDS, REQUIRES, CAUSED, ..."
     )
-    command.add_argument("target", metavar="TARGET", type=positive)
+    command.add_argument("target", metavar="TARGET", type=number)
     command.add_argument("--reason", help="why they are linked; kept as evidence")
     add_ids(add_command(commands, "confirm", "links:confirm", "confirm proposed links", group=Group.LINKS))
     add_ids(
@@ -185,7 +185,7 @@ def _add_link_changes(commands: Commands) -> None:
     command = add_command(
         commands, "relink", "links:relink", "change the type or direction of a link", group=Group.LINKS
     )
-    command.add_argument("id", metavar="LINK", type=positive)
+    command.add_argument("id", metavar="LINK", type=number)
     command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
     command.add_argument("--reverse", action="store_true", help="swap source and target")
     command.add_argument("--reason", help="why; kept in the history")
@@ -199,7 +199,7 @@ def _add_link_walks(commands: Commands) -> None:
         "show the memories that are linked with a memory, also over several links",
         group=Group.LINKS,
     )
-    command.add_argument("id", metavar="ID", type=positive)
+    command.add_argument("id", metavar="ID", type=number)
     _add_depth(command)
     _add_types(command)
     command.add_argument("--mermaid", action="store_true", help="print a Mermaid diagram")

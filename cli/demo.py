@@ -29,7 +29,7 @@ from subconscious.wire import call, ensure_daemon
 
 from . import screen
 from .holder import await_end, kill
-from .memories import speaker
+from .memories import source
 
 RECORDED_FOLDER = "/home/dev"
 """The folder that the recording names; it is replaced by the temporary folder."""
@@ -206,7 +206,7 @@ def _print_captures(stage: Stage) -> None:
         screen.heading(f"{title}: {len(found)}")
         for capture in found:
             print(screen.wrapped(screen.statement(capture), 6, f"{capture['id']:>4}"))
-            details = f"{capture['kind']}, said by {speaker(capture)}; {screen.line(capture['reason'])}"
+            details = f"{capture['kind']}, {source(capture)}; {screen.line(capture['reason'])}"
             print(screen.paint(screen.wrapped(details, 6), "dim"))
 
 

@@ -24,6 +24,7 @@ from . import screen, suspicion
 from .ask import ask, here
 from .confirmation import agreed_to_import
 from .origin import require_person
+from .progress import Progress
 from .review import print_waiting
 
 if TYPE_CHECKING:
@@ -170,7 +171,13 @@ def import_files(options: Namespace) -> int:
         raise RequestError(f"there is no {path}", f"give {TOOLS[options.tool].gives}")
     project = "" if options.all else Path(root_of(_folder(options))).name
     # Other tools do not record reliably who said what, so the user is not asked to vouch for it.
-    return import_items(list(TOOLS[options.tool].read(path, project)), options, may_vouch=False)
+    with _progress(f"Reading the memories of {options.tool}", options):
+        items = list(TOOLS[options.tool].read(path, project))
+    return import_items(items, options, may_vouch=False)
+
+
+def _progress(doing: str, options: Namespace, total: int = 0) -> Progress:
+    return Progress(doing, total, shown=not options.json)
 
 
 def _tool_path(options: Namespace) -> Path:
@@ -191,8 +198,9 @@ def _folder(options: Namespace) -> str:
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
     """Import an export, or only its notes called ``names``; the next export may overwrite edits that were imported."""
-    found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
-    items = [item for item in found if item is not None]
+    with _progress("Reading the notes", options):
+        found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
+        items = [item for item in found if item is not None]
     return import_items(items, options, on_done=lambda results: _mark_taken(path, items, results))
 
 
@@ -220,7 +228,8 @@ def import_items(
     ``on_done`` is called with the results after an import, and not at all if nothing is imported.
     """
     folder = _folder(options)
-    rows = preview(items, folder)
+    with _progress("Comparing the notes with the memories", options, len(items)) as progress:
+        rows = preview(items, folder, progress)
     if options.json and not options.yes:
         screen.as_json({"notes": rows})
         return 0
@@ -239,7 +248,8 @@ def import_items(
             print("Nothing was imported.")
             return 0
         vouched = may_vouch and _vouched(rows)
-    results = send_items(todo, folder, vouched=vouched)
+    with _progress("Importing", options, len(todo)) as progress:
+        results = send_items(todo, folder, progress, vouched=vouched)
     on_done(results)
     return _finish(options, results)
 
@@ -252,13 +262,14 @@ def _finish(options: Namespace, results: Sequence[ImportedNote]) -> int:
     return 0
 
 
-def preview(items: Sequence[Item], folder: str) -> list[PlannedNote]:
+def preview(items: Sequence[Item], folder: str, progress: Progress) -> list[PlannedNote]:
     """Return what an import would do with each note, in the order of ``items``."""
     rows: list[PlannedNote] = []
     for batch in batches([_bounded(item) for item in items]):
         sound = [item for item in batch if not item.problem]
         planned = iter(_plan(sound, folder) if sound else [])
         rows += [_refused(item) if item.problem else next(planned) for item in batch]
+        progress.advance(len(batch), batch[-1].name)
     return _refuse_duplicates(rows, items)
 
 
@@ -356,7 +367,7 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
     return agreed_to_import("Do you vouch for them?")
 
 
-def send_items(items: Sequence[Item], folder: str, *, vouched: bool) -> list[ImportedNote]:
+def send_items(items: Sequence[Item], folder: str, progress: Progress, *, vouched: bool) -> list[ImportedNote]:
     """Import notes, then the links between them; return the result of each note."""
     require_person("import")
     results: list[ImportedNote] = []
@@ -364,6 +375,7 @@ def send_items(items: Sequence[Item], folder: str, *, vouched: bool) -> list[Imp
         notes = [item.as_request() for item in batch]
         values = {"notes": notes, "vouched": vouched or None}
         results += ask("files_take", TIMEOUT_SECONDS, cwd=folder, origin="user", **values)["notes"]
+        progress.advance(len(batch), batch[-1].name)
     # A link needs both of its memories, so links are sent after all notes.
     for batch in batches([item for item in items if item.record and not item.statement]):
         ask("files_take", TIMEOUT_SECONDS, cwd=folder, notes=[i.as_request() for i in batch], links=True, origin="user")

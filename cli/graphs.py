@@ -5,10 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from subconscious.domain.errors import NotFoundError
+
 from . import screen, suspicion
 from .ask import ask, here
 from .links import state
-from .memories import card, doubts, speaker
+from .memories import card, doubts, source
+from .options import LONGEST_NUMBER
 from .origin import origin
 
 if TYPE_CHECKING:
@@ -62,7 +65,10 @@ def why(options: Namespace) -> None:
     """Print the chains of reasons for a memory, or for the memories that answer a question."""
     words = " ".join(options.question)
     number = words.strip("#[]")
-    which = {"id": int(number)} if number.isascii() and number.isdigit() else {"query": words}
+    numbered = number.isascii() and number.isdigit()
+    if numbered and len(number) > LONGEST_NUMBER:
+        raise NotFoundError(f"there is no memory {number}", "`subconscious list` shows those that exist")
+    which = {"id": int(number)} if numbered else {"query": words}
     answer = ask("why", cwd=here(), origin=origin(), depth=options.depth, worded=not options.json, **which)
     if options.json:
         screen.as_json(answer)
@@ -101,7 +107,7 @@ def _print_step(step: ReasonStep, indent: int) -> None:
     link, memory = step["link"], step["memory"]
     text = f"{screen.line(step['name'])} {memory['id']}: {screen.line(memory['summary'])}"
     print(screen.wrapped(text, indent + 2, " " * indent + "- "))
-    details = [screen.when(memory["said_at"]), f"said by {speaker(memory)}", *doubts(memory)]
+    details = [screen.when(memory["said_at"]), source(memory), *doubts(memory)]
     print(screen.paint(screen.wrapped(screen.listed(details), indent + 2), "dim"))
     suspicion.note(memory, indent + 2)
     if memory["evidence"] and memory["evidence"] != memory["summary"]:

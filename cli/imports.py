@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TextIO, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from subconscious.domain.errors import RequestError
 
@@ -20,6 +18,7 @@ from .ask import ask, here
 from .confirmation import agreed_to_import
 from .files import import_files, is_import_of_files
 from .origin import require_person
+from .progress import Progress
 from .review import print_waiting
 
 if TYPE_CHECKING:
@@ -35,10 +34,6 @@ SHOWN = 8
 
 Count = Literal["lines", "turns", "captured", "queued", "discarded", "repeated"]
 COUNTS: tuple[Count, ...] = get_args(Count)
-
-BAR_CELLS = 24
-PRINTED_SHARE = 0.1
-"""Where no progress bar is shown, a line is printed each time this share of the work is done."""
 
 
 def import_past(options: Namespace) -> int:
@@ -75,7 +70,8 @@ def _plan(options: Namespace) -> ImportPlanResult:
         raise RequestError(f"there is no {missing[0]}", "give transcripts, markdown files, or folders of them")
     everywhere = options.all or bool(named)
     args = {"paths": named or [str(_transcripts())], "cwd": folder, "everywhere": everywhere or None}
-    return ask("import_plan", READING_SECONDS, **args, with_model=options.with_model or None)
+    with Progress("Looking for sessions and notes to import", shown=not options.json):
+        return ask("import_plan", READING_SECONDS, **args, with_model=options.with_model or None)
 
 
 def _transcripts() -> Path:
@@ -151,7 +147,8 @@ def _carry_out(
     project = str(Path(options.project).expanduser().absolute()) if options.project and options.paths else None
     results: list[ImportFileResult] = []
     stopped = False
-    with Progress(sum(file["bytes"] - file["read"] for file in chosen), not options.json) as progress:
+    total = sum(file["bytes"] - file["read"] for file in chosen)
+    with Progress("Importing", total, shown=bool(chosen) and not options.json) as progress:
         try:
             for file in chosen:
                 results.extend(_read(file, project, vouched))
@@ -209,43 +206,3 @@ def _print_results(total: Mapping[str, int]) -> None:
     )
     if total["queued"]:
         print_waiting()
-
-
-class Progress:
-    """Shows on stderr how much of ``total`` is done, if ``shown``: as a bar on a terminal, else as a line per tenth."""
-
-    def __init__(self, total: int, shown: bool = True, stream: TextIO | None = None) -> None:
-        self._total = total
-        self._stream = stream or sys.stderr
-        self._shown = shown and total > 0
-        self._bar = self._stream.isatty()
-        self._done = 0
-        self._printed = 0.0
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._shown and self._bar:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-
-    def advance(self, units: int, name: str = "") -> None:
-        """Count ``units`` as done; ``name`` is shown beside the bar."""
-        self._done += units
-        part = min(1.0, self._done / self._total) if self._total else 1.0
-        if not self._shown:
-            return
-        if self._bar:
-            self._draw(part, name)
-        elif part - self._printed >= PRINTED_SHARE or part >= 1.0 > self._printed:
-            self._printed = part
-            print(f"{part:4.0%}", file=self._stream, flush=True)
-
-    def _draw(self, part: float, name: str) -> None:
-        cells = round(part * BAR_CELLS)
-        line = f"[{'#' * cells}{'.' * (BAR_CELLS - cells)}] {part:4.0%} {screen.line(name)}"
-        self._stream.write(f"\r\x1b[K{line[: screen.width() - 1]}")
-        self._stream.flush()

@@ -18,7 +18,7 @@ from subconscious.domain.errors import SubconsciousError
 
 from . import review, screen, suspicion
 from .ask import ask
-from .memories import speaker
+from .memories import source
 
 if TYPE_CHECKING:
     from subconscious.wire.captures import ReviewedCapture
@@ -105,7 +105,7 @@ class _InteractiveReview:
         capture = self._captures[self._position]
         print(f"\n{screen.paint('─' * screen.width(), 'dim')}")
         number = f"{self._position + 1} of {len(self._captures)}"
-        details = [capture["kind"], f"said by {speaker(capture)}", screen.when(capture["said_at"])]
+        details = [capture["kind"], source(capture), screen.when(capture["said_at"])]
         print(screen.paint(screen.wrapped(f"{number}  [{capture['id']}] {screen.listed(details)}"), "dim"))
         print(f"\n{screen.paint(screen.wrapped(suspicion.marked(capture), 2), 'bold')}\n")
         screen.fields(_rows(capture))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import screen, suspicion
 from .ask import ask, here
-from .memories import card, promotion, speaker
+from .memories import card, promotion, source
 from .origin import origin
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _print_patterns(answer: PatternDigest) -> None:
     for one in answer["friction"]:
         print(screen.wrapped(screen.line(one["content"]), 4))
         days = sorted({screen.stamp(session["at"])[:10] for session in one["sessions"]})
-        details = [one["kind"], f"said by {speaker(one)}", screen.counted(len(one["sessions"]), "session"), *days]
+        details = [one["kind"], source(one), screen.counted(len(one["sessions"]), "session"), *days]
         print(screen.paint(screen.wrapped(screen.listed(details), 4), "dim"))
         suspicion.note(one, 4)
     if not answer["patterns"] and not answer["friction"]:

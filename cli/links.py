@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import screen, suspicion
 from .ask import ask, here
-from .memories import speaker
+from .memories import source
 from .origin import origin, require_person, session
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def conflicts(options: Namespace) -> None:
 
 def _print_side(side: LinkEnd) -> None:
     print(screen.wrapped(screen.line(side["summary"]), 6, f"{side['id']:>4}"))
-    details = f"{screen.line(side['kind'])}, {screen.when(side['said_at'])}, said by {speaker(side)}"
+    details = f"{screen.line(side['kind'])}, {screen.when(side['said_at'])}, {source(side)}"
     print(screen.paint(screen.wrapped(details, 6), "dim"))
     suspicion.note(side)
 

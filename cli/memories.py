@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from subconscious.domain.errors import DaemonError, OnlyCaptureError
+from subconscious.domain.observed import IN_TOOL_CALLS, is_observed
 
 from . import screen, suspicion, wording
 from .ask import ask, here
@@ -33,7 +34,6 @@ SPEAKERS = {
     "teammate": "a teammate",
     "tool": "a tool's output, or the assistant after reading it",
 }
-OBSERVED = "nobody: it was observed in tool calls"
 
 TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """Notes on memories whose trust is below the usual."""
@@ -183,18 +183,18 @@ def card(memory: Memory | ReasonMemory, *more: str) -> None:
     details = [
         memory["kind"],
         screen.when(memory["said_at"]),
-        f"said by {speaker(memory)}",
+        source(memory),
         *dict.fromkeys((*more, *_marks(memory))),
     ]
     print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))
     suspicion.note(memory)
 
 
-def speaker(memory: Mapping[str, Any]) -> str:
-    """Return who said something, as a phrase."""
-    if str(memory.get("extractor", "")).startswith("observed-"):
-        return OBSERVED
-    return SPEAKERS.get(memory["origin"], str(memory["origin"]))
+def source(memory: Mapping[str, Any]) -> str:
+    """Return who said something, such as "said by you", or that nobody did."""
+    if is_observed(str(memory.get("extractor", ""))):
+        return IN_TOOL_CALLS
+    return f"said by {SPEAKERS.get(memory['origin'], screen.line(memory['origin']))}"
 
 
 def doubts(memory: Mapping[str, Any]) -> Iterable[str]:
@@ -322,7 +322,7 @@ def _uses(memory: Memory) -> str:
 def _provenance(memory: Memory) -> list[tuple[str, object]]:
     span = f", bytes {memory['byte_start']}-{memory['byte_end']}" if memory["byte_end"] else ""
     return [
-        ("said", f"{screen.when(memory['said_at'])} by {speaker(memory)}"),
+        ("source", f"{source(memory)}, {screen.when(memory['said_at'])}"),
         ("evidence", f'"{memory["evidence"]}"' if memory["evidence"] else ""),
         ("session", memory["session_id"]),
         ("turn", memory["turn_id"]),

@@ -58,11 +58,26 @@ class Words(argparse.Action):
 
 
 def positive(text: str) -> int:
-    """Parse an integer of at least 1, also written as an id: `#12`, `[12]`."""
+    """Parse an integer of at least 1."""
     number = natural(text)
     if number == 0:
         raise argparse.ArgumentTypeError("must be 1 or more")
     return number
+
+
+def number(text: str) -> int:
+    """Parse the number of a memory, a capture, a link or a change: `12`, `#12` or `[12]`."""
+    digits = text.strip("#[]")
+    if digits.isascii() and digits.isdigit() and len(digits) > LONGEST_NUMBER:
+        raise argparse.ArgumentTypeError(f"there is nothing with the number {digits}")
+    return positive(text)
+
+
+def path(text: str) -> str:
+    """Return a path unchanged. An empty one, as from an unset variable of a script, would be the current folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the path is empty; for the current folder, write a dot: .")
+    return text
 
 
 def dollars(text: str) -> float:
@@ -113,7 +128,7 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     """Add the options that filter memories by their properties."""
     command.add_argument("--kind", action="append", default=[], help="only this kind: decision, ...; may be repeated")
     command.add_argument("--tag", action="append", default=[], help="only with this tag; if repeated, with all of them")
-    command.add_argument("--file", metavar="PATH", help="only about this file, or files in this folder")
+    command.add_argument("--file", metavar="PATH", type=path, help="only about this file, or files in this folder")
     command.add_argument(
         "--branch",
         metavar="NAME",
@@ -130,7 +145,7 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--min-confidence", metavar="SHARE", type=share, help="only with at least this confidence, 0 to 1"
     )
-    command.add_argument("--project", metavar="NAME", help="in another project: its name or folder")
+    command.add_argument("--project", metavar="NAME", type=path, help="in another project: its name or folder")
 
 
 def add_display_options(command: argparse.ArgumentParser) -> None:
@@ -159,5 +174,5 @@ def add_search_options(command: argparse.ArgumentParser) -> None:
 
 def add_ids(command: argparse.ArgumentParser) -> None:
     """Add the argument for the ids that a command works on, and the option --reason, which the history shows."""
-    command.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    command.add_argument("ids", metavar="ID", nargs="+", type=number)
     command.add_argument("--reason", help="why; kept in the history")

@@ -10,7 +10,7 @@ from subconscious.domain.errors import RequestError
 
 from . import interactive_review, screen, status, suspicion
 from .ask import ask, here
-from .memories import speaker
+from .memories import source
 from .origin import inside_client, origin, require_person
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def card(capture: ReviewedCapture) -> None:
         "waiting" if capture["status"] == "review" else capture["status"],
         capture["kind"],
         confidence(capture),
-        f"said by {speaker(capture)}",
+        source(capture),
         screen.when(capture["said_at"]),
     ]
     print(screen.paint(screen.wrapped(screen.listed(details), 6), "dim"))

@@ -11,6 +11,9 @@ from subconscious.text import wording
 PRACTISED = "practised-1"
 """The name of the extractor of habits: sentences with a fixed wording about commands that ran and worked."""
 
+WRAPPER = "wrapper"
+"""The name of the habit to run commands through a wrapper."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

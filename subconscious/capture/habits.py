@@ -1,23 +1,30 @@
 """Stores habits of a project that several sessions showed, without a review.
 
 A habit is a fixed sentence with commands that were run and worked. It is stored when a second session shows it, unless
-one of its commands needs a person's decision.
+one of its commands needs a person's decision. A session in which a file, a page or an output named a command before it
+was run shows no habit: the text may have been planted.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import aiosqlite
 
-from subconscious.capture.draft import PRACTISED
-from subconscious.domain.model import Admission, Candidate, Decision, Level, Memory, Verdict
+from subconscious.capture.detectors.conventions import is_check
+from subconscious.capture.draft import PRACTISED, WRAPPER
+from subconscious.domain.model import Admission, Candidate, Decision, Judged, Level, Memory, Verdict
 from subconscious.failures import hazards
 from subconscious.failures.commands import only
+from subconscious.failures.runs import SUGGESTED, named_first
+from subconscious.redaction.cleaning import clean
 from subconscious.settings.settings import Settings
 from subconscious.store import captures, decisions
 from subconscious.store.capture_rows import SessionRef
+from subconscious.transcripts.records import AGENT_FILE
 
 CONFIDENCE = 0.9
 AGAIN = "seen in several sessions"
@@ -38,6 +45,40 @@ def is_habit(candidate: Candidate) -> bool:
     return candidate.extractor == PRACTISED
 
 
+def with_suggestions(path: Path, end: int, judged: Sequence[Judged]) -> list[Judged]:
+    """Return the decisions, with a reservation for habits that a text suggested. Reads the transcript: use a thread."""
+    return [
+        (candidate, _suggested(admission))
+        if is_habit(candidate) and admission.decision is Decision.REVIEW and _is_suggested(path, end, candidate)
+        else (candidate, admission)
+        for candidate, admission in judged
+    ]
+
+
+def _suggested(admission: Admission) -> Admission:
+    return replace(admission, reservation=SUGGESTED, reason=f"{SUGGESTED}: {admission.reason}")
+
+
+def _is_suggested(path: Path, end: int, candidate: Candidate) -> bool:
+    """Whether a text of the session named a command of a habit before it was run.
+
+    What a sub-agent was told is in the transcript of its session, which is another file.
+    """
+    commands = _commands(candidate)
+    return bool(commands) and (path.name.startswith(AGENT_FILE) or named_first(path, end, commands, clean, is_check))
+
+
+def _commands(candidate: Candidate) -> list[str]:
+    """Return the commands in a habit, up to the first placeholder.
+
+    Single words are tools, such as `mise` or `pytest`; only that of a wrapper is specific to the project.
+    """
+    told = [one for one in _QUOTED.findall(candidate.content) if one not in _OURS]
+    wrapper = told[:1] if candidate.tags == (WRAPPER,) else []
+    whole = (_PLACEHOLDERS.split(one)[0].rstrip("/ ") for one in told)
+    return list(dict.fromkeys((*wrapper, *(one for one in whole if " " in one))))
+
+
 async def judge(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, place: SessionRef, settings: Settings
 ) -> Admission:
@@ -54,6 +95,8 @@ async def judge(
         return admission  # it was removed once, so a person decides
     if known is not None and known.content != candidate.content:
         return replace(admission, decision=Decision.DISCARD, reason=f"memory {known.id} states this habit already")
+    if known is None and admission.reservation == SUGGESTED:
+        return admission
     seen = known is not None or await captures.habit_seen_elsewhere(
         tx, place, PRACTISED, candidate.content, ONE_SESSION
     )

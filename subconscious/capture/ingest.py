@@ -15,7 +15,7 @@ import aiosqlite
 
 from subconscious.app import App
 from subconscious.authorship.forgery import hold, waiting
-from subconscious.capture import observing
+from subconscious.capture import habits, observing
 from subconscious.capture.admission import Provenance, keep
 from subconscious.capture.evaluation import judge
 from subconscious.capture.exchange import last_exchange, opens
@@ -148,6 +148,8 @@ async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, tu
     opinions = await opinions_of(app, new)
     found = await asyncio.to_thread(judge, turns if new else (), ctx.settings, ctx.calibration, opinions)
     judged = _of_turns(new, found)
+    if any(habits.is_habit(candidate) for candidate, _ in judged):
+        judged = await asyncio.to_thread(habits.with_suggestions, Path(source.path), batch.reading.offset, judged)
     return waiting([hold(one, LATE) for one in judged] if source.late else judged, batch.doubtful)
 
 

@@ -16,7 +16,7 @@ from subconscious.capture.admission import Provenance, admit_memory, memory_of
 from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Level, Memory, Origin, Strength, Verdict
 from subconscious.failures import hazards, wording
 from subconscious.failures.observation import Observation, command_key
-from subconscious.failures.runs import LOOKED_BACK, brought, read_runs
+from subconscious.failures.runs import LOOKED_BACK, SUGGESTED, brought, read_runs
 from subconscious.failures.shell_errors import shell_error
 from subconscious.failures.signature import alike, signatures
 from subconscious.failures.ways_out import observe, working
@@ -55,7 +55,6 @@ RECOVERS = ("instead", "skill", "agent")
 EXPLAINED = ("unread", "changed")
 """Types of failures for which the error itself names the way out: a memory would only repeat it."""
 
-SUGGESTED = "a file, a page or an output of the session named it before it was run"
 UNVOUCHED = "it is unknown who wrote a part of the transcript"
 WHY = "observed in tool calls: what failed, and what then worked"
 

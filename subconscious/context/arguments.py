@@ -15,7 +15,9 @@ LONGEST_NAME = 200
 MANY = 1000
 """The most items that one request may name; for paths, ten times as many, because a shell may have listed them."""
 
-Number = Annotated[int, Field(ge=0, le=2**53)]
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+"""A number that fits into a column of SQLite. Those that name nothing get the store's own message."""
+
 NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 FilePath = Annotated[str, Field(max_length=WORDY, pattern=NO_NUL)]

@@ -17,9 +17,15 @@ LOOKED_BACK = 4 << 20
 MOST_SEARCHED = 64 << 20
 """The most bytes of a transcript that are searched for the source of a command."""
 
+SUGGESTED = "a file, a page or an output of the session named it before it was run"
+"""The reason for which a person must decide about a command."""
+
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")
 _OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_listing", "task_reminder", "todo")
+_TRACE = re.compile(r"^(?:\[[\w:.-]{1,40}\] )?\$ .*$", re.MULTILINE)
+"""The lines in which a task runner prints what it runs: "[test] $ go test ./..."."""
+
 _OF_THE_CLONE = (("git", "remote"), ("git", "config"), ("git", "branch"))
 """Commands that only show how this clone is set up."""
 
@@ -115,34 +121,82 @@ def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], 
     """
     if end > MOST_SEARCHED:
         return True
-    words = [word.casefold() for word in needle]
-    patterns = [re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words]
+    sought = _Sought.of(needle)
     commands: dict[str, str] = {}
     for _, _, record in _records(path, 0, end, (*_HINTS, b'"attachment"'), sides=True):
-        for text in _outside_texts(record, commands):
-            if _holds(text, words, patterns) and _holds(clean(text), words, patterns):
-                return True
+        if any(sought.is_in(text, clean) for text, _ in _outside_texts(record, commands)):
+            return True
     return False
 
 
-def _holds(text: str, words: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> bool:
-    folded = text.casefold()
-    if not all(word.split()[0] in folded for word in words):
-        return False
-    lines = (" ".join(line.split()) for line in folded.splitlines())
-    return any(all(pattern.search(line) for pattern in patterns) for line in lines)
+def named_first(
+    path: Path,
+    end: int,
+    commands: Sequence[str],
+    clean: Callable[[str], str],
+    is_check: Callable[[str], bool],
+) -> bool:
+    """Whether a line of a file, page or output contains all words of one of ``commands`` before that command was run.
+
+    Like ``brought``, but each command is looked for until the assistant runs it for the first time. The lines in which
+    a task runner prints the commands that it runs suggest nothing, in the output of a command that ``is_check``.
+    """
+    if end > MOST_SEARCHED:
+        return True
+    sought = [_Sought.of(command.split()) for command in commands]
+    ran: dict[str, str] = {}
+    for _, _, record in _records(path, 0, end, (*_HINTS, b'"attachment"'), sides=True):
+        for text, command in _outside_texts(record, ran):
+            told = _TRACE.sub("", text) if is_check(command) else text
+            if any(one.is_in(told, clean) for one in sought):
+                return True
+        run = [string(block, "input", "command") for block in message_blocks(record) if block.get("type") == "tool_use"]
+        sought = [one for one in sought if not any(map(one.is_run_by, run))]
+        if not sought:
+            return False
+    return False
 
 
-def _outside_texts(record: Record, commands: dict[str, str]) -> Iterator[str]:
-    """Yield the texts of a line that neither a person nor the assistant wrote."""
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """Words that are looked for in the lines of a text, each with its pattern."""
+
+    words: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+
+    @classmethod
+    def of(cls, needle: Sequence[str]) -> _Sought:
+        words = tuple(word.casefold() for word in needle)
+        return cls(words, tuple(re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words))
+
+    def is_in(self, text: str, clean: Callable[[str], str]) -> bool:
+        """Whether a line of a text contains all words, also without the memories that ``clean`` removes."""
+        return self._holds(text) and self._holds(clean(text))
+
+    def is_run_by(self, line: str) -> bool:
+        """Whether a command of a line begins with the words, perhaps after variables that are set for it."""
+        command = r"\s+".join(map(re.escape, self.words))
+        return bool(re.search(rf"(?:\A|[\n;&|(])\s*+(?:\w++=\S*+\s++)*+{command}(?![\w-])", line.casefold()))
+
+    def _holds(self, text: str) -> bool:
+        folded = text.casefold()
+        if not all(word.split()[0] in folded for word in self.words):
+            return False
+        lines = (" ".join(line.split()) for line in folded.splitlines())
+        return any(all(pattern.search(line) for pattern in self.patterns) for line in lines)
+
+
+def _outside_texts(record: Record, commands: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a line that no person and not the assistant wrote, each with the command that printed it."""
     if string(record, "type") == "attachment":
         if not string(record, "attachment", "type").startswith(_OWN_ATTACHMENTS):
-            yield str(record.get("attachment"))
+            yield str(record.get("attachment")), ""
         return
     for block in message_blocks(record):
         if block.get("type") == "tool_use":
             commands[string(block, "id")] = string(block, "input", "command")
         elif block.get("type") == "tool_result":
-            ran = only(commands.pop(string(block, "tool_use_id"), ""))
+            command = commands.pop(string(block, "tool_use_id"), "")
+            ran = only(command)
             if ran is None or ran.shape[:2] not in _OF_THE_CLONE:
-                yield joined_text(blocks(block.get("content")))
+                yield joined_text(blocks(block.get("content"))), command

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from subconscious.domain.model import OBSERVED_OFTEN, OBSERVED_ONCE
 from subconscious.failures.checks import CHECKS
 
-OBSERVED = "observed-"
 EXTRACTOR = OBSERVED_OFTEN
 """The name of the extractor of memories that were learned from tool calls alone."""
 
@@ -62,11 +61,6 @@ _FOUND = re.compile(r"; the file then found is `(?P<path>[^`]+)`\.\Z")
 
 _WHITESPACE = re.compile(r"`(?:cat -(?:A|[vet]{1,3})|od -c|sed -n l)\b[^`]*` failed here\b")
 """A sentence about a failed command that shows tabs and spaces."""
-
-
-def is_observed(extractor: str) -> bool:
-    """Whether an extractor, of any version, is the one that learns from tool calls alone."""
-    return extractor.startswith(OBSERVED)
 
 
 def sentence(sort: str, slots: Mapping[str, str]) -> str:

@@ -14,8 +14,9 @@ from types import MappingProxyType
 
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin, Session
+from subconscious.domain.observed import IN_TOOL_CALLS, is_observed
 from subconscious.domain.trust import Repute, Trust
-from subconscious.failures.wording import is_observed, rendered
+from subconscious.failures.wording import rendered
 from subconscious.recall.marks import marks_of
 from subconscious.text.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
 
@@ -33,7 +34,6 @@ SPEAKER = {
     Origin.TEAMMATE: "shared by a teammate",
     Origin.TOOL: "read in a file or output",
 }
-OBSERVED = "observed in tool calls"
 
 LONGEST_CONTENT = 1000
 """The most characters of one memory that are rendered; captured texts are shorter."""
@@ -104,7 +104,7 @@ MOST = 10
 
 def speaker(origin: Origin, extractor: str) -> str:
     """Return words for the source of a memory, such as "said by the user"."""
-    return OBSERVED if is_observed(extractor) else SPEAKER[origin]
+    return IN_TOOL_CALLS if is_observed(extractor) else SPEAKER[origin]
 
 
 def date_of(at: float) -> str:

@@ -118,6 +118,7 @@ class Knowledge(Handler):
                     "kind": one.leader["kind"],
                     "content": one.leader["content"],
                     "origin": one.origin,
+                    "extractor": one.leader["extractor"],
                     "times": len(one.captures),
                     "sessions": [{"id": session_id, "at": at} for session_id, at in one.sessions.items()],
                     **noted(suspicion(one.leader)),

@@ -23,8 +23,8 @@ from subconscious.app import App
 from subconscious.context.priority import QUIET, Busy, aside
 from subconscious.domain.errors import NotFoundError
 from subconscious.domain.model import Link, Memory
+from subconscious.domain.observed import is_observed
 from subconscious.embeddings.embedder import FALLBACK, NONE, model_of
-from subconscious.failures.wording import is_observed
 from subconscious.links import gate, model_review
 from subconscious.links.judge import VERSION, PairVerdict, judge
 from subconscious.links.reading import Note, Reading, read

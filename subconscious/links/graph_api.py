@@ -17,6 +17,7 @@ from subconscious.links.reason_wording import worded
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import noted, of_memories
 from subconscious.recall.pipeline import recall
+from subconscious.recall.selection import matches
 from subconscious.store import memories
 from subconscious.system.projects import head
 from subconscious.wire import links as wire
@@ -83,9 +84,9 @@ class Graphs(Handler):
         return await worded(self.app, args.query or (root.summary if root else ""), found, project_id)
 
     async def _asked(self, args: LinkArgs) -> list[Hit]:
-        return await recall(
-            self.app.recall_context(asked=True), args.query, (await self.here(args)).id, reasoning.ANSWERS
-        )
+        here = await self.here(args)
+        found = await recall(self.app.recall_context(asked=True), args.query, here.id, reasoning.ANSWERS)
+        return matches(found, args.query)
 
     async def _root(self, args: LinkArgs) -> Memory:
         memory = await memories.get(self.app.database, args.id or 0)

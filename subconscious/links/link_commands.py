@@ -167,6 +167,7 @@ def link_end(memory: Memory, suspected: Mapping[int, str] = NOTHING) -> wire.Lin
         "summary": memory.summary,
         "said_at": memory.said_at,
         "origin": memory.origin,
+        "extractor": memory.extractor,
         "project_id": memory.project_id,
         "archived_at": memory.archived_at,
         **noted(suspected.get(memory.id)),

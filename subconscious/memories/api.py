@@ -123,7 +123,7 @@ class Memories(Handler):
         return result
 
     async def cmd_recall(self, args: Search) -> wire.RecallResult:
-        """Return the text of the memories that match a question, as quoted notes for the model; each counts as used."""
+        """Return the text of the memories that match a question, as quoted notes for the model; count them as used."""
         return await self._for_search()._recall(args)
 
     async def cmd_search(self, args: Search) -> wire.SearchResult:
@@ -138,7 +138,8 @@ class Memories(Handler):
         ctx = with_options(self.app.recall_context(asked=True), args)
         selection = ctx.wanted(args.query)
         found = await self._found(ctx, args, selection, everywhere=False)
-        hits = found if args.nearest else matches(found)
+        matching = matches(found, args.query)
+        hits = found if args.nearest else matching
         tokens = args.tokens if "tokens" in args.model_fields_set else selection.tokens
         budget = rules.Budget(tokens, tokens * rules.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = await asyncio.to_thread(head, args.cwd)
@@ -150,8 +151,9 @@ class Memories(Handler):
             return marks_of(memory, branch, ctx.worktree_state)
 
         context = rules.compose(hits, budget, branch, marks=marks, tell=text_of)
+        answering = {hit.memory.id for hit in matching}  # with --nearest, others are only near
         async with ctx.database.write() as tx:
-            await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
+            await memories.touch(tx, [hit.memory.id for hit in context.hits if hit.memory.id in answering], time())
         far = len(found) - len(hits)
         return {"text": context.text, "hits": hit_results(context.hits), "mode": selection.mode, "far": far}
 
@@ -160,7 +162,7 @@ class Memories(Handler):
         selection = ctx.wanted(args.query)
         of_team = await self._asked_of_team(args)
         found = await self._found(ctx, args, selection, everywhere=args.everywhere)
-        hits = found if args.nearest else matches(found)
+        hits = found if args.nearest else matches(found, args.query)
         far = len(found) - len(hits)
         hits += await self._unconfirmed(ctx, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")

@@ -12,6 +12,7 @@ import aiosqlite
 from subconscious.app import App
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Level, Link, Memory, Origin
+from subconscious.memories.memory_commands import refuse_wordless
 from subconscious.poisoning import check_text
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.redaction.cleaning import clean
@@ -101,11 +102,12 @@ async def _replacement(app: App, memory: Memory, request: CorrectionRequest) -> 
 async def _reworded_memory(tx: aiosqlite.Connection, memory: Memory, text: str, act: str) -> Memory:
     """Store and return a memory with the person's wording; if an equal memory exists, return that memory.
 
-    Raises RequestError if the wording is empty, the same as before, or looks like an attack.
+    Raises RequestError if the wording is empty, has no words, is the same as before, or looks like an attack.
     """
     words = " ".join(clean(text).split())
     if not words or content_hash(words) == memory.content_hash:
         raise RequestError("the new wording is empty or the same as before", "give the new text: --refined TEXT")
+    refuse_wordless(words)
     if check_text(words).level.rank >= Level.MEDIUM.rank:
         raise RequestError("this text looks like an attack on later sessions", "write it as a plain statement")
     now = time()

@@ -10,6 +10,7 @@ from uuid import uuid4
 from subconscious.app import App
 from subconscious.capture.admission import Provenance, keep
 from subconscious.capture.offline import extract
+from subconscious.domain.errors import RequestError
 from subconscious.domain.model import (
     Admission,
     Candidate,
@@ -29,12 +30,15 @@ from subconscious.store import captures, consolidations, fading, memories, merge
 from subconscious.store.capture_rows import capture_key
 from subconscious.supersession import confirmation, merging
 from subconscious.text.wording import CONTENT_LENGTH, SUMMARY_LENGTH
-from subconscious.text.words import cut
+from subconscious.text.words import cut, has_letters
 from subconscious.wire.captures import Capture
 
 ARCHIVED_BY_PERSON = "a person took it out of use"
 MAX_RECORD_LENGTH = 4000
 """The most characters of a record: a text with named sections, which is stored whole and returned by section."""
+
+SHOWN = 60
+"""The most characters of a refused text that its error message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,11 @@ def _summary_source(text: str) -> str:
 
 
 async def remember(app: App, ctx: RecallContext, request: RememberRequest, provenance: Provenance) -> Capture:
-    """Store a statement; return its capture, or the earlier capture of the same statement."""
+    """Store a statement; return its capture, or the earlier capture of the same statement.
+
+    Raises RequestError if the statement has no words.
+    """
+    refuse_wordless(request.text)
     candidate = request.candidate()
     judged = [(candidate, _admission(candidate))]
     repeats = await merging.repeated(ctx, judged, provenance.place.project_id)
@@ -105,6 +113,15 @@ async def remember(app: App, ctx: RecallContext, request: RememberRequest, prove
     if kept:
         return await captures.get(ctx.database, kept[0][0])
     return await captures.by_key(ctx.database, capture_key(candidate))
+
+
+def refuse_wordless(text: str) -> None:
+    """Raise RequestError for a text of numbers and symbols alone: nobody could tell later what it is about."""
+    if not has_letters(text):
+        raise RequestError(
+            f'"{cut(text, SHOWN)}" has no words, so nobody can tell later what it is about',
+            "write it as a statement, such as: the timeout is 30 seconds",
+        )
 
 
 def _admission(candidate: Candidate) -> Admission:

@@ -8,6 +8,8 @@ from datetime import datetime
 from time import time
 from typing import Any
 
+from subconscious.domain.observed import IN_TOOL_CALLS, is_observed
+
 DAY = 86_400.0
 UNITS = (("year", 365 * DAY), ("month", 30 * DAY), ("day", DAY), ("hour", 3600.0), ("minute", 60.0))
 
@@ -89,9 +91,9 @@ def actor(event: Mapping[str, Any]) -> str:
     return f"by {ACTORS.get(event['actor'], event['actor'])}"
 
 
-def speaker(origin: str) -> str:
-    """Return who said something."""
-    return SPEAKERS.get(origin, origin)
+def source(origin: str, extractor: str) -> str:
+    """Return who said a memory or capture, such as "said by you", or that nobody did."""
+    return IN_TOOL_CALLS if is_observed(extractor) else f"said by {SPEAKERS.get(origin, origin)}"
 
 
 def occasion(event: str) -> str:
@@ -184,7 +186,7 @@ FILTERS = {
     "json": as_json,
     "occasion": occasion,
     "plain": plain,
-    "speaker": speaker,
+    "source": source,
     "stamp": stamp,
     "status": status,
     "tone": tone,

@@ -11,6 +11,7 @@ from subconscious.domain.model import Candidate, Finding, Level, Memory, Origin,
 from subconscious.poisoning.views import views
 from subconscious.store.poison import Lesson
 from subconscious.text.same_statement import CONTRARY, differences, same_statement
+from subconscious.text.words import has_letters
 
 _CLAIM = re.compile(
     r"\b(?:the |our |this )?(?:user|human|customer|owner|maintainer|developer) (?:has |have |had |explicitly |always "
@@ -67,7 +68,7 @@ def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | N
 
 def contradicts(one: str, other: str) -> bool:
     """Whether two statements are about the same subject and can't both be true."""
-    return _alike(one, other) and _contrary(one, other)
+    return has_letters(one) and has_letters(other) and _alike(one, other) and _contrary(one, other)
 
 
 def _alike(one: str, other: str) -> bool:

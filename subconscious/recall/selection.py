@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from string import punctuation
 from typing import TYPE_CHECKING
 
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory
 from subconscious.recall.modes import ANY, BALANCED
+from subconscious.text.words import has_letters
 
 if TYPE_CHECKING:
     import numpy
@@ -21,6 +24,11 @@ AS_RELEVANT = 0.8
 
 FAR = 0.25
 """The cosine of the local embedder below which two texts are unrelated."""
+
+FAR_FROM_PATH = 0.4
+"""The same for a query that is a path: the short pieces of any path are a little similar to most texts."""
+
+_PATH = re.compile(r"\S*[/\\]\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +51,30 @@ class Selection:
 EVERYTHING = Selection()
 
 
-def matches(hits: Sequence[Hit]) -> list[Hit]:
+def matches(hits: Sequence[Hit], query: str) -> list[Hit]:
     """Return the hits that share a word with the query or are similar in meaning.
 
     Vector search always returns the most similar memory, even if it is unrelated. Hits that only links or the second
     search found are kept if any hit matches, because they were found from the matching ones.
     """
-    if not any(_is_match(hit) for hit in hits):
+    if not any(_is_match(hit, query) for hit in hits):
         return []
-    return [hit for hit in hits if _is_match(hit) or not _has_cosine(hit)]
+    return [hit for hit in hits if _is_match(hit, query) or not _has_cosine(hit)]
 
 
-def _is_match(hit: Hit) -> bool:
+def _is_match(hit: Hit, query: str) -> bool:
     found = {one.engine: one.score for one in hit.engines}
-    return not found or "text" in found or found.get("vector", 0.0) >= FAR
+    if not found or "text" in found:
+        return True
+    if not has_letters(query):  # numbers and symbols have no meaning that an embedder could compare
+        return _contains(hit.memory.content, query.strip())
+    return found.get("vector", 0.0) >= (FAR_FROM_PATH if _PATH.fullmatch(query.strip()) else FAR)
+
+
+def _contains(text: str, symbols: str) -> bool:
+    """Whether a text contains symbols or a whole number; a single punctuation mark is in too many texts to count."""
+    before, after = ("(?<!\\d)" if symbols[:1].isdigit() else ""), ("(?!\\d)" if symbols[-1:].isdigit() else "")
+    return symbols not in set(punctuation) and bool(re.search(f"{before}{re.escape(symbols)}{after}", text))
 
 
 def _has_cosine(hit: Hit) -> bool:

@@ -17,6 +17,7 @@ from subconscious.context.decision_codes import digest_of
 from subconscious.domain.errors import RequestError
 from subconscious.domain.model import Admission, Decision, Level, Memory
 from subconscious.history import rollback as session_rollback
+from subconscious.memories.memory_commands import refuse_wordless
 from subconscious.poisoning import check_text
 from subconscious.poisoning.gate import explanation
 from subconscious.poisoning.quarantine import IN_QUARANTINE
@@ -52,6 +53,8 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
     decision = replace(decision, reason=clean(decision.reason), wording=" ".join(clean(decision.wording).split()))
     if decision.deed == "edit" and (not decision.wording or len(decision.ids) != 1):
         raise RequestError("`review edit` needs one capture and its new wording", "subconscious review edit ID TEXT")
+    if decision.deed == "edit":
+        refuse_wordless(decision.wording)
     if len(decision.wording) > CONTENT_LENGTH:
         raise RequestError(
             f"the new wording has {len(decision.wording):,} characters; it may have at most {CONTENT_LENGTH}",

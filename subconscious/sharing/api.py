@@ -22,7 +22,12 @@ from subconscious.wire.files import Document, SharedResult, SyncPublishResult, S
 MOST_ENTRIES = 5_000
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-_AUTHOR = re.compile(r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|(?:SHA256:)?[A-Za-z0-9+/=]{16,100}|team:[^\s:@]{1,63}")
+_AUTHOR = re.compile(
+    r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|SHA256:[A-Za-z0-9+/]{43}=?|[0-9A-F]{40}|[0-9A-F]{64}|team:[^\s:@]{1,63}"
+)
+"""A pattern of authors: an e-mail address, a fingerprint of an SSH or GPG key as Git prints it, a member of a team."""
+
+_HEX = re.compile(r"[0-9A-Fa-f]+")
 
 
 class Version(BaseModel):
@@ -144,17 +149,24 @@ class Sharing(Handler):
 
     async def cmd_trust(self, args: SharingArgs) -> TrustResult:
         """Trust an author (with ``back``, stop trusting the author), and return the list of trusted authors."""
-        author = args.author.strip()
+        author = _as_stored(args.author.strip())
+        if author and args.back and author not in await shares.trusted(self.app.database):
+            raise RequestError(f"you do not trust {author}", "`subconscious trust` lists the authors that you trust")
         if author:
-            if not _AUTHOR.fullmatch(author):
+            if not (args.back or _AUTHOR.fullmatch(author)):
                 raise RequestError(
                     "the author must be an e-mail address, the fingerprint of a key, or a member of a team's store",
                     "enter an e-mail address as `git log` shows it, a fingerprint as `git log --show-signature` does,"
                     " or team:NAME",
                 )
             async with self.app.database.write() as tx:
-                await shares.trust(tx, author.casefold() if "@" in author else author, on=not args.back)
+                await shares.trust(tx, author, on=not args.back)
         return {"trusted": await shares.trusted(self.app.database)}
+
+
+def _as_stored(author: str) -> str:
+    """Return an author as commits are compared with it: an address in lower case, a GPG fingerprint in upper case."""
+    return author.casefold() if "@" in author else author.upper() if _HEX.fullmatch(author) else author
 
 
 def _rule(name: str) -> str:

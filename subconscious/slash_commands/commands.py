@@ -17,7 +17,7 @@ from subconscious.app import App
 from subconscious.authorship.attestation import is_typed_by_person
 from subconscious.capture.admission import Provenance
 from subconscious.context.entry import Entry
-from subconscious.domain.errors import SubconsciousError
+from subconscious.domain.errors import NotFoundError, SubconsciousError
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Memory, Origin
 from subconscious.framing import rules
@@ -27,6 +27,7 @@ from subconscious.memories.memory_commands import RememberRequest, remember, set
 from subconscious.poisoning.quarantine import refuse_held
 from subconscious.recall.marks import marks_of
 from subconscious.recall.pipeline import recall
+from subconscious.recall.selection import matches
 from subconscious.recall.tiers import Tiers, shorten
 from subconscious.recall.understanding import understand
 from subconscious.redaction.cleaning import clean
@@ -155,7 +156,7 @@ async def _recall(app: App, entry: Entry, project: Project, text: str) -> Said:
     ctx = app.recall_context(entry.options, asked=True, hurried=True)
     query = understand(text, Filter(), datetime.now().astimezone())
     await app.notes.refresh(project.id)
-    hits = await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text))
+    hits = matches(await recall(ctx, query, project.id, RECALL_LIMIT, ctx.wanted(text)), text)
     if not hits:
         return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
@@ -187,7 +188,7 @@ async def _why(app: App, entry: Entry, project: Project, text: str) -> Said:
         await refuse_held(app.database, [int(number)])
         hits = [Hit(await memories.get(app.database, int(number)), 1.0, 1.0)]
     else:
-        hits = await recall(ctx, text, project.id, reasoning.ANSWERS)
+        hits = matches(await recall(ctx, text, project.id, reasoning.ANSWERS), text)
     if not hits:
         return _done(f"Subconscious: no memory matches {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
@@ -225,7 +226,12 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
 
 
 def _ids(text: str) -> list[int]:
-    return [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
+    """Return the numbers in a text. Raises NotFoundError for one that is too long to be a memory's."""
+    found = re.findall(r"\b\d+\b", text, re.ASCII)
+    for word in found:
+        if len(word) > MAX_ID_DIGITS:
+            raise NotFoundError(f"there is no memory {word}", "`subconscious list` shows those that exist")
+    return [int(word) for word in found]
 
 
 def _named(found: Sequence[Memory]) -> str:

@@ -53,6 +53,9 @@ DIFFERENCES = (
     *("number", "negation", "name", "opposite", "direction", "modality", "scope", "time"),
     *("environment", "place", "system", "unit"),
 )
+_TIMES = ("schedule", "ended")
+"""Types of difference that the model knows as "time", because there was one type when it was trained."""
+
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Types of difference that make two statements be about different things."""
 
@@ -142,10 +145,11 @@ def compared(new: str, old: str, cosine: float) -> Compared:
     shared = len(one.keys & other.keys)
     share = shared / max(1, min(len(one.keys), len(other.keys)))
     rules = (same_statement(new, old, cosine), replaces(new, old), indicates_change(new))
+    kinds = {"time" if kind in _TIMES else kind for kind in apart}
     numbers = [
         cosine,
-        *(float(sort in apart) for sort in DIFFERENCES),
-        float(len(apart)),
+        *(float(sort in kinds) for sort in DIFFERENCES),
+        float(len(kinds)),
         *map(float, rules),
         *_overlap(one, other),
         share,

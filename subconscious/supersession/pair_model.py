@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from subconscious.domain.model import Relation
 from subconscious.supersession.pair_comparison import Compared, compared
 from subconscious.text.rewrites import without_reminder
-from subconscious.text.words import plain
+from subconscious.text.words import has_letters, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,8 +46,11 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
 
 
 def is_readable(text: str) -> bool:
-    """Whether the models can read a text. The encoder knows only single characters of Chinese and Japanese."""
-    return _EAST_ASIAN.search(text) is None
+    """Whether the models can read a text: it has letters, and none of them is Chinese or Japanese.
+
+    The encoder knows only single characters of those, and compares any two numbers or symbols at random.
+    """
+    return has_letters(text) and _EAST_ASIAN.search(text) is None
 
 
 def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) -> Relation:

@@ -14,8 +14,9 @@ from pathlib import PurePath
 
 from subconscious.capture.draft import PRACTISED
 from subconscious.domain.model import Memory
+from subconscious.domain.observed import is_observed
 from subconscious.failures.checks import CHECKED_TYPES, may_reject
-from subconscious.failures.wording import TEMPLATES, is_observed, shows_whitespace, tabbed_types
+from subconscious.failures.wording import TEMPLATES, shows_whitespace, tabbed_types
 from subconscious.recall.file_binding import Touched
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})

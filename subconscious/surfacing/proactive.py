@@ -15,7 +15,8 @@ from subconscious.capture import unconfirmed
 from subconscious.capture.observing import known_ways_out
 from subconscious.domain.hits import EngineHit, Hit
 from subconscious.domain.model import Memory
-from subconscious.failures.wording import found_path, is_observed
+from subconscious.domain.observed import is_observed
+from subconscious.failures.wording import found_path
 from subconscious.framing import rules
 from subconscious.recall import trust_notes
 from subconscious.recall.engines import projects_of

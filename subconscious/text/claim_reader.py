@@ -10,6 +10,7 @@ from functools import lru_cache
 from subconscious.text import synonyms, vocabulary
 from subconscious.text.alternatives import FAMILIES, SLOTS
 from subconscious.text.stems import stem
+from subconscious.text.words import has_letters
 
 LETTERS = 600
 """The most characters of a statement that is compared."""
@@ -48,8 +49,8 @@ class Claim:
 
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
-    """Return the parts of a statement; None for a question, a guess, a one-time exception, or a long or empty text."""
-    if len(text) > LETTERS:
+    """Return the parts of a statement; None for a question, a guess, a one-time exception, a long or wordless text."""
+    if len(text) > LETTERS or not has_letters(text):
         return None
     original, text = text, _clean(text)
     words = list(_words(text))
@@ -177,8 +178,9 @@ class _Reader:
             self.zone = self.without
         elif low in _NEGATIONS or low.endswith("n't"):
             self.negative = self.negative or self.zone is not self.without
+            self._begin_value(low)  # "isn't" is a verb, too
         elif low in _VERBS and not self.frame:
-            self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
+            self._begin_value(low)
         elif low in _LIMITS and self.frame and self.value and self.zone is not self.without:
             self.zone = self.about
         elif low in _LIMITS or low in _PREPOSITIONS:
@@ -190,6 +192,11 @@ class _Reader:
         else:
             return False
         return True
+
+    def _begin_value(self, low: str) -> None:
+        """Assign the words after the first verb to the value; for a negation that is no verb, do nothing."""
+        if low in _VERBS and not self.frame:
+            self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
 
     def _zone_after(self, low: str) -> set[str]:
         """Return the part to which the words after a preposition belong.
@@ -263,7 +270,9 @@ PLACE_STEMS = frozenset(
 )
 _VERBS = {
     **dict.fromkeys(
-        "is are was were be isn't aren't equals = : -> \u2192 becomes ist sind es son est sont sera".split(), "is"
+        "is are was were be isn't aren't wasn't weren't equals = : -> \u2192 becomes ist sind es son est sont"
+        " sera".split(),
+        "is",
     ),
     **dict.fromkeys(
         "use uses using run runs running adopt choose pick prefer utilize take takes nutzen nehmen benutzen verwenden"

@@ -25,7 +25,7 @@ from subconscious.text.stems import LIGHT, is_past_form, stem, synonym_key
 from subconscious.text.words import is_name
 
 Mark = tuple[str, str]
-"""A property of the statement as a whole: its sort (modality, scope, time, condition) and its value."""
+"""A property of the statement as a whole: its sort (modality, scope, time, ended, order, ...) and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ _NO_COMMANDS = ROLES | DETERMINERS | PRONOUNS | AUXILIARY | vocabulary.FILLERS |
 _FINITE = frozenset("do does will _must _may _neednot".split())
 """Words after which a participle describes the next word: "does not include generated files"."""
 _BEFORE_VERB = frozenset("always please do just then and".split())
+_BEFORE_NOUN = (OPENERS | {"only", "some"}) - PRONOUNS
+"""Words that are followed by a noun, so that a participle describes it: "every failed job", but not "we failed"."""
 _BEFORE_OBJECT = frozenset("use avoid prefer add write need needs no".split())
 """Words that are followed by an object, so that a participle describes it: "use structured logging"."""
 
@@ -81,7 +83,7 @@ _MARKS: dict[str, Mark] = {
     "_neednot": ("modality", "need not"),
     "optional": ("modality", "need not"),
     "will": ("time", "will"),
-    "_nolonger": ("time", "no longer"),
+    "_nolonger": ("ended", "no longer"),
     "still": ("time", "still"),
     "yet": ("time", "yet"),
     "until": ("time", "until"),
@@ -261,7 +263,7 @@ class _Clause:
 
     def _mark(self, word: str, low: str, after: str) -> None:
         """Record how a word limits the statement as a whole."""
-        untimed = self.role in SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "order")
+        untimed = self.role in SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "ended", "order")
         if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
             self.builder.marks.add(_MARKS[low])
             if low == "only":
@@ -319,8 +321,7 @@ class _Clause:
         if passive and not listed:
             self.passive = key, self._patients()
         # Before a noun it describes that: "failed jobs".
-        finite = not (opening or self.before in DETERMINERS or self.before in ROLES or self.before in _BEFORE_OBJECT)
-        finite = finite and self.before not in OPENERS | {"only", "some"} - PRONOUNS
+        finite = not (opening or self.before in _BEFORE_NOUN or self.before in ROLES or self.before in _BEFORE_OBJECT)
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
         past |= self.before == "_did"

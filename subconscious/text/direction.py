@@ -128,7 +128,7 @@ def _acts_upon_it(one: Statement, other: Statement) -> bool:
         return False
     pairs = list(zip(one.words, other.words, strict=True))
     return all(mine.key == its.key for mine, its in pairs) and any(
-        {mine.role, its.role} in _UPON and PLACES.get(mine.stem) != "time" for mine, its in pairs
+        {mine.role, its.role} in _UPON and PLACES.get(mine.stem) != "schedule" for mine, its in pairs
     )
 
 

@@ -17,6 +17,7 @@ from subconscious.text.direction import LONGEST, is_reversed, word_order
 from subconscious.text.reading import same_words
 from subconscious.text.statement import Statement, parse
 from subconscious.text.stems import LIGHT, PLACES, stem
+from subconscious.text.words import has_letters
 
 NEAR = 0.85
 """The cosine from which two statements may be paraphrases of each other."""
@@ -39,8 +40,8 @@ OF_ONE_QUOTE = 0.5
 CONTRARY = frozenset(("number", "negation", "opposite", "direction"))
 """Kinds of differences by which two statements contradict each other and don't just apply to different things."""
 
-DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
-"""Kinds of differences that count in long texts, in which modality and scope can't be compared."""
+DISTINCT = CONTRARY | {"name", "ended", *vocabulary.PLACES.values()}
+"""Kinds of differences that count in long texts, in which modality, scope and tense ("time") can't be compared."""
 
 
 def same_statement(
@@ -56,6 +57,8 @@ def same_statement(
     """
     if one == other or same_words(one, other):
         return True
+    if not (has_letters(one) and has_letters(other)):
+        return False  # "1.5" is not "use 1.5"
     first, second = parse(one), parse(other)
     # The cheap test comes first: merging compares each statement with hundreds.
     return _share_enough(first, second, cosine, may_add=may_add, one_quote=one_quote) and not _differences(
@@ -66,8 +69,8 @@ def same_statement(
 def differences(one: str, other: str) -> frozenset[str]:
     """Return the kinds of differences that change the meaning; an empty set if the statements agree.
 
-    The kinds are number, negation, name, opposite, direction, modality, scope, time, and those in
-    ``vocabulary.PLACES``.
+    The kinds are number, negation, name, opposite, direction, modality, scope, time (tense, and words such as "still"),
+    ended ("no longer"), and those in ``vocabulary.PLACES``.
     """
     return _differences(parse(one), parse(other)) if one != other else frozenset()
 
@@ -215,7 +218,7 @@ def _is_negated_in_one(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 
 
 def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
-    for sort in ("scope", "time"):
+    for sort in ("scope", "time", "ended"):
         if _marks_of(one, sort) != _marks_of(other, sort):
             yield sort
     if _marks_of(one, "modality") != _marks_of(other, "modality") and not _same_duty(one, other):

@@ -45,14 +45,15 @@ _PLACES = {
     "environment": "staging production prod dev development ci local locally preview sandbox qa uat canary testing",
     "place": "frontend backend client server mobile desktop web worker scheduler gateway api cli daemon ui browser"
     " disk memory cloud edge host container vm replica laptop",
-    "time": f"{_WEEKDAYS} {_MONTHS} hourly daily nightly weekly monthly yearly quarterly midnight noon morning evening",
+    "schedule": f"{_WEEKDAYS} {_MONTHS} hourly daily nightly weekly monthly yearly quarterly midnight noon morning"
+    " evening",
     "system": "linux windows macos mac osx ubuntu debian android ios unix posix freebsd alpine",
     "language": "python ruby rust go golang java kotlin swift javascript typescript php perl scala elixir haskell bash"
     " c c++ c# english german french spanish italian japanese chinese",
     "direction": "left right top bottom north south east west europe america asia",
 }
 PLACES: dict[str, str] = {word: sort for sort, words in _PLACES.items() for word in words.split()}
-"""The sort of each word for the place or time that a statement applies to."""
+"""The sort of each word for the place or the schedule that a statement applies to."""
 
 UNITS: dict[str, str] = {
     form: forms.split()[0]

@@ -27,6 +27,11 @@ def content_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word.lower() not in _STOP_WORDS]
 
 
+def has_letters(text: str) -> bool:
+    """Whether a text has a letter of any script: numbers and symbols alone state nothing."""
+    return any(map(str.isalpha, text))
+
+
 def is_name(word: str) -> bool:
     """Whether a word is a name: code, a path, a number, a proper name."""
     return bool(_NAME.search(word))

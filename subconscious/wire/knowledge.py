@@ -58,6 +58,7 @@ class Friction(Suspicion):
     kind: str
     content: str
     origin: str
+    extractor: str
     times: int
     sessions: list[Occurrence]
 

@@ -29,6 +29,7 @@ class LinkEnd(TypedDict):
     summary: str
     said_at: float
     origin: str
+    extractor: str
     project_id: str | None
     archived_at: float | None
     suspicion: NotRequired[str]

@@ -10,10 +10,11 @@ from uuid import uuid4
 import pytest
 
 from bench.sessions import Speaker
-from cli.memories import speaker as speaker_of
+from cli.__main__ import main
 from subconscious.app import App
 from subconscious.capture.ingest import learn
 from subconscious.capture.transcript_source import Source
+from subconscious.domain.observed import IN_TOOL_CALLS
 from subconscious.settings.home import Home
 from subconscious.store import sessions
 from tests.support import terminal
@@ -473,9 +474,21 @@ def test_a_trouble_lasts_while_any_command_of_it_fails(running: Home, project: P
     assert learned(running, project, bash(FAILS), *lint, sessions=1) == [TOLD]
 
 
-def test_people_are_told_that_nobody_said_it(running: Home, project: Path) -> None:
-    learned(running, project, *TROUBLE)
-    assert speaker_of(observed(running)[0]) == "nobody: it was observed in tool calls"
+def test_all_screens_say_in_the_same_words_that_nobody_said_it(
+    running: Home, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned(running, project, *TROUBLE, sessions=3)
+    number = observed(running)[0]["id"]
+    other = terminal.call(running, "remember", text="The staging database is reset nightly.", cwd=str(project))
+    terminal.call(running, "link", source=other["memory"]["id"], type="CONTRADICTS", target=number, cwd=str(project))
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(running.root))
+    monkeypatch.chdir(project)
+    for command in ("list", f"show {number}", "memory patterns", "conflicts", f"why {number}"):
+        assert main(command.split()) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert IN_TOOL_CALLS in shown, command
+        assert "said by the assistant" not in shown, command
+        assert "by nobody" not in shown, command
 
 
 def test_a_rolled_back_session_does_not_count(running: Home, project: Path) -> None:

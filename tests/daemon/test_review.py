@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,8 @@ def test_an_edit_approves_and_keeps_the_first_wording(running: Home, speaker: Sp
     assert active(running, speaker) == []
     refused = terminal.ask(running, "edit", ids=[number], text=" ")
     assert "new wording" in refused["error"]["message"]
+    refused = terminal.ask(running, "edit", ids=[number], text="1.5")
+    assert "no words" in refused["error"]["message"]
     refused = terminal.ask(running, "edit", ids=[number], text="Billing is tested. " * 30)
     assert "569 characters" in refused["error"]["message"], "nothing is cut without a word"
 
@@ -178,6 +181,7 @@ def test_the_assistant_decides_nothing(running: Home, speaker: Speaker, cmd: str
 ATTACK = """
 import json, os, pty, sys
 from pathlib import Path
+from typing import Any
 from subconscious import wire
 from subconscious.settings.home import Home
 def ask():
@@ -222,6 +226,20 @@ def test_what_a_model_asks_to_remember_as_a_person_waits(running: Home, speaker:
     assert wire.call(running, "remember", asked)["decision"] == "review"
     told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
     assert told["result"]["memory"]["origin"] == "user"
+
+
+@pytest.mark.parametrize("text", ["1.5", "\u2192", "\U0001f389"])
+def test_a_text_without_words_is_refused_and_ends_nothing(running: Home, speaker: Speaker, text: str) -> None:
+    """The waiting capture contains the number, which is no reason to take it for a repetition."""
+    there = str(speaker.project)
+    wire.call(running, "remember", {"text": "use 1.5", "cwd": there})
+    refused = terminal.ask(running, "remember", text=text, cwd=there)["error"]
+    assert f'"{text}" has no words' in refused["message"]
+    assert "write it as a statement" in refused["remedy"]
+    typed_it = typed(speaker, running, f"/subconscious:remember {text}")
+    assert "has no words" in str(typed_it)
+    assert [capture["status"] for capture in listed(running, speaker)] == ["review"]
+    assert active(running, speaker) == []
 
 
 def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -> None:
@@ -292,6 +310,50 @@ def test_nobody_else_says_what_a_memory_is_worth(running: Home, speaker: Speaker
     drained(running)
     actions = {event["action"] for event in terminal.call(running, "history")["events"]}
     assert not actions & {"feedback", "pin", "correct"}
+
+
+LARGEST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("cmd", "args"),
+    [
+        ("show", {"id": LARGEST}),
+        ("why", {"id": LARGEST}),
+        ("graph", {"id": LARGEST}),
+        ("links", {"id": LARGEST}),
+        ("approve", {"ids": [LARGEST]}),
+        ("reject", {"ids": [LARGEST]}),
+        ("undo", {"ids": [LARGEST]}),
+        ("edit", {"ids": [LARGEST], "text": "The sandbox is reset nightly."}),
+        ("archive", {"ids": [LARGEST]}),
+        ("confirm", {"ids": [LARGEST]}),
+        ("purge", {"ids": [LARGEST]}),
+        ("share", {"ids": [LARGEST], "cwd": "."}),
+        ("history", {"id": LARGEST}),
+    ],
+)
+def test_a_number_that_names_nothing_is_not_found_however_large_it_is(
+    running: Home, speaker: Speaker, cmd: str, args: dict[str, Any]
+) -> None:
+    """An ordinary number and the largest one that a request may have get the same answer."""
+    here = {"cwd": str(speaker.project)}
+    small = {name: {LARGEST: 99}.get(value, value) if isinstance(value, int) else value for name, value in args.items()}
+    small |= {"ids": [99]} if "ids" in args else {}
+    answers = [terminal.ask(running, cmd, **(one | here)) for one in (args, small)]
+    told = [str(answer.get("error") or answer["result"]).replace(str(LARGEST), "99") for answer in answers]
+    assert told[0] == told[1]
+    beyond = terminal.ask(running, "show", id=LARGEST + 1, **here)
+    assert not beyond["ok"]
+
+
+def test_a_typed_number_that_is_too_long_changes_nothing(running: Home, speaker: Speaker) -> None:
+    told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
+    number = told["result"]["memory"]["id"]
+    for verb in ("forget", "unarchive"):
+        _, message = typed(speaker, running, f"/subconscious:{verb} {number} 12345678901234567890123456")
+        assert "there is no memory 12345678901234567890123456" in message
+    assert active(running, speaker) == ["the sandbox is reset nightly"]
 
 
 def test_all_is_approved_by_word(running: Home, speaker: Speaker) -> None:

@@ -14,6 +14,7 @@ from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, new_session
+from tests.support.deciding import blocked
 from tests.support.fake_openai import FakeOpenAI
 from tests.support.surfacing import begun, given, remember
 
@@ -54,6 +55,31 @@ def test_a_misspelled_word_finds_what_it_means(running: Home, speaker: Speaker, 
     assert ids(running, tmp_path / "elsewhere", "kafak") == []  # a word of another project is none of this one's
 
 
+def test_what_a_question_is_not_about_is_not_used_by_it(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    wire.ensure_daemon(stopped)
+    session = new_session(stopped, tmp_path / "project")
+    number = put(stopped, session.project, "The upload worker retries three times.")
+    drained(stopped)
+
+    def uses() -> int:
+        shown: int = wire.call(stopped, "show", {"id": number})["memory"]["uses"]
+        return shown
+
+    nonsense: dict[str, Any] = {"query": "penguins in antarctica", "cwd": str(session.project)}
+    wire.call(stopped, "recall", nonsense)
+    assert [hit["memory"]["id"] for hit in wire.call(stopped, "recall", nonsense | {"nearest": True})["hits"]] == [
+        number
+    ]
+    assert wire.call(stopped, "why", nonsense)["answers"] == []
+    for command in ("recall", "why"):
+        told = session.ask("UserPromptSubmit", prompt=f"/subconscious:{command} {nonsense['query']}")
+        assert "no memory matches" in blocked(told)
+    assert uses() == 0
+    wire.call(stopped, "recall", nonsense | {"query": "how often does it try again to send a file?", "nearest": True})
+    assert uses() == 1
+
+
 def test_what_is_no_match_is_listed_only_on_request(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, embedder='"local"')
     wire.ensure_daemon(stopped)
@@ -68,6 +94,26 @@ def test_what_is_no_match_is_listed_only_on_request(stopped: Home, tmp_path: Pat
     recalled = wire.call(stopped, "recall", asked)
     assert (recalled["hits"], recalled["far"]) == ([], 1)
     assert ids(stopped, project, "how often does it try again to send a file?") == [queue]  # no word is shared
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Money is an integer number of cents \U0001f389", "\U0001f680"),
+        ("Log in with SSO, not a password.", "/etc/passwd"),
+    ],
+)
+def test_what_an_embedder_can_not_read_matches_by_no_meaning(
+    stopped: Home, tmp_path: Path, text: str, query: str
+) -> None:
+    configure(stopped, embedder='"local"')
+    wire.ensure_daemon(stopped)
+    project = new_session(stopped, tmp_path / "project").project
+    number = put(stopped, project, text)
+    drained(stopped)
+    found = wire.call(stopped, "search", {"query": query, "cwd": str(project)})
+    assert (found["hits"], found["far"]) == ([], 1)
+    assert ids(stopped, project, text) == [number]
 
 
 def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:

@@ -460,6 +460,16 @@ def test_a_trusted_author_is_unconfirmed(clone: Callable[[str], Clone]) -> None:
     ben.run("undo", "--yes")
     assert ben.captures("unconfirmed") == []
     assert ben.run("trust", ann.email, "--remove").strip() == "You trust no author."
+    assert "you do not trust ann" in ben.run("trust", ann.email, "--remove", code=1)
+
+
+@pytest.mark.parametrize("author", ["12345678901234567890123456", "12", "SHA256:abc", "a" * 40, "ann"])
+def test_only_a_name_that_git_prints_of_an_author_is_trusted(clone: Callable[[str], Clone], author: str) -> None:
+    ben = clone("ben")
+    if author == "a" * 40:
+        assert ben.run("trust", author).strip() == "A" * 40, "as Git prints the fingerprint of a GPG key"
+    else:
+        assert "must be an e-mail address" in " ".join(ben.run("trust", author, code=1).split())
 
 
 @pytest.mark.timeout(180)

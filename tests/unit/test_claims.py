@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from subconscious.poisoning.context import contradicts
+from subconscious.text.claim_reader import claim
 from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.same_statement import same_statement
 
 REPLACED = [
     ("The session cache is Redis.", "session cache is memcached now"),
@@ -82,3 +85,29 @@ def test_what_looks_alike_is_kept(old: str, new: str) -> None:
 def test_words_that_tell_of_a_change(text: str) -> None:
     assert indicates_change(text)
     assert not indicates_change("the pictures are on the NAS")
+
+
+NEGATED = [
+    ("The API {} public.", "is", "isn't"),
+    ("Redis {} required.", "is", "isn't"),
+    ("Migrations {} reversible.", "are", "aren\u2019t"),
+    ("The timeout {} 30 seconds.", "is", "isn't"),
+    ("Postgres {} our database.", "is", "isn't"),
+    ("Dates {} stored in UTC.", "are", "aren't"),
+    ("The lock file {} committed.", "was", "wasn't"),
+]
+
+
+@pytest.mark.parametrize(("text", "verb", "negated"), NEGATED)
+def test_a_negated_form_of_be_contradicts_it_and_is_read_like_not(text: str, verb: str, negated: str) -> None:
+    said, denied = text.format(verb), text.format(negated)
+    for one, other in ((said, denied), (denied, said)):
+        assert replaces(one, other)
+        assert contradicts(one, other)
+        assert not same_statement(one, other, 1.0)
+        assert not same_statement(one, other, 1.0, may_add=True)
+        assert not same_statement(one, other, one_quote=True)
+    short, long = claim(denied), claim(text.format(f"{verb} not"))
+    assert short is not None
+    assert long is not None
+    assert (short.frame, short.negative, short.about, short.value) == ("is", True, long.about, long.value)

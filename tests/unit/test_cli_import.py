@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cli import imports, origin
+from cli import imports, origin, progress
 from cli.__main__ import main
-from cli.imports import Progress
+from cli.progress import Progress
 from subconscious.settings.home import Home
 from tests.support.cli_answers import ANSWERS, FATE, FILE
+from tests.support.daemons import eventually
 from tests.support.shapes import completed
 from tests.support.stub_daemon import StubDaemon, answering
 
@@ -145,9 +147,9 @@ class Terminal(io.StringIO):
 
 def test_the_bar_is_drawn_on_a_terminal_and_wiped_at_the_end() -> None:
     stream = Terminal()
-    with Progress(200, stream=stream) as progress:
-        progress.advance(100, "a\x1b[31m.jsonl")
-        progress.advance(100, "b.jsonl")
+    with Progress("Importing", 200, stream=stream) as bar:
+        bar.advance(100, "a\x1b[31m.jsonl")
+        bar.advance(100, "b.jsonl")
     drawn = stream.getvalue()
     assert " 50% " in drawn
     assert "100% " in drawn
@@ -155,12 +157,36 @@ def test_the_bar_is_drawn_on_a_terminal_and_wiped_at_the_end() -> None:
     assert drawn.endswith("\r\x1b[K")
 
 
-def test_elsewhere_a_line_is_printed_now_and_then() -> None:
+@pytest.mark.parametrize(("total", "line"), [(100, "Importing: 40% done"), (0, "Importing (0 s)")])
+def test_elsewhere_a_line_is_printed_now_and_then(monkeypatch: pytest.MonkeyPatch, total: int, line: str) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
     stream = io.StringIO()
-    with Progress(100, stream=stream) as progress:
-        for _ in range(100):
-            progress.advance(1)
-    assert len(stream.getvalue().splitlines()) == 10
+    with Progress("Importing", total, stream=stream) as shown:
+        for _ in range(40):
+            shown.advance(1)
+        assert eventually(lambda: line in stream.getvalue().splitlines())
+    assert len(stream.getvalue().splitlines()) < 40
+    printed = stream.getvalue()
+    time.sleep(0.1)
+    assert stream.getvalue() == printed
+
+
+def test_work_without_a_total_shows_the_time_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "REDRAWN_SECONDS", 0.02)
+    stream = Terminal()
+    with Progress("Looking", stream=stream):
+        assert eventually(lambda: stream.getvalue().count("Looking (0 s)") > 2)
+    assert "\n" not in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+def test_json_is_printed_without_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.01)
+    stream = Terminal()
+    with Progress("Looking", shown=False, stream=stream) as shown:
+        shown.advance(1)
+        time.sleep(0.05)
+    assert stream.getvalue() == ""
 
 
 def test_files_that_cannot_be_read_are_not_called_imported(

@@ -185,6 +185,8 @@ def test_times_are_worded(ago: float, words: str) -> None:
 def test_unknown_words_of_the_program_are_shown_as_they_are() -> None:
     assert wording.occasion("start/startup") == "given when it started"
     assert wording.actor({"actor": "daemon", "speaker": "user"}) == "from what you said"
+    assert wording.source("user", "offline-1") == "said by you"
+    assert wording.source("assistant", "observed-once-1") == "observed in tool calls"
     assert wording.stamp(1e300), "a clock that was wrong"
 
 

@@ -259,3 +259,11 @@ def test_a_text_with_an_emoji_can_be_read() -> None:
     assert is_readable("Deploy from main \U0001f680, at \u2764\ufe0f.")
     assert not is_readable("\u672c\u756a")
     assert not is_readable("\U00020000")
+
+
+@pytest.mark.parametrize(
+    ("new", "old"), [("12 30", "19"), ("1.5", "use 1.5"), ("\u2192", "deploys go through Jenkins")]
+)
+def test_a_text_without_words_repeats_and_replaces_nothing(new: str, old: str, embedder: LocalEmbedder) -> None:
+    assert relations(new, [old], embedder) == [Relation.NEITHER]
+    assert not replaces(new, old)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subconscious.consolidation import gate
 from subconscious.embeddings.embedder import Embedder, open_embedder
-from subconscious.text.same_statement import differences, same_statement
+from subconscious.poisoning.context import contradicts
+from subconscious.text.same_statement import DISTINCT, differences, same_statement
 
 DATA = Path(__file__).parent / "data"
 
@@ -78,7 +80,7 @@ DIFFERENT = [
     ("Rounding happens in money.py.", "Rounding happens in ledger.py.", "name"),
     ("Debug logging is on in staging.", "Debug logging is on in production.", "environment"),
     ("The frontend deploys from main.", "The backend deploys from main.", "place"),
-    ("The job runs on mondays.", "The job runs on fridays.", "time"),
+    ("The job runs on mondays.", "The job runs on fridays.", "schedule"),
     ("Use bash on linux.", "Use bash on windows.", "system"),
     ("Scripts are in python.", "Scripts are in ruby.", "language"),
     ("Enable strict mode.", "Disable strict mode.", "opposite"),
@@ -90,6 +92,8 @@ DIFFERENT = [
     ("All tests need it.", "Only some tests need it.", "scope"),
     ("All endpoints need a token.", "All endpoints except login need a token.", "scope"),
     ("The API was public.", "The API is public.", "time"),
+    ("We used npm, and the build failed.", "We use npm, and the build failed.", "time"),
+    ("The API is no longer public.", "The API is public.", "ended"),
     ("Keep the fallback.", "Keep the fallback until the migration.", "time"),
     ("Wait 60 seconds.", "Wait 60 minutes.", "number"),
     ("Warnings are errors.", "Errors are warnings.", "direction"),
@@ -225,3 +229,30 @@ def test_the_rule_is_symmetric_and_reflexive(one: str, other: str, near: float) 
 @given(WORDS, st.integers(2, 99))
 def test_a_number_more_is_never_a_paraphrase(said: str, number: int) -> None:
     assert not same_statement(f"{said} 555", f"{said} {number}", cosine=1.0, may_add=True)
+
+
+@pytest.mark.parametrize("text", ["use 1.5", "the factor is 1.5", "1.5 s", "the factor is 2"])
+def test_a_number_alone_says_nothing_of_what_contains_it(text: str) -> None:
+    for one, other in (("1.5", text), (text, "1.5")):
+        assert not same_statement(one, other, 1.0, may_add=True)
+        assert not same_statement(one, other, one_quote=True)
+        assert not contradicts(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("The nightly job rebuilds the index.", "The weekly job rebuilds the index.", True),
+        ("The job runs on mondays.", "The job runs on fridays.", True),
+        ("We no longer use Redis.", "We use Redis.", True),
+        ("We used npm.", "We use npm.", False),
+        ("The API will be public.", "The API is public.", False),
+        ("The API is still public.", "The API is public.", False),
+    ],
+)
+def test_tense_alone_makes_no_distinct_statements(one: str, other: str, apart: bool) -> None:
+    """Neither does it in a summary, where each statement is listed in its own words."""
+    found = differences(one, other)
+    assert found
+    assert bool(found & DISTINCT) is apart
+    assert gate.clash(one, other) is apart

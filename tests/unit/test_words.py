@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from subconscious.text.codewords import code_parts
 from subconscious.text.terms import TERMS, names, stem, terms
+from subconscious.text.words import has_letters
 
 
 def test_terms_drop_stop_words_and_repetitions() -> None:
@@ -56,3 +57,11 @@ def test_code_parts_are_those_that_the_tokenizer_does_not_see() -> None:
 )
 def test_stems_make_forms_of_a_word_alike(word: str, base: str) -> None:
     assert stem(word) == base
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [("1.5", False), ("\u2192", False), ("\U0001f389 42!", False), ("v2", True), ("\u672c\u756a", True)],
+)
+def test_numbers_and_symbols_are_no_letters(text: str, has: bool) -> None:
+    assert has_letters(text) is has

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from subconscious.capture.detectors.commands import CHECKS, short_command
-from subconscious.capture.draft import Draft
+from subconscious.capture.draft import WRAPPER, Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.domain.model import Role, Turn
 
@@ -42,6 +42,9 @@ _CHECK = re.compile(
     rf"(?:^|&&|;)\s*(?P<check>(?:(?P<runner>{_NAMES})(?: run)? "
     r"(?P<task>(?:test|lint|typecheck|type-check|check|build|vet|fmt|format|clippy|css)[\w:-]*)|pytest|ruff check|ruff format|mypy))(?=\s|\Z)"
 )
+_ALONE = re.compile(r"\s*(?:cd [\w./~-]+ && )?[\w./:=, -]+(?: 2>&1)?(?: \| (?:tail|head)(?: -[n ]{0,2}\d+)?)?\s*\Z")
+"""A command without other commands; only the beginning or the end of its output may be selected."""
+
 _WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?P<command>(?:git|{_NAMES}) \w+)")
 _BARE = re.compile(r"(?:^|&&|;)\s*(?P<command>git \w+)")
 _NO_WRAPPERS = {
@@ -100,6 +103,11 @@ class _Seen:
     bare: Counter[str] = field(default_factory=Counter)
     turns: dict[str, Turn] = field(default_factory=dict)
     hook: dict[str, tuple[Turn, str]] = field(default_factory=dict)
+
+
+def is_check(command: str) -> bool:
+    """Whether a command line runs one check of the project, such as `make test`, and nothing else."""
+    return bool(_CHECK.match(short_command(command)) and _ALONE.match(command))
 
 
 def conventions(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
@@ -191,7 +199,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
                 wrapper,
                 "convention",
                 signs=("convention:wrapper",),
-                habit="wrapper",
+                habit=WRAPPER,
                 reason="a wrapper used again and again",
             )
 

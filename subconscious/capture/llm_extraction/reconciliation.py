@@ -24,7 +24,7 @@ from subconscious.capture.llm_extraction.second_look import Look, Looks, Note
 from subconscious.capture.session_limits import hold_cap
 from subconscious.capture.unconfirmed import turn_of
 from subconscious.domain.model import MODELS, Admission, Decision, Judged, Level, Link, Memory, Origin
-from subconscious.failures.wording import OBSERVED
+from subconscious.domain.observed import OBSERVED
 from subconscious.links import opinions
 from subconscious.links.gate import status_for
 from subconscious.llm.providers import Request

@@ -25,7 +25,7 @@ from subconscious.capture.llm_extraction.quotes import overlap
 from subconscious.capture.llm_extraction.second_look import around
 from subconscious.capture.session_limits import hold_cap
 from subconscious.domain.model import Admission, Candidate, Decision, Judged, Memory, Origin, Turn
-from subconscious.failures.wording import OBSERVED
+from subconscious.domain.observed import OBSERVED
 from subconscious.llm.providers import Request
 from subconscious.recall.pipeline import recall
 from subconscious.recall.recall_context import RecallContext
