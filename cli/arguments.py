@@ -9,7 +9,7 @@ from typing import cast
 from subconscious import __version__
 
 from . import arguments_data, arguments_memories
-from .command_line import Commands, Group, Parser, RootParser
+from .command_line import Commands, Group, Parser, RootParser, Text
 from .completion import SCRIPTS
 from .options import (
     Subparsers,
@@ -45,7 +45,7 @@ def _built(only: str) -> tuple[RootParser, Sequence[str]]:
     """Return the parser of the command ``only`` (of all commands for ""), and the names of its commands."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
-    root.set_defaults(json=False, function="status:overview")
+    root.set_defaults(json=False, function="status:overview", prints=Text.OWN)
     commands = cast(
         "Commands", root.add_subparsers(action=Commands, title="commands", metavar="COMMAND", parser_class=Parser)
     )
@@ -63,11 +63,21 @@ def _built(only: str) -> tuple[RootParser, Sequence[str]]:
 
 def _add_reading(commands: Commands) -> None:
     command = add_command(
-        commands, "status", "status:status", "show what is stored and whether everything runs", group=Group.MAIN
+        commands,
+        "status",
+        "status:status",
+        "show what is stored and whether everything runs",
+        group=Group.MAIN,
+        prints=Text.OWN,
     )
     command.add_argument("--settings", action="store_true", help="list every setting with its value")
     command = add_command(
-        commands, "recall", "memories:recall", "print the text that Claude would get for a question", group=Group.MEMORY
+        commands,
+        "recall",
+        "memories:recall",
+        "print the text that Claude would get for a question",
+        group=Group.MEMORY,
+        prints=Text.FRAMED,
     )
     command.add_argument("query", metavar="QUERY", nargs="+", action=Words)
     command.add_argument("--tokens", type=positive, help="print at most this many tokens")
@@ -110,7 +120,12 @@ def _add_listing(commands: Commands) -> None:
     )
     command.add_argument("--limit", type=positive, default=20, help="with --branch: show at most this many (20)")
     command = add_command(
-        commands, "stats", "stats:stats", "count captures, decisions, uses and model costs", group=Group.REVIEW
+        commands,
+        "stats",
+        "stats:stats",
+        "count captures, decisions, uses and model costs",
+        group=Group.REVIEW,
+        prints=Text.OWN,
     )
     command.add_argument(
         "--calibration", action="store_true", help="compare the confidence of captures with your decisions on them"
@@ -119,7 +134,9 @@ def _add_listing(commands: Commands) -> None:
 
 
 def _add_writing(commands: Commands) -> None:
-    command = add_command(commands, "remember", "memories:remember", "store a statement", group=Group.MAIN)
+    command = add_command(
+        commands, "remember", "memories:remember", "store a statement", group=Group.MAIN, prints=Text.OWN
+    )
     command.add_argument("text", metavar="TEXT", nargs="+")
     command.add_argument("--kind", help="decision, preference, lesson, ...; detected if omitted")
     command.add_argument("--everywhere", action="store_true", help="for all projects, not only this one")
@@ -234,6 +251,7 @@ def _add_running(commands: Commands) -> None:
         "setup:setup",
         "import past sessions, choose a model, see what sessions get",
         group=Group.MAIN,
+        prints=Text.OWN,
     )
     command.add_argument("--provider", help="a provider that `subconscious setup --show` lists; none switches it off")
     command.add_argument(
@@ -244,7 +262,12 @@ def _add_running(commands: Commands) -> None:
         "--show", action="store_true", help="only show what a model would be sent, and what a session would cost"
     )
     command = add_command(
-        commands, "doctor", "checkup:checkup", "find faults, and the command that repairs each", group=Group.MAIN
+        commands,
+        "doctor",
+        "checkup:checkup",
+        "find faults, and the command that repairs each",
+        group=Group.MAIN,
+        prints=Text.OWN,
     )
     command.add_argument("--fix", action="store_true", help="first repair the indexes and retry failed embeddings")
     command = add_command(
@@ -254,6 +277,7 @@ def _add_running(commands: Commands) -> None:
         "show the commands, or the options of one",
         group=Group.MAIN,
         as_json=False,
+        prints=Text.OWN,
     )
     command.add_argument("command", metavar="COMMAND", nargs="*", help="show the options of this command")
     command.add_argument("--all", action="store_true", help="show the description of every command")
@@ -264,6 +288,7 @@ def _add_running(commands: Commands) -> None:
         "watch a recorded session; your data is not touched",
         group=Group.ADMIN,
         as_json=False,
+        prints=Text.OWN,
     )
     _add_serving(commands)
     _add_installing(commands)
@@ -278,6 +303,7 @@ def _add_serving(commands: Commands) -> None:
         "serve the memory tools to an MCP client on stdin and stdout",
         group=Group.ADMIN,
         as_json=False,
+        prints=Text.FRAMED,
     )
     command.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
     command = add_command(
@@ -287,6 +313,7 @@ def _add_serving(commands: Commands) -> None:
         "print a script that completes commands in your shell",
         group=Group.ADMIN,
         as_json=False,
+        prints=Text.OWN,
     )
     command.add_argument(
         "shell", choices=tuple(SCRIPTS), help="your shell; the first line of the script says where to put it"
@@ -339,12 +366,21 @@ def _add_daemon(commands: Commands) -> None:
     commands.groups["daemon"] = Group.ADMIN
     daemon = commands.add_parser("daemon", help="run, start, stop or drain the daemon, or show its status")
     actions = daemon.add_subparsers(metavar="ACTION", required=True)
-    add_subcommand(actions, "run", "running:run", "run the daemon in this terminal", as_json=False)
-    add_subcommand(actions, "start", "running:start", "start the daemon in the background", as_json=False)
+    add_subcommand(actions, "run", "running:run", "run the daemon in this terminal", as_json=False, prints=Text.OWN)
+    add_subcommand(
+        actions, "start", "running:start", "start the daemon in the background", as_json=False, prints=Text.OWN
+    )
     command = add_subcommand(
-        actions, "stop", "running:stop", "stop the daemon when it has finished its current work", as_json=False
+        actions,
+        "stop",
+        "running:stop",
+        "stop the daemon when it has finished its current work",
+        as_json=False,
+        prints=Text.OWN,
     )
     command.add_argument("--force", action="store_true", help="kill the daemon if it does not answer")
-    add_subcommand(actions, "status", "running:presence", "show whether the daemon runs, without starting it")
-    command = add_subcommand(actions, "drain", "running:drain", "wait until all queued work is done")
+    add_subcommand(
+        actions, "status", "running:presence", "show whether the daemon runs, without starting it", prints=Text.OWN
+    )
+    command = add_subcommand(actions, "drain", "running:drain", "wait until all queued work is done", prints=Text.OWN)
     command.add_argument("--timeout", type=positive, default=120, help="wait at most this many seconds (120)")

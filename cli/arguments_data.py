@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from .command_line import Commands, Group
+from .command_line import Commands, Group, Text
 from .options import add_command, add_subcommand, dollars, number, path, positive
 
 TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
@@ -54,7 +54,12 @@ def _add_import(commands: Commands) -> None:
 
 def _add_export(commands: Commands) -> None:
     command = add_command(
-        commands, "export", "files:export", "write memories as Markdown notes or JSON", group=Group.MAIN
+        commands,
+        "export",
+        "files:export",
+        "write memories as Markdown notes or JSON",
+        group=Group.MAIN,
+        prints=Text.OWN,
     )
     command.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: markdown")
     command.add_argument(
@@ -87,11 +92,18 @@ def _add_purge(commands: Commands) -> None:
     which.add_argument("--project", action="store_true", help="everything in this project")
     which.add_argument("--all", action="store_true", help="everything in all projects")
     command.add_argument("--yes", action="store_true", help="don't ask")
-    command = add_command(commands, "scan", "purges:scan", "find secrets in stored data", group=Group.ADMIN)
+    command = add_command(
+        commands, "scan", "purges:scan", "find secrets in stored data", group=Group.ADMIN, prints=Text.OWN
+    )
     command.add_argument("--fix", action="store_true", help="remove them for good, with every trace")
     command.add_argument("--yes", action="store_true", help="don't ask")
     command = add_command(
-        commands, "redactions", "purges:redactions", "list what was redacted, without the values", group=Group.ADMIN
+        commands,
+        "redactions",
+        "purges:redactions",
+        "list what was redacted, without the values",
+        group=Group.ADMIN,
+        prints=Text.OWN,
     )
     command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
@@ -111,6 +123,7 @@ def _add_history(commands: Commands) -> None:
         "changes:history",
         "list the latest changes, or those of one memory, capture, link or session",
         group=Group.REVIEW,
+        prints=Text.OWN,
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("id", metavar="ID", type=number, nargs="?", help="the changes of this memory")
@@ -162,20 +175,32 @@ def _add_upkeep(commands: Commands) -> None:
         "upkeep:status",
         "show when each maintenance job last ran, and which jobs wait",
         group=Group.ADMIN,
+        prints=Text.OWN,
     )
     choices = command.add_subparsers(title="actions", metavar="ACTION")
-    add_subcommand(choices, "status", "upkeep:status", "show when each maintenance job last ran, and which jobs wait")
-    log = add_subcommand(choices, "log", "upkeep:log", "list what the latest runs did")
+    add_subcommand(
+        choices,
+        "status",
+        "upkeep:status",
+        "show when each maintenance job last ran, and which jobs wait",
+        prints=Text.OWN,
+    )
+    log = add_subcommand(choices, "log", "upkeep:log", "list what the latest runs did", prints=Text.OWN)
     log.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats = add_subcommand(
         choices, "repeats", "upkeep:repeats", "list the duplicates that the next nightly run would merge"
     )
     repeats.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
     repeats.add_argument("--all", action="store_true", help="in all projects")
-    action = add_subcommand(choices, "run", "upkeep:run", "run a job now")
+    action = add_subcommand(choices, "run", "upkeep:run", "run a job now", prints=Text.OWN)
     action.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
     command = add_command(
-        commands, "backup", "upkeep:backup", "make a verified copy of the database now", group=Group.ADMIN
+        commands,
+        "backup",
+        "upkeep:backup",
+        "make a verified copy of the database now",
+        group=Group.ADMIN,
+        prints=Text.OWN,
     )
     command.add_argument(
         "--as-is",
@@ -183,7 +208,12 @@ def _add_upkeep(commands: Commands) -> None:
         help="copy the database even if it differs from its last copy more than expected",
     )
     command = add_command(
-        commands, "restore", "upkeep:restore", "list the copies of the database, or put one back", group=Group.ADMIN
+        commands,
+        "restore",
+        "upkeep:restore",
+        "list the copies of the database, or put one back",
+        group=Group.ADMIN,
+        prints=Text.OWN,
     )
     command.add_argument(
         "file", metavar="COPY", nargs="?", type=path, help="the name of a listed copy, `latest`, or a path"
@@ -222,6 +252,7 @@ def _add_sharing(commands: Commands) -> None:
         "use a teammate's memories, marked as unconfirmed, before you review them",
         group=Group.SHARING,
         as_json=False,
+        prints=Text.OWN,
     )
     command.add_argument("author", metavar="AUTHOR", nargs="?", help="an e-mail address or the fingerprint of a key")
     command.add_argument("--remove", action="store_true", help="stop trusting this author")
@@ -229,7 +260,7 @@ def _add_sharing(commands: Commands) -> None:
 
 def _add_team(commands: Commands) -> None:
     what = "show how this project exchanges memories with a team's store"
-    command = add_command(commands, "team", "team:status", what, group=Group.SHARING)
+    command = add_command(commands, "team", "team:status", what, group=Group.SHARING, prints=Text.OWN)
     choices = command.add_subparsers(title="actions", metavar="ACTION")
     join = add_subcommand(choices, "join", "team:join", "connect this project with a project in the team's store")
     join.add_argument("name", metavar="NAME", help="the project's name in the team's store")
@@ -243,7 +274,7 @@ def _add_team(commands: Commands) -> None:
     confirm = add_subcommand(choices, "confirm", "team:confirm", "confirm memories for the whole team, as a maintainer")
     confirm.add_argument("ids", metavar="ID", nargs="+", type=number)
     confirm.add_argument("--back", action="store_true", help="withdraw the confirmation")
-    member = add_subcommand(choices, "member", "team:member", "list members, or give one a role")
+    member = add_subcommand(choices, "member", "team:member", "list members, or give one a role", prints=Text.OWN)
     member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
     member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))
     setup = add_subcommand(choices, "setup", "team:setup", "prepare a database for teams, as its administrator")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
-from .command_line import Commands, Group
+from .command_line import Commands, Group, Text
 from .options import add_command, add_ids, number, positive
 
 LEVELS = ("constitutional", "critical", "important", "normal", "temporary", "deprecated")
@@ -135,6 +135,7 @@ def _add_knowledge(commands: Commands) -> None:
         "knowledge:pull",
         "write this project's files now, and print where they are",
         group=Group.MEMORY,
+        prints=Text.OWN,
     )
     command = add_command(
         commands, "memory", "knowledge:memory", "show what matters most in this project now", group=Group.MEMORY
@@ -205,7 +206,12 @@ def _add_link_walks(commands: Commands) -> None:
     command.add_argument("--mermaid", action="store_true", help="print a Mermaid diagram")
     command.add_argument("--everywhere", action="store_true", help="follow links into other projects")
     command = add_command(
-        commands, "why", "graphs:why", "show why something is so, as a chain of reasons", group=Group.MEMORY
+        commands,
+        "why",
+        "graphs:why",
+        "show why something is so, as a chain of reasons",
+        group=Group.MEMORY,
+        prints=Text.FRAMED,
     )
     command.add_argument("question", metavar="ID|QUESTION", nargs="+", help="a memory's number, or a question")
     _add_depth(command)

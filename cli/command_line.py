@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, NoReturn
 
 from .screen import clean, paint, width, wrapped
@@ -22,6 +22,14 @@ class Group(StrEnum):
     SHARING = "sharing: memories of several people"
     LINKS = "links: how memories relate to each other"
     ADMIN = "admin: the daemon, its files, your data"
+
+
+class Text(Enum):
+    """Where the text comes from that a command prints; it decides what the model gets to read of it."""
+
+    STORED = "memories and sessions: framed as quoted data"
+    FRAMED = "memories, which the daemon or the MCP server has framed"
+    OWN = "messages, names and counts: not framed"
 
 
 class Parser(argparse.ArgumentParser):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, TypeAlias
 
-from .command_line import Commands, Group
+from .command_line import Commands, Group, Text
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
@@ -17,24 +17,38 @@ LONGEST_NUMBER = 18
 
 
 def add_command(
-    commands: Commands, name: str, function: str, help_text: str, *, group: Group, as_json: bool = True
+    commands: Commands,
+    name: str,
+    function: str,
+    help_text: str,
+    *,
+    group: Group,
+    as_json: bool = True,
+    prints: Text = Text.STORED,
 ) -> argparse.ArgumentParser:
     """Add a command that ``function`` (``module:name``) runs; with ``as_json`` it has the option --json.
 
-    ``group`` is the part of the help that lists the command.
+    ``group`` is the part of the help that lists the command. When the model runs the command, its output is framed as
+    quoted data unless ``prints`` says that it needs no frame.
     """
     commands.groups[name] = group
-    return add_subcommand(commands, name, function, help_text, as_json=as_json)
+    return add_subcommand(commands, name, function, help_text, as_json=as_json, prints=prints)
 
 
 def add_subcommand(
-    choices: Subparsers, name: str, function: str, help_text: str, *, as_json: bool = True
+    choices: Subparsers,
+    name: str,
+    function: str,
+    help_text: str,
+    *,
+    as_json: bool = True,
+    prints: Text = Text.STORED,
 ) -> argparse.ArgumentParser:
     """Add a command within a command, such as ``review approve``; otherwise like ``add_command``."""
     command: argparse.ArgumentParser = choices.add_parser(
         name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
     )
-    command.set_defaults(function=function)
+    command.set_defaults(function=function, prints=prints)
     if as_json:
         # SUPPRESS: in `review --json approve 3`, the default of the inner parser must not replace the given value.
         command.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")

@@ -13,27 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
 from . import origin
-
-QUOTES_STORED_TEXT = frozenset(
-    {
-        "archiving:archive",
-        "archiving:unarchive",
-        "fading:decay",
-        "graphs:graph",
-        "links:conflicts",
-        "links:link",
-        "links:links",
-        "memories:list_memories",
-        "memories:search",
-        "memories:show",
-        "sessions:sessions",
-        "sessions:why_surfaced",
-    }
-)
-"""Commands that print text of memories and sessions, which is put into a frame."""
-
-FRAMED_BY_DAEMON = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
-"""Commands with output that the daemon or the MCP server has already put into a frame."""
+from .command_line import Text
 
 
 @contextmanager
@@ -42,38 +22,51 @@ def quoted(options: Namespace) -> Iterator[None]:
 
     Output for a person, JSON, and output that has a frame already are not changed.
     """
-    if options.json or options.function in FRAMED_BY_DAEMON or not origin.inside_client():
+    if options.json or options.prints is Text.FRAMED or not origin.inside_client():
         yield
         return
     from subconscious.text.quoting import CLOSING, OPENING, harmless  # its patterns take time to compile
 
-    opening, closing = (OPENING, f"{CLOSING}\n") if options.function in QUOTES_STORED_TEXT else ("", "")
-    out = sys.stdout
-    neutralized = _NeutralizingStream(out, harmless)
-    out.write(opening)
+    opening, closing = (OPENING, f"{CLOSING}\n") if options.prints is Text.STORED else ("", "")
+    neutralized = _NeutralizingStream(sys.stdout, harmless, opening)
     try:
         with redirect_stdout(neutralized):
             yield
     finally:
-        neutralized.flush()
-        out.write(closing)
+        neutralized.close_with(closing)
 
 
 class _NeutralizingStream(io.TextIOBase):
-    """A stream that neutralizes each line before writing it; an unfinished line is kept until the flush."""
+    """A stream that neutralizes each line before writing it, and writes ``opening`` before the first one.
 
-    def __init__(self, out: TextIO, harmless: Callable[[str], str]) -> None:
+    An unfinished line is kept until the flush.
+    """
+
+    def __init__(self, out: TextIO, harmless: Callable[[str], str], opening: str) -> None:
         self._harmless = harmless
         self._out = out
+        self._opening = opening
         self._line = ""
+        self._is_begun = False
 
     def write(self, text: str) -> int:
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
-            self._out.write(f"{self._harmless(line)}\n")
+            self._write(f"{self._harmless(line)}\n")
         return len(text)
 
     def flush(self) -> None:
-        self._out.write(self._harmless(self._line))
+        if self._line:
+            self._write(self._harmless(self._line))
         self._line = ""
         self._out.flush()
+
+    def close_with(self, closing: str) -> None:
+        """Flush the stream, then write ``closing``, unless nothing was written."""
+        self.flush()
+        if self._is_begun:
+            self._out.write(closing)
+
+    def _write(self, text: str) -> None:
+        self._out.write(text if self._is_begun else self._opening + text)
+        self._is_begun = True

@@ -13,9 +13,13 @@ from typing import Literal
 class LinkType:
     """A link type. It is read from source to target by its name, and from target to source by its inverse.
 
-    ``why`` is the direction in which a chain of reasons continues from a memory: ``in`` to the sources of its incoming
-    links, ``out`` to the targets of its outgoing ones. ``weight`` is the share of relevance that a link of this type
-    passes on.
+    Links of the groups ``core`` and ``causal``, which are treated alike, are found by discovery and made by users; only
+    the program makes ``system`` links. ``why`` is the direction in which a chain of reasons continues from a memory:
+    ``in`` to the sources of its incoming links, ``out`` to the targets of its outgoing ones. ``weight`` is the share of
+    relevance that a link of this type passes on.
+
+    Three sets say more about some types: ``gate.OVERTURNS`` in ``links``, ``fading.NO_CITATIONS`` and
+    ``links.AFFECTS_VALIDITY`` in ``store``.
     """
 
     name: str

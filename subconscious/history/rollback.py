@@ -24,10 +24,12 @@ from subconscious.store import (
     memories,
     merges,
     model_readings,
+    reversal,
     sessions,
 )
 from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED
 from subconscious.wire.captures import Capture
+from subconscious.wire.history import Event
 
 DONE, UNDONE = "rollback", "rollback undone"
 NOT_CLOSED = ("captured", "review", "approved", QUARANTINED, UNCONFIRMED)
@@ -170,10 +172,10 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
     """Undo the latest rollback of a session; return the restored additions and memories, empty without a rollback.
 
     Rows that were purged after the rollback are left out. A memory that a person pinned or rated after the
-    rollback is not merged again.
+    rollback is not merged again. A story that the session got after the rollback is kept.
     """
-    done = await events.latest(tx, "session", session_id)
-    if done is None or done["action"] != DONE:
+    done = await _in_force(tx, session_id)
+    if done is None:
         return SessionAdditions(session_id), []
     before = done["before"]
     found = [await memories.find(tx, memory_id) for memory_id in before["memories"]]
@@ -186,7 +188,8 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
     decided = await _restore_decisions(tx, before["captures"], why)
     linked = await _restore_links(tx, before.get("links", []), why)  # older rollback events have no links
     await failures.withdraw(tx, session_id, why, back=True)
-    await sessions.restore_story(tx, session_id, before["told"])
+    if not await sessions.has_story(tx, session_id):
+        await sessions.restore_story(tx, session_id, before["told"])
     await model_readings.restore_withdrawn(tx, before.get("waits", []))
     # Earlier versions recorded the second wording.
     reasons = (_skip_reason(session_id), f"the session {session_id} was rolled back")
@@ -195,6 +198,19 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
     own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
     leaves = bool(before["told"].get("handover"))
     return SessionAdditions(session_id, own, repeated, decided, unread, linked, revived, leaves=leaves), back
+
+
+async def _in_force(tx: aiosqlite.Connection, session_id: str) -> Event | None:
+    """Return the event of the latest rollback of a session, unless it was undone, here or by ``subconscious undo``.
+
+    Later events of the session, such as notes by hooks, have no influence.
+    """
+    done = await events.latest(tx, "session", session_id, action=DONE)
+    back = await events.latest(tx, "session", session_id, action=UNDONE)
+    if done is None or await reversal.is_undone(tx, done):
+        return None
+    restored = back is not None and back["id"] > done["id"] and not await reversal.is_undone(tx, back)
+    return None if restored else done
 
 
 NumberedRows = Iterable[tuple[int, Any]]

@@ -87,15 +87,18 @@ async def subjects_by_reason(
     return found
 
 
-async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, excluded: str = "") -> Event | None:
+async def latest(
+    tx: aiosqlite.Connection, subject: str, subject_id: int | str, *, action: str = "", excluded: str = ""
+) -> Event | None:
     """Return the newest event of a subject as the running transaction sees it; None if there is none.
 
-    Events with the action ``excluded`` are skipped.
+    With ``action``, only events with this action count. Events with the action ``excluded`` are skipped.
     """
     rows = list(
         await tx.execute_fetchall(
-            "SELECT * FROM events WHERE subject = ? AND subject_id = ? AND action <> ? ORDER BY id DESC LIMIT 1",
-            (subject, str(subject_id), excluded),
+            "SELECT * FROM events WHERE subject = ?1 AND subject_id = ?2 AND (action = ?3 OR ?3 = '') AND action <> ?4"
+            " ORDER BY id DESC LIMIT 1",
+            (subject, str(subject_id), action, excluded),
         )
     )
     return _opened(rows[0]) if rows else None

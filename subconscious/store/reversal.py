@@ -118,6 +118,20 @@ async def undo(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reas
     return done
 
 
+async def is_undone(tx: aiosqlite.Connection, event: Event) -> bool:
+    """Whether the changes of an event's act are reverted now, and not restored by an undo of the undo."""
+    for change in await events.of_act(tx, event):
+        for later in await events.after(tx, change):
+            if later["action"] == UNDO and later["reason"].startswith(_reference(change)):
+                return not await is_undone(tx, later)
+    return False
+
+
+def _reference(event: Event) -> str:
+    """Return how the reason of an undo names the event that it reverts."""
+    return f"event {event['id']} ({event['action']})"
+
+
 async def _undo_event(tx: aiosqlite.Connection, event: Event, reason: str) -> list[Step]:
     subject = SUBJECTS[event["subject"]]
     _refuse_legacy(event)
@@ -134,7 +148,7 @@ async def _undo_event(tx: aiosqlite.Connection, event: Event, reason: str) -> li
         step = await (_withdraw if before is None else _restore)(tx, subject, event, row)
     if step is None:
         return []
-    explanation = f"event {event['id']} ({event['action']})" + (f": {reason}" if reason else "")
+    explanation = _reference(event) + (f": {reason}" if reason else "")
     await events.record(
         tx,
         UNDO,

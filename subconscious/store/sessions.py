@@ -235,6 +235,12 @@ async def has_handover(tx: aiosqlite.Connection, session_id: str) -> bool:
     return bool(list(await tx.execute_fetchall(query, (session_id,))))
 
 
+async def has_story(tx: aiosqlite.Connection, session_id: str) -> bool:
+    """Whether a session has a title, summary, open ends or hand-over, as the running transaction sees it."""
+    query = "SELECT 1 FROM sessions WHERE id = ? AND title || summary || left_open || handover <> ''"
+    return bool(list(await tx.execute_fetchall(query, (session_id,))))
+
+
 async def clear_story(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
     """Clear a session's story; return the old values, so that they can be restored."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))

@@ -296,6 +296,15 @@ FADING: dict[str, Any] = CURVE | {
 }
 FADED = {name: MEMORY[name] for name in ("id", "kind", "summary")}
 FADED |= {"archived_at": time(), "reason": "faded: 0.10 left (recency 0.00)"}
+STANDING: dict[str, Any] = {
+    "status": "promoted",
+    "score": 7.33,
+    "recurrence": 8.0,
+    "impact": 7.0,
+    "specificity": 7.0,
+    "sessions": 5,
+    "flaw": "",
+}
 STORED_SURFACE = {name: value for name, value in SURFACE.items() if name != "summary"} | {"limits": "{}"}
 ANSWERS: dict[str, Any] = {
     "status": STATUS,
@@ -348,6 +357,14 @@ ANSWERS: dict[str, Any] = {
     "redact_stored": {"rows": 1, "files": 2, "copies": 0},
     "purge_plan": {"memories": 1, "captures": 2, "sessions": 0, "on_server": 0},
     "purge": {"memories": 1, "captures": 2, "sessions": 0, "on_server": 0, "entries": 0, "files": 1, "copies": 1},
+    "clusters": {
+        "clusters": [{"memories": [MEMORY], "cohesion": 0.9, "summary": "Cents", "decision": "auto"}],
+        "total": 1,
+        "vectors": True,
+    },
+    "standings": {"memories": [MEMORY | {"standing": STANDING}], "counts": {"promoted": 1}},
+    "digest": {"mode": "summarize", "session": SESSION},
+    "repeats": {"pairs": [{"gone": {"id": 3, "content": SAID}, "stays": {"id": 7, "content": SAID}}]},
     "drain": {"drained": True, "embedded": True},
 }
 

@@ -7,11 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 import aiosqlite
+import pytest
 
 from subconscious.domain.model import Decision, Link, Origin
 from subconscious.history import rollback
 from subconscious.review import rules
-from subconscious.store import captures, decisions, events, links, llm_requests, memories, model_readings, sessions
+from subconscious.store import (
+    captures,
+    decisions,
+    events,
+    links,
+    llm_requests,
+    memories,
+    model_readings,
+    reversal,
+    sessions,
+)
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.model_readings import NewText
@@ -66,6 +77,60 @@ async def test_all_of_a_session_goes_and_comes_back(database: Database, project:
     assert actions == ["create", "bind", "rollback", "rollback undone"]
     async with database.write() as tx:
         assert (await rollback.put_back(tx, "bad"))[0].empty
+
+
+async def rolled_back(database: Database, session: str) -> None:
+    async with database.write() as tx:
+        await rollback.withdraw(tx, await rollback.additions(tx, session), "")
+
+
+async def put_back(database: Database, session: str) -> rollback.SessionAdditions:
+    async with database.write() as tx:
+        return (await rollback.put_back(tx, session))[0]
+
+
+async def undo_latest(database: Database) -> None:
+    """Undo the latest change, as `subconscious undo` does."""
+    chosen = await reversal.latest(database, 1)
+    async with database.write() as tx:
+        await reversal.undo(tx, await reversal.acts(tx, chosen), "")
+
+
+async def test_what_a_session_did_later_does_not_hide_its_rollback(database: Database, project: Project) -> None:
+    await brought(database, project, "bad", PLAIN)
+    async with database.write() as tx:
+        await sessions.save_story(tx, "bad", sessions.Story("Setup", "", (), "", "{1}", "Asked: a"))
+    await rolled_back(database, "bad")
+    async with database.write() as tx:
+        await events.record(tx, "ended a subagent", "session", "bad", session_id="bad")
+        await sessions.save_story(tx, "bad", sessions.Story("More", "", (), "", "{2}", "Asked: b"))
+        retold = sessions.ModelStory("What came after", (), "Asked: b", "")
+        await sessions.save_model_story(tx, "bad", retold, "{2}", "model")
+    assert (await put_back(database, "bad")).memories
+    rows, _, told = await picture(database, project)
+    assert len(rows) == 1
+    assert [title for title, *_ in told] == ["What came after"], "its story since is newer"
+
+
+@pytest.mark.parametrize("story", ["", "Setup"])
+async def test_what_an_undo_put_back_is_not_put_back_again(database: Database, project: Project, story: str) -> None:
+    await brought(database, project, "good", SHARED)
+    await brought(database, project, "bad", SHARED)
+    async with database.write() as tx:
+        await sessions.save_story(tx, "bad", sessions.Story(story, "", (), "", "{}"))
+    before = await picture(database, project)
+    await rolled_back(database, "bad")
+    await undo_latest(database)
+    assert await picture(database, project) == before
+    assert (await put_back(database, "bad")).empty
+    assert await picture(database, project) == before
+    await undo_latest(database)  # of the undo: the rollback is in force again
+    assert not (await put_back(database, "bad")).empty
+    assert await picture(database, project) == before
+    await undo_latest(database)  # of what was put back
+    assert await picture(database, project) != before
+    assert not (await put_back(database, "bad")).empty
+    assert await picture(database, project) == before
 
 
 async def test_what_others_stated_too_stays(database: Database, project: Project) -> None:
