@@ -27,7 +27,8 @@ class ProviderRow:
 
     ``settings`` are the provider's own settings, with their descriptions: ``key`` becomes the setting ``<name>_key``.
     ``about`` is the provider's line in ``subconscious setup``; without it, the provider is not listed there.
-    ``program`` is the name of a program that must be installed. ``key_option``: the plugin has an option for the key.
+    ``program`` is the name of a program that must be installed, ``sdk`` that of the extra that the adapter imports.
+    ``key_option``: the plugin has an option for the key.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ProviderRow:
     settings: Mapping[str, str] = field(default_factory=dict)
     guard_model: bool = False
     program: str = ""
+    sdk: str = ""
     at_once: int = 16
     default: str = ""
     batch: float = 1.0

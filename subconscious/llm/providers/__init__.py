@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from subconscious import extras
 from subconscious.domain.errors import ProviderError, UnavailableError
 from subconscious.domain.usage import Usage
-from subconscious.settings.provider_table import provider_rows
+from subconscious.settings.provider_table import provider_row, provider_rows
 
 __all__ = [
     "NONE",
@@ -154,7 +154,7 @@ def open_provider(name: str, access: Access) -> Provider:
         raise ProviderError(
             f"there is no provider {name!r}", f"set provider to one of: {', '.join([*PROVIDERS, NONE])}"
         )
-    if absence := extras.ensure(name):
+    if absence := extras.ensure(provider_row(name).sdk):
         raise _not_there(absence)
     module, _, attribute = PROVIDERS[name].partition(":")
     provider: Provider = getattr(import_module(module), attribute)(access)
