@@ -20,7 +20,9 @@ from subconscious.domain.errors import (
     UnavailableError,
 )
 from subconscious.llm.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
+from subconscious.llm.providers.openai import ChatCompletions, OpenAIProvider
 from subconscious.llm.providers.structured import answer
+from subconscious.settings.provider_table import provider_row
 from tests.contract.provider_kits import KITS, SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
 from tests.contract.provider_servers import KEY
 
@@ -335,6 +337,17 @@ async def test_an_escaped_lone_surrogate_in_an_answer_is_no_failure(kit: Kit) ->
     value, _ = await answer(provider, make_request())
     assert isinstance(value, Said)
     assert value.word in {"a\ufffdb", "a\ufffd\ufffdb", "a\ufffd\ufffd\ufffdb"}
+
+
+@over_http
+async def test_a_provider_has_batches_if_the_table_has_their_price(kit: HttpKit) -> None:
+    """By that price `subconscious import` offers batches; a provider with batches uploads prompts."""
+    assert isinstance(kit.open(), BatchProvider) == (provider_row(kit.name).batch != 1)
+
+
+def test_a_provider_that_derives_from_chat_completions_has_no_batches() -> None:
+    assert not issubclass(ChatCompletions, BatchProvider)
+    assert issubclass(OpenAIProvider, BatchProvider)
 
 
 async def _submitted(kit: Kit, provider: Provider, **purposes: str) -> str:
