@@ -1,4 +1,4 @@
-"""The table of providers: settings, address, limits and prices of each.
+"""The table of providers: class, SDK, settings, default model and prices of each, and how many calls run at once.
 
 To add a provider, write its class in ``subconscious/llm/providers/`` and its table in ``models.toml`` there. Settings,
 guarded names, keys, the choices of ``subconscious setup`` and the plugin's options derive from the table.

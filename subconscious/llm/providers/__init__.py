@@ -1,8 +1,8 @@
 """Providers of language models, with one protocol for all.
 
 To add a provider, write a class that implements ``Provider`` and add its table to ``models.toml``; docs/extending.md
-has an example, and the contract tests run over the table. An SDK is imported when its provider is opened, so without a
-provider no SDK is loaded.
+has an example. The contract tests run over the table; a provider that is asked over HTTP needs a server in ``SERVERS``
+(tests/contract/provider_kits.py). An SDK is imported when its provider is opened, so without a provider none is loaded.
 """
 
 from __future__ import annotations
