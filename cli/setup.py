@@ -7,8 +7,8 @@ from argparse import Namespace
 from getpass import getpass
 from typing import TYPE_CHECKING
 
-from subconscious import extras
 from subconscious.domain.errors import RequestError, SettingsError, SubconsciousError
+from subconscious.settings.provider_table import provider_row
 
 from . import screen, suspicion
 from .ask import ask, here, home
@@ -154,7 +154,8 @@ def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
 
 def _ensure_sdk(provider: str) -> bool:
     """Return whether the provider's SDK is installed; install it if needed, with the proxies of this terminal."""
-    return provider not in extras.EXTRAS or ensure_extra(provider)
+    sdk = provider_row(provider).sdk
+    return not sdk or ensure_extra(sdk)
 
 
 def _print_trial(answer: SetupTryResult) -> None:

@@ -1,4 +1,4 @@
-"""The table of providers: settings, address, limits and prices of each.
+"""The table of providers: class, SDK, settings, default model and prices of each, and how many calls run at once.
 
 To add a provider, write its class in ``subconscious/llm/providers/`` and its table in ``models.toml`` there. Settings,
 guarded names, keys, the choices of ``subconscious setup`` and the plugin's options derive from the table.
@@ -27,7 +27,8 @@ class ProviderRow:
 
     ``settings`` are the provider's own settings, with their descriptions: ``key`` becomes the setting ``<name>_key``.
     ``about`` is the provider's line in ``subconscious setup``; without it, the provider is not listed there.
-    ``program`` is the name of a program that must be installed. ``key_option``: the plugin has an option for the key.
+    ``program`` is the name of a program that must be installed, ``sdk`` that of the extra that the adapter imports.
+    ``key_option``: the plugin has an option for the key.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ProviderRow:
     settings: Mapping[str, str] = field(default_factory=dict)
     guard_model: bool = False
     program: str = ""
+    sdk: str = ""
     at_once: int = 16
     default: str = ""
     batch: float = 1.0

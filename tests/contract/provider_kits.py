@@ -15,6 +15,7 @@ from subconscious.domain.errors import BadAnswerError
 from subconscious.llm.providers import Access, Provider, Request, open_provider
 from subconscious.llm.providers.scripted import Pause, ScriptedProvider, Step
 from subconscious.llm.providers.wire import failure, garbled, out_of_time, unreachable
+from subconscious.settings.provider_table import provider_row
 from tests.client import fake_api
 from tests.contract.provider_servers import (
     KEY,
@@ -33,6 +34,12 @@ SERVERS: dict[str, Callable[[], FakeServer]] = {
     "openai-compatible": lambda: OpenAIServer(compatible=True),
 }
 """The fake of each provider's API; "openai-compatible" is another server that speaks OpenAI's."""
+
+OVER_HTTP = tuple(SERVERS)
+WITH_KEY = tuple(name for name in SERVERS if provider_row(name).key != "optional")
+"""Providers that need a key at the address that the tests open them at."""
+
+WITH_BATCHES = ("scripted", *(name for name in SERVERS if provider_row(name.partition("-")[0]).batch != 1))
 
 KITS = frozenset({"claude_code", "scripted", *SERVERS})
 """The providers that the contract tests can ask."""

@@ -366,7 +366,7 @@ class AnthropicServer(FakeServer):
 
 
 class OpenAIServer(FakeServer):
-    """Chat completions, files and batches. With ``compatible``, a server of one's own: no key, older parameters."""
+    """Chat completions, files and batches. With ``compatible``, another server: it needs no key, older parameters."""
 
     def __init__(self, compatible: bool = False) -> None:
         super().__init__()
@@ -377,7 +377,8 @@ class OpenAIServer(FakeServer):
         return {"error": {"message": message, "type": kind, "param": None, "code": kind or None}}
 
     def answer(self, seen: Seen) -> Sent:
-        if not self.compatible and seen.headers.get("authorization") != f"Bearer {KEY}":
+        accepted = {f"Bearer {KEY}", ""} if self.compatible else {f"Bearer {KEY}"}
+        if seen.headers.get("authorization", "") not in accepted:
             raise RefusedError(401, "invalid_api_key", "Incorrect API key provided")
         match (seen.method, seen.path.partition("?")[0].split("/")[2:]):
             case ("POST", ["chat", "completions"]):

@@ -12,12 +12,12 @@ import pytest
 from pydantic import BaseModel, Field
 
 from subconscious.domain.errors import BadRequestError, ProviderError
-from subconscious.llm.providers import BatchProvider, Request
+from subconscious.llm.providers import PROVIDERS, BatchProvider, Request
 from subconscious.llm.providers.structured import answer
-from tests.contract.provider_kits import HttpKit
+from tests.contract.provider_kits import OVER_HTTP, HttpKit
 from tests.contract.provider_servers import KEY, AnthropicServer, FakeServer, OpenAIServer
 
-EVERY = ["anthropic", "ollama", "openai", "openai-compatible"]
+over_http = pytest.mark.parametrize("kit", OVER_HTTP, indirect=True)
 
 
 class Word(BaseModel):
@@ -28,23 +28,22 @@ def make_request(text: str = "question") -> Request:
     return Request("test", "You are terse.", text, Word, max_tokens=300)
 
 
-@pytest.mark.parametrize("kit", EVERY, indirect=True)
+@over_http
 async def test_the_environment_has_no_say(kit: HttpKit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys, addresses, headers and proxies of the process environment neither go out nor decide where to."""
     async with FakeServer() as foreign:
         variables = {
-            "ANTHROPIC_API_KEY": "foreign-secret",
             "ANTHROPIC_AUTH_TOKEN": "foreign-secret",
             "ANTHROPIC_CUSTOM_HEADERS": "x-api-key: foreign-secret\nX-Foreign: foreign-secret\nhost: foreign-secret",
             "ANTHROPIC_LOG": "debug",
-            "OPENAI_API_KEY": "foreign-secret",
             "OPENAI_ADMIN_KEY": "foreign-secret",
             "OPENAI_ORG_ID": "foreign-secret",
             "OPENAI_PROJECT_ID": "foreign-secret",
             "OPENAI_CUSTOM_HEADERS": "authorization: Bearer foreign-secret\nX-Foreign: foreign-secret",
             "OPENAI_LOG": "debug",
-            "OLLAMA_API_KEY": "foreign-secret",
-            **dict.fromkeys(("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_HOST"), foreign.url),
+            "OLLAMA_HOST": foreign.url,
+            **{f"{name.upper()}_API_KEY": "foreign-secret" for name in PROVIDERS},
+            **{f"{name.upper()}_BASE_URL": foreign.url for name in PROVIDERS},
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"), foreign.url),
         }
         for name, value in variables.items():
@@ -62,7 +61,7 @@ async def test_the_environment_has_no_say(kit: HttpKit, monkeypatch: pytest.Monk
         assert f"http://{seen.headers['host']}" == kit.server.url
 
 
-@pytest.mark.parametrize("kit", EVERY, indirect=True)
+@over_http
 async def test_the_key_is_sent_to_no_other_address(kit: HttpKit) -> None:
     """A redirect is not followed, to whichever host."""
     async with FakeServer() as foreign:
@@ -87,7 +86,7 @@ async def test_results_are_not_fetched_from_another_host(kit: HttpKit) -> None:
         assert not foreign.seen
 
 
-@pytest.mark.parametrize("kit", EVERY, indirect=True)
+@over_http
 async def test_nothing_of_a_question_is_logged(kit: HttpKit, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     await kit.open().ask(make_request("words that nobody else may read"))

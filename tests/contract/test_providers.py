@@ -20,12 +20,24 @@ from subconscious.domain.errors import (
     UnavailableError,
 )
 from subconscious.llm.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
+from subconscious.llm.providers.openai import ChatCompletions, OpenAIProvider
 from subconscious.llm.providers.structured import answer
-from tests.contract.provider_kits import KITS, SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
+from subconscious.settings.provider_table import provider_row
+from tests.contract.provider_kits import (
+    KITS,
+    OVER_HTTP,
+    SECONDS,
+    WITH_BATCHES,
+    WITH_KEY,
+    ClaudeCodeKit,
+    HttpKit,
+    Kit,
+    ScriptedKit,
+    whole,
+)
 from tests.contract.provider_servers import KEY
 
 NAMES = [name for name in (*PROVIDERS, "openai-compatible") if name in KITS]
-BATCHES = ["anthropic", "openai", "openai-compatible", "scripted"]
 PROMPT = "words that nobody else may read"
 
 ERRORS: dict[str, type[ProviderError]] = {
@@ -77,8 +89,9 @@ def _marks(name: str) -> list[pytest.MarkDecorator]:
 
 
 over_all = pytest.mark.parametrize("kit", [pytest.param(name, marks=_marks(name)) for name in NAMES], indirect=True)
-over_batches = pytest.mark.parametrize("kit", BATCHES, indirect=True)
-over_http = pytest.mark.parametrize("kit", ["anthropic", "ollama", "openai", "openai-compatible"], indirect=True)
+over_batches = pytest.mark.parametrize("kit", WITH_BATCHES, indirect=True)
+over_http = pytest.mark.parametrize("kit", OVER_HTTP, indirect=True)
+over_keys = pytest.mark.parametrize("kit", WITH_KEY, indirect=True)
 
 
 async def _raised(provider: Provider, request: Request) -> ProviderError:
@@ -195,7 +208,7 @@ def test_each_fault_of_the_kits_has_its_error() -> None:
 
 
 # Ollama's SDK hides the headers.
-@pytest.mark.parametrize("kit", ["anthropic", "openai", "openai-compatible"], indirect=True)
+@pytest.mark.parametrize("kit", [name for name in OVER_HTTP if name != "ollama"], indirect=True)
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -228,7 +241,7 @@ async def test_an_address_that_is_none_is_refused_at_once(kit: HttpKit) -> None:
         kit.open(base_url="127.0.0.1:8080")
 
 
-@pytest.mark.parametrize("kit", ["anthropic", "openai"], indirect=True)
+@over_keys
 @pytest.mark.parametrize("key", ["", "two words", "schlüssel", "line\nbreak"])
 async def test_a_key_that_is_none_is_refused_before_anything_is_sent(kit: HttpKit, key: str) -> None:
     with pytest.raises(KeyRefusedError) as caught:
@@ -248,8 +261,8 @@ async def test_check_accepts_a_working_provider(kit: Kit) -> None:
 @over_http
 async def test_check_finds_a_model_that_is_not_there(kit: HttpKit) -> None:
     provider = kit.open(model="no-such-model")
-    if kit.name == "openai" and not kit.own_address:
-        await provider.check()  # servers of one's own list what they like
+    if isinstance(provider, ChatCompletions) and not kit.own_address:
+        await provider.check()  # servers other than OpenAI's list what they like
         return
     with pytest.raises(BadRequestError) as caught:
         await provider.check()
@@ -258,7 +271,7 @@ async def test_check_finds_a_model_that_is_not_there(kit: HttpKit) -> None:
         assert "ollama pull no-such-model" in caught.value.remedy
 
 
-@pytest.mark.parametrize("kit", ["anthropic", "openai"], indirect=True)
+@over_keys
 async def test_check_finds_a_wrong_key(kit: HttpKit) -> None:
     provider = kit.open(key="wrong")
     with pytest.raises(KeyRefusedError):
@@ -337,6 +350,17 @@ async def test_an_escaped_lone_surrogate_in_an_answer_is_no_failure(kit: Kit) ->
     assert value.word in {"a\ufffdb", "a\ufffd\ufffdb", "a\ufffd\ufffd\ufffdb"}
 
 
+@over_http
+async def test_a_provider_has_batches_if_the_table_has_their_price(kit: HttpKit) -> None:
+    """By that price `subconscious import` offers batches; a provider with batches uploads prompts."""
+    assert isinstance(kit.open(), BatchProvider) == (provider_row(kit.name).batch != 1)
+
+
+def test_a_provider_that_derives_from_chat_completions_has_no_batches() -> None:
+    assert not issubclass(ChatCompletions, BatchProvider)
+    assert issubclass(OpenAIProvider, BatchProvider)
+
+
 async def _submitted(kit: Kit, provider: Provider, **purposes: str) -> str:
     assert isinstance(provider, BatchProvider)
     requests = {key: Request(purpose, "You are terse.", f"ask {key}", Said) for key, purpose in purposes.items()}
@@ -397,7 +421,7 @@ async def test_an_unknown_batch_is_lost(kit: Kit) -> None:
     assert await provider.poll(batch_id) is BatchState.LOST
 
 
-@pytest.mark.parametrize("kit", ["anthropic", "openai"], indirect=True)
+@pytest.mark.parametrize("kit", [name for name in WITH_BATCHES if name in OVER_HTTP], indirect=True)
 async def test_a_failing_server_does_not_make_a_batch_lost(kit: HttpKit) -> None:
     provider = kit.open()
     batch_id = await _submitted(kit, provider, a="test")

@@ -16,6 +16,7 @@ from bench.fake_models import FakeModel
 from subconscious import wire
 from subconscious.domain.errors import DaemonError
 from subconscious.settings.home import Home
+from subconscious.settings.provider_table import provider_rows
 from tests.support import terminal
 from tests.support.daemons import configure, eventually, processes_of
 from tests.support.fake_openai import Row, candidate, numbered
@@ -80,7 +81,7 @@ def test_the_price_is_shown_for_every_provider_without_a_request(running: Home, 
     assert (tags["sessions"], tags["calls"], tags["estimated"]) == (1, 1, False)
     assert tags["tokens"] > 1000
     offers = {offer["provider"]: offer for offer in tags["offers"]}
-    assert set(offers) == {"anthropic", "claude_code", "ollama", "openai"}
+    assert set(offers) == {row.name for row in provider_rows().values() if row.about}
     assert not any(offer["configured"] for offer in offers.values())
     assert offers["anthropic"]["batch"] == pytest.approx(offers["anthropic"]["cost"] / 2)
     assert offers["anthropic"]["most"] > offers["anthropic"]["cost"] > 0

@@ -16,7 +16,9 @@ from subconscious import extras
 from subconscious.domain.errors import EmbedderBusyError, UnavailableError
 from subconscious.embeddings.embedder import Access as EmbedderAccess
 from subconscious.embeddings.embedder import open_embedder
-from subconscious.llm.providers import Access, open_provider
+from subconscious.llm.providers import PROVIDERS, Access, open_provider
+from subconscious.settings import provider_table
+from subconscious.settings.provider_table import ProviderRow, provider_rows
 
 
 @pytest.fixture
@@ -49,6 +51,15 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         process.communicate()
 
 
+@pytest.fixture
+def derived(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A provider whose class derives from OpenAI's."""
+    rows = {**provider_rows(), "derived": ProviderRow("derived", "openai:OpenAIProvider", sdk="openai")}
+    monkeypatch.setattr(provider_table, "provider_rows", lambda: rows)
+    monkeypatch.setitem(PROVIDERS, "derived", PROVIDERS["openai"])
+    return "derived"
+
+
 def test_where_the_packages_are_nothing_is_installed(begun: list[str]) -> None:
     assert extras.ensure("anthropic") is None
     assert extras.ensure("ollama") is None, "it needs no extra"
@@ -66,6 +77,26 @@ def test_a_provider_s_sdk_is_installed_once_and_meanwhile_the_provider_waits(
     assert begun == ["anthropic"]
     (environment / ".packages-anthropic").touch()
     assert open_provider("anthropic", Access("m", "dummy")).name == "anthropic"
+
+
+def test_a_provider_waits_for_the_sdk_that_it_shares_with_another(
+    environment: Path, begun: list[str], derived: str
+) -> None:
+    with pytest.raises(UnavailableError, match="OpenAI's SDK is being installed"):
+        open_provider(derived, Access("m", "dummy"))
+    assert begun == ["openai"]
+    (environment / ".packages-openai").touch()
+    assert open_provider(derived, Access("m", "dummy"))
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_the_table_names_the_sdk_that_a_provider_imports(name: str) -> None:
+    """Here all SDKs are installed. Where an SDK is missing, the class can't be imported to see which one."""
+    code = f"import sys, {PROVIDERS[name].partition(':')[0]}; print(*sys.modules)"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    imported = [extra for extra, row in extras.EXTRAS.items() if loaded.intersection(row.modules)]
+    sdk = provider_rows()[name].sdk
+    assert imported == ([sdk] if sdk else []), f"set `sdk` of {name} in models.toml"
 
 
 def test_an_embedder_s_sdk_is_installed_too(environment: Path, begun: list[str]) -> None:
@@ -103,6 +134,13 @@ def test_setup_installs_and_reports_failures(environment: Path, capsys: pytest.C
     assert "Installing Anthropic's SDK" in said
     assert "there is no environment to install into" in said
     assert _ensure_sdk("ollama")
+
+
+def test_setup_installs_the_sdk_that_a_provider_shares_with_another(
+    environment: Path, derived: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not _ensure_sdk(derived)
+    assert "Installing OpenAI's SDK" in capsys.readouterr().out
 
 
 def test_an_extra_of_several_packages_needs_all_of_them(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from subconscious.domain.usage import Usage
-from subconscious.llm.providers import PROVIDERS
+from subconscious.llm.providers import PROVIDERS, prices
 from subconscious.llm.providers.prices import default_model, price
-from subconscious.settings.provider_table import provider_rows
+from subconscious.settings.provider_table import ProviderRow, provider_rows
 
 MILLION = 1_000_000
 
@@ -23,6 +23,13 @@ def test_a_long_prompt_costs_more_on_every_token() -> None:
     short, long = Usage(input=100_000, output=1000), Usage(input=100_001, output=1000)
     assert price("anthropic", "claude-haiku-5-5", short) == pytest.approx(0.0105)
     assert price("anthropic", "claude-haiku-5-5", long) == pytest.approx(0.0525005)
+
+
+def test_without_a_price_of_their_own_cached_tokens_cost_as_much_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ProviderRow("acme", "acme:AcmeProvider", models={"small": {"input": 0.20, "output": 0.80}})
+    monkeypatch.setattr(prices, "provider_row", lambda name: row)
+    usage = Usage(input=MILLION, output=MILLION, cached=MILLION // 2)
+    assert price("acme", "small", usage) == pytest.approx(0.20 + 0.80)
 
 
 def test_a_dated_version_has_the_price_of_its_model() -> None:
@@ -74,5 +81,5 @@ def test_every_provider_has_a_default_and_every_row_says_where_its_price_was_rea
         for row in models.values():
             embeds = row["output"] == 0  # what is put in is all that is charged
             assert row["input"] > 0
-            assert embeds or 0 < row["cached"] < row["input"] < row["output"]
-            assert all(math.isfinite(row[key]) for key in ("cached", "input", "output"))
+            assert embeds or 0 < row.get("cached", row["input"]) <= row["input"] <= row["output"]
+            assert all(math.isfinite(row.get(key, row["input"])) for key in ("cached", "input", "output"))

@@ -1,8 +1,8 @@
 """Providers of language models, with one protocol for all.
 
 To add a provider, write a class that implements ``Provider`` and add its table to ``models.toml``; docs/extending.md
-has an example, and the contract tests run over the table. An SDK is imported when its provider is opened, so without a
-provider no SDK is loaded.
+has an example. The contract tests run over the table; a provider that is asked over HTTP needs a server in ``SERVERS``
+(tests/contract/provider_kits.py). An SDK is imported when its provider is opened, so without a provider none is loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from subconscious import extras
 from subconscious.domain.errors import ProviderError, UnavailableError
 from subconscious.domain.usage import Usage
-from subconscious.settings.provider_table import provider_rows
+from subconscious.settings.provider_table import provider_row, provider_rows
 
 __all__ = [
     "NONE",
@@ -154,7 +154,7 @@ def open_provider(name: str, access: Access) -> Provider:
         raise ProviderError(
             f"there is no provider {name!r}", f"set provider to one of: {', '.join([*PROVIDERS, NONE])}"
         )
-    if absence := extras.ensure(name):
+    if absence := extras.ensure(provider_row(name).sdk):
         raise _not_there(absence)
     module, _, attribute = PROVIDERS[name].partition(":")
     provider: Provider = getattr(import_module(module), attribute)(access)

@@ -34,13 +34,13 @@ STATES = {
 """The states of an ended batch by OpenAI's name. "failed" is an error; in any other state the batch is running."""
 
 
-class OpenAIProvider:
-    """A model with the chat completions API.
+class ChatCompletions:
+    """A model with the chat completions API, without batches: most servers that have this API have no Batch API.
 
     Structured output uses a strict schema, else JSON mode or an instruction.
     """
 
-    name = NAME
+    name: str
 
     def __init__(self, access: Access) -> None:
         self._own = bool(access.base_url)
@@ -48,7 +48,7 @@ class OpenAIProvider:
         base_url = need_url(access.base_url or BASE_URL)
         key = need_key(access, NAME, "platform.openai.com") if access.key or not self._own else ""
         self._seller = "the server" if self._own else SELLER
-        self.model = access.model or default_model(NAME)
+        self.model = access.model or default_model(self.name)
         self._effort: str = access.options.get("effort") or ("" if self._own else self._row.get("effort", ""))
         self._modes = OutputModes("schema", "object", "words")
         headers = {"authorization": f"Bearer {key}"} if key else {}
@@ -68,7 +68,7 @@ class OpenAIProvider:
 
     @property
     def _row(self) -> dict[str, Any]:
-        return model_row(NAME, self.model)
+        return model_row(self.name, self.model)
 
     async def ask(self, request: Request) -> Reply:
         """Request one completion."""
@@ -98,6 +98,51 @@ class OpenAIProvider:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+    def _body(self, request: Request, mode: str) -> dict[str, Any]:
+        system = clean(request.system)
+        if mode != "schema":
+            system = f"{system}\n\n{instruction(request.schema)}"
+        limit = "max_tokens" if self._own else "max_completion_tokens"
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": clean(request.text)}],
+            limit: request.max_tokens,
+        }
+        if self._effort:
+            body["reasoning_effort"] = self._effort
+        return body | self._shape(request, mode)
+
+    def _shape(self, request: Request, mode: str) -> dict[str, Any]:
+        if mode == "words":
+            return {}
+        if mode == "object":
+            return {"response_format": {"type": "json_object"}}
+        schema = schema_of(request.schema, frozenset() if self._own else UNSUPPORTED)
+        named = {"name": request.schema.__name__[:64], "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+    def _reply(self, completion: Mapping[str, Any], request: Request | None = None) -> Reply:
+        try:
+            choice = completion["choices"][0]
+            message, reason = choice["message"], choice.get("finish_reason")
+            text = message.get("content") or ""
+            usage = _usage(completion.get("usage") or {}, request, text)
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise garbled(self._seller) from None
+        if message.get("refusal") or reason == "content_filter":
+            raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
+        if reason == "length":
+            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+        if not isinstance(text, str) or not text.strip():
+            raise charged(BadAnswerError("the model's answer is empty", "the request is repeated later"), usage)
+        return Reply(text, usage, completion.get("model") or self.model)
+
+
+class OpenAIProvider(ChatCompletions):
+    """OpenAI, or a server at an address that the settings name; with OpenAI's Batch API."""
+
+    name = NAME
 
     async def submit(self, requests: Mapping[str, Request]) -> str:
         """Upload the requests as a file and create a batch from it."""
@@ -156,45 +201,6 @@ class OpenAIProvider:
             return key, self._reply(body)
         except ProviderError as refused:
             return key, refused
-
-    def _body(self, request: Request, mode: str) -> dict[str, Any]:
-        system = clean(request.system)
-        if mode != "schema":
-            system = f"{system}\n\n{instruction(request.schema)}"
-        limit = "max_tokens" if self._own else "max_completion_tokens"
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": clean(request.text)}],
-            limit: request.max_tokens,
-        }
-        if self._effort:
-            body["reasoning_effort"] = self._effort
-        return body | self._shape(request, mode)
-
-    def _shape(self, request: Request, mode: str) -> dict[str, Any]:
-        if mode == "words":
-            return {}
-        if mode == "object":
-            return {"response_format": {"type": "json_object"}}
-        schema = schema_of(request.schema, frozenset() if self._own else UNSUPPORTED)
-        named = {"name": request.schema.__name__[:64], "strict": True, "schema": schema}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
-
-    def _reply(self, completion: Mapping[str, Any], request: Request | None = None) -> Reply:
-        try:
-            choice = completion["choices"][0]
-            message, reason = choice["message"], choice.get("finish_reason")
-            text = message.get("content") or ""
-            usage = _usage(completion.get("usage") or {}, request, text)
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise garbled(self._seller) from None
-        if message.get("refusal") or reason == "content_filter":
-            raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
-        if reason == "length":
-            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
-        if not isinstance(text, str) or not text.strip():
-            raise charged(BadAnswerError("the model's answer is empty", "the request is repeated later"), usage)
-        return Reply(text, usage, completion.get("model") or self.model)
 
 
 def _usage(said: Mapping[str, Any], request: Request | None, text: str) -> Usage:

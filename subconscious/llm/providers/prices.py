@@ -42,5 +42,6 @@ def _cost(row: dict[str, Any], usage: Usage) -> float:
     long = row.get("long", {})
     for_input, for_output = (long["input"], long["output"]) if long and usage.input > long["over"] else (1, 1)
     plain = usage.input - usage.cached - usage.written
-    asked = plain * row["input"] + usage.cached * row["cached"] + usage.written * row["input"] * row.get("written", 1)
+    cached, written = row.get("cached", row["input"]), row["input"] * row.get("written", 1)
+    asked = plain * row["input"] + usage.cached * cached + usage.written * written
     return float((asked * for_input + usage.output * row["output"] * for_output) / MILLION)
