@@ -461,7 +461,7 @@ def test_nobody_was_given_anything_differs_from_an_unknown_id(running: Home, spe
 
 def test_a_number_out_of_this_world_is_no_trouble(running: Home, speaker: Speaker) -> None:
     told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
-    assert "no memory is named" in told
+    assert "there is no memory 99999999999999999999" in told
     drained(running)
 
 

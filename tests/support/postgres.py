@@ -133,8 +133,13 @@ class Postgres:
     def kill(self) -> None:
         """Kill -9 the server with all its processes, as a crash of the machine would."""
         if self.process is not None:
+            # Those that serve a connection are sessions of their own, and would go on until they notice the death.
+            served = _children(self.process.pid)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
+            for process in served:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             self.process.wait(20)
             self.process = None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
@@ -170,6 +175,13 @@ class Postgres:
         )
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stderr.decode()[-1000:]}")
+
+
+def _children(parent: int) -> list[int]:
+    """Return the direct children of a process."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], check=True, capture_output=True, text=True).stdout
+    pairs = (map(int, line.split()) for line in listed.splitlines())
+    return [process for process, its_parent in pairs if its_parent == parent]
 
 
 def free_port() -> int:
