@@ -47,7 +47,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "checkout"
     folder.mkdir()
     for name in COPIED:
-        skipped = shutil.ignore_patterns("__pycache__", "data")
+        skipped = shutil.ignore_patterns("data")
         shutil.copytree(ROOT / name, folder / name, copy_function=_copy, ignore=skipped)
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith(".git"):
