@@ -19,7 +19,7 @@ from subconscious.domain.errors import (
     RateLimitedError,
     UnavailableError,
 )
-from subconscious.llm.providers import Access, Request
+from subconscious.llm.providers import Access, Request, claude_code
 from subconscious.llm.providers.claude_code import ClaudeCodeProvider
 from tests.contract.provider_kits import ClaudeCodeKit
 
@@ -151,6 +151,23 @@ async def test_a_child_that_writes_without_end_is_stopped(tmp_path: Path) -> Non
     provider = make_provider(tmp_path, "while True: sys.stdout.write('x' * 65536)")
     with pytest.raises(BadAnswerError):
         await provider.ask(make_request())
+
+
+async def test_a_child_is_ended_while_its_output_waits_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = claude_code._read
+
+    async def late(child: asyncio.subprocess.Process) -> bytes:
+        await asyncio.sleep(0.5)  # until asyncio reads no more
+        return await read(child)
+
+    monkeypatch.setattr(claude_code, "_read", late)
+    monkeypatch.setattr(claude_code, "MAX_OUTPUT", 1000)
+    provider = make_provider(tmp_path, "while True: sys.stdout.write('x' * 65536)")
+    async with asyncio.timeout(8):
+        with pytest.raises(BadAnswerError):
+            await provider.ask(make_request())
 
 
 @pytest.mark.parametrize(

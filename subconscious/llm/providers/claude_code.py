@@ -62,6 +62,9 @@ KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONF
 """Environment variables that the child receives for its login and its run: no keys, addresses or proxies."""
 KEPT_PREFIXES = ("LC_", "XDG_")
 
+END_SECONDS = 10.0
+"""Seconds to wait for the end of a process that was killed."""
+
 NEAR = "the usage limit of this Claude account is nearly reached: the rest is reserved for you"
 WAIT = "no action is needed: the account is used again after the reset"
 
@@ -137,7 +140,10 @@ class ClaudeCodeProvider:
         """Kill the child processes."""
         self._closed = True
         for child in list(self._children):
-            await _end(child)
+            _kill(child)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await child.wait()  # the call reads the output to its end
 
     def _written(self, system: str) -> Path:
         """Write the system prompt to a file, because every process can read command-line arguments; return the path."""
@@ -232,11 +238,22 @@ async def _read(child: asyncio.subprocess.Process) -> bytes:
     return bytes(output)
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
-    """Kill the child's process group and wait for the child; does nothing if the processes have ended."""
+def _kill(child: asyncio.subprocess.Process) -> None:
+    """Kill the child's process group; does nothing if the processes have ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """Kill the child's process group and wait for the child."""
+    _kill(child)
+    # asyncio reports the end only after that of the output, which it does not see while output waits to be read. A
+    # process that left the group may keep the output open.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(END_SECONDS):
+            while child.stdout is not None and await child.stdout.read(1 << 16):
+                pass
+            await child.wait()
 
 
 def _messages(output: bytes) -> list[dict[str, Any]]:
