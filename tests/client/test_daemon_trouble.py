@@ -132,7 +132,8 @@ def _make_silent(machine: Machine) -> None:
     with contextlib.closing(sqlite3.connect(machine.state / "memory.db")) as connection, connection:
         connection.execute("UPDATE sessions SET last_event_at = ?", (before,))
     for row in machine.rows("sessions"):
-        os.utime(row["transcript"], (before, before))
+        with contextlib.suppress(FileNotFoundError):  # the client had written nothing yet
+            os.utime(row["transcript"], (before, before))
 
 
 def _said(machine: Machine) -> list[dict[str, Any]]:
