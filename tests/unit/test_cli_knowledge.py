@@ -11,18 +11,10 @@ import pytest
 from cli import screen
 from cli.__main__ import main
 from subconscious.settings.home import Home
+from tests.support.cli_answers import STANDING
 from tests.support.stub_daemon import StubDaemon
 from tests.support.values import NOON, make_memory
 
-STANDING = {
-    "status": "promoted",
-    "score": 7.33,
-    "recurrence": 8.0,
-    "impact": 7.0,
-    "specificity": 7.0,
-    "sessions": 5,
-    "flaw": "",
-}
 MEMORY = asdict(make_memory()) | {"id": 12, "standing": STANDING}
 SESSION = {
     "id": "abc",
