@@ -65,7 +65,8 @@ INTERNAL = frozenset({("capture", "bind"), ("project", "told"), ("project", "off
 """Actions of internal bookkeeping, which the list of the latest changes leaves out."""
 
 
-ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
+ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon", "client": "Claude Code"}
+"""Who did something, by the actor of its event."""
 
 
 def done(action: str, subject: str) -> str:

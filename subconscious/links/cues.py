@@ -8,8 +8,8 @@ the other memory has.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 from zlib import crc32
 
@@ -152,7 +152,18 @@ CUES = (
     ),
 )
 
-VERSION = f"{RULES}-{crc32(repr(CUES).encode()):08x}"
+
+def version_of(cues: Sequence[Cue]) -> str:
+    """Return the version of the rules with these cues.
+
+    Of a compiled pattern, repr shows only the first 200 characters, so the patterns' own texts are compared.
+    """
+    rows = [(cue.words.pattern, repr(replace(cue, words=_NO_WORDS))) for cue in cues]
+    return f"{RULES}-{crc32(repr(rows).encode()):08x}"
+
+
+_NO_WORDS = re.compile("")
+VERSION = version_of(CUES)
 """The version of the rules. Memories that were searched with another version are searched again."""
 
 _FUNCTION = frozenset(

@@ -14,7 +14,7 @@ DAY = 86_400.0
 UNITS = (("year", 365 * DAY), ("month", 30 * DAY), ("day", DAY), ("hour", 3600.0), ("minute", 60.0))
 
 SPEAKERS = {"user": "you", "assistant": "Claude", "teammate": "a teammate", "tool": "a tool"}
-ACTORS = {"user": "you", "assistant": "Claude", "daemon": "Subconscious"}
+ACTORS = {"user": "you", "assistant": "Claude", "daemon": "Subconscious", "client": "Claude Code"}
 
 ACTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "create"): "Remembered",

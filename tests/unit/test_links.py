@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as some
 from bench.links_train import CASES, NONE, Pair, table, train
 from subconscious.domain.link_types import DISCOVERABLE
 from subconscious.domain.model import Origin
-from subconscious.links import gate, opinions
+from subconscious.links import cues, gate, opinions
 from subconscious.links.judge import EVIDENCE, PairVerdict, covered, features, judge, likeness, ordered, shipped
 from subconscious.links.opinions import Opinion
 from subconscious.links.reading import Note, Reading, read, stems, worth
@@ -70,6 +71,13 @@ def test_a_cue_alone_states_nothing(one: str, other: str) -> None:
     found = judge(said(one), said(other, 1))
     assert not found.stated
     assert found.confidence < SETTINGS.link_threshold / 2
+
+
+@pytest.mark.parametrize("cue", cues.CUES)
+def test_any_change_of_a_cue_has_memories_searched_again(cue: cues.Cue) -> None:
+    changed = replace(cue, words=re.compile(f"{cue.words.pattern}|once more", cue.words.flags))
+    rows = [changed if one is cue else one for one in cues.CUES]
+    assert cues.version_of(rows) != cues.VERSION == cues.version_of(cues.CUES)
 
 
 def test_a_negation_of_something_else_is_no_contradiction() -> None:
