@@ -1,6 +1,6 @@
 """Cohorts: memories with equal facts except for the time of their last use, so that few have to be assessed.
 
-No factor rises with time, so within a cohort older memories have lower values and are due first. Counting takes one
+No factor rises with time, so within a cohort older memories have no higher values and are due first. Counting takes one
 binary search for each cohort and not one assessment for each memory.
 """
 
@@ -10,14 +10,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 
 from subconscious.decay.facts import Facts, Terms, days_since
 from subconscious.decay.policies import STATES, Policy, Verdict, assess, due, patience
 
-Place = tuple[float, float, int]
-"""A sort key of a memory: the days for which it is certainly kept, its value, its id."""
+Place = tuple[float, float, float, int]
+"""A sort key of a memory: the days for which it is certainly kept, its value, when it was last alive, its id.
+
+Many memories can have the same value, such as deprecated ones. Of these, the oldest is archived first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Member:
 class Cohort:
     """Memories with equal facts.
 
-    ``members`` are pairs of the time when a memory was last alive and its id, oldest first.
+    ``members`` are pairs of the time when a memory was last alive and its id, in ascending order: oldest first.
     """
 
     facts: Facts
@@ -67,13 +68,10 @@ def count_states(policy: Policy, cohorts: Iterable[Cohort], now: float, terms: T
 def in_order(
     policy: Policy, cohort: Cohort, indexes: Iterable[int], now: float, terms: Terms
 ) -> Iterator[tuple[Place, Member]]:
-    """Yield members with their sort keys, in the order of these keys: oldest first, equal ones by value and id."""
+    """Yield members with their sort keys, for ascending ``indexes``: the members' own order is that of these keys."""
     kept = patience(cohort.facts, terms)
-
-    def placed(index: int) -> tuple[Place, Member]:
+    for index in indexes:
         facts = cohort.facts_at(index)
         member = Member(cohort.members[index][1], facts, assess(policy, facts, now, terms))
-        return (max(0.0, kept - days_since(facts.alive_at, now)), member.verdict.value, member.id), member
-
-    for _, equals in groupby(map(placed, indexes), key=lambda pair: pair[0][:2]):
-        yield from sorted(equals, key=itemgetter(0))
+        spared = max(0.0, kept - days_since(facts.alive_at, now))
+        yield (spared, member.verdict.value, facts.alive_at, member.id), member

@@ -126,10 +126,10 @@ def _coming(
         if decay.can_decay(cohort.facts, terms)
     )
     coming: list[tuple[int, int]] = []
-    for (earliest, _, number), member in islice(merge(*rest, key=itemgetter(0)), limit * MOST_EXAMINED):
+    for (earliest, *_), member in islice(merge(*rest, key=itemgetter(0)), limit * MOST_EXAMINED):
         if len(coming) >= limit and earliest > coming[limit - 1][0]:
             break
         days = decay.days_until_due(policy, member.facts, now, terms)
         if days is not None:
-            insort(coming, (days, number))
+            insort(coming, (days, member.id))
     return {number: days for days, number in coming[:limit]}
