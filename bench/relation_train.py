@@ -20,13 +20,14 @@ import random
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy
 
 from bench import relations
-from bench.relations import APART, NEITHER, REPLACES, SAME, Pair
+from bench.relations import APART, ENDS, NEITHER, REPLACES, SAME, Pair
 from bench.speech import FOLDER, sentences
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
@@ -37,8 +38,9 @@ SETS = Path(__file__).parents[1] / "tests" / "unit" / "data"
 DEVELOPMENT = ("development", "development_2", "development_3", "development_4", "swaps")
 WEIGHTS = Path(pair_model.__file__).with_name("relation.npz")
 ACROSS, SPOKEN = 600, 1200
-NEAREST, TWIN = 1, 0.55
-"""Statements of other blocks that one is paired with, and the cosine from which they may say the same."""
+NEAREST, MOST_NEAR, TWIN = 1, 40, 0.55
+"""Statements of other blocks that one is paired with, the similar ones from which they are chosen, and the cosine from
+which they may say the same."""
 
 NEAR, FAR = 0.6, 0.25
 """The range of cosines in which a spoken sentence is paired with the nearest statement."""
@@ -46,7 +48,10 @@ NEAR, FAR = 0.6, 0.25
 HELD = 5
 """One of that many blocks is held out from the encoder."""
 
-IMPLIED = {SAME: 0.3, REPLACES: 0.15, NEITHER: 0.07}
+IMPLIED = {SAME: 0.15, REPLACES: 0.07, ENDS: 0.07, NEITHER: 0.03}
+SORTS = {SAME: (SAME,), REPLACES: (REPLACES, ENDS), ENDS: (ENDS,)}
+"""The sorts of pairs for which each score is high: what ends a statement replaces it, too."""
+
 """Share of the pairs that only follow from others that is used: there are six times as many of them as written ones."""
 
 TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.7, "near": 0.2, "spoken": 0.2}
@@ -122,9 +127,11 @@ def _near(embedder: LocalEmbedder) -> Iterator[Pair]:
     said = [(name, text) for name, lines in relations.blocks() for _, text in lines]
     vectors = embedder.embed([text for _, text in said])
     for at, (name, text) in enumerate(said):
-        near = numpy.argsort(-(vectors @ vectors[at]))
-        others = [row for row in near if said[row][0] != name and vectors[row] @ vectors[at] < TWIN]
-        yield from (Pair(text, said[row][1], NEITHER, name, "near") for row in others[:NEAREST])
+        cosines = vectors @ vectors[at]
+        cosines[cosines >= TWIN] = -1
+        near = numpy.argpartition(-cosines, MOST_NEAR)[:MOST_NEAR]
+        others = (row for row in near[numpy.argsort(-cosines[near])] if said[row][0] != name)
+        yield from (Pair(text, said[row][1], NEITHER, name, "near") for row in islice(others, NEAREST))
 
 
 def _spoken(embedder: LocalEmbedder) -> Iterator[Pair]:
@@ -167,7 +174,7 @@ def rows_of(said: Sequence[Pair]) -> list[int]:
 
 
 def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
-    """Train the upper layers with two scores: the same, and a replacement."""
+    """Train the upper layers with three scores: the same, a replacement or end, and an end."""
     import torch
     from torch import nn
     from torch.nn import functional
@@ -178,12 +185,12 @@ def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
     torch.manual_seed(0)
     random.seed(0)
     upper = judge_encoder.Upper(judge_encoder.released_weights())
-    upper.head = nn.Linear(2 * judge_encoder.WIDTH, 2)
+    upper.head = nn.Linear(2 * judge_encoder.WIDTH, len(SORTS))
     upper.head.weight.data *= 0.1
     rows = rows_of(said)
-    truth = torch.tensor([[one.sort == SAME, one.sort == REPLACES] for one in said], dtype=torch.float32)
+    truth = torch.tensor([[one.sort in sorts for sorts in SORTS.values()] for one in said], dtype=torch.float32)
     wanted = truth * CERTAINTY + (1 - CERTAINTY) / 2
-    known = torch.tensor([[1.0, float(one.sort != APART)] for one in said])
+    known = torch.tensor([[1.0, *[float(one.sort != APART)] * (len(SORTS) - 1)] for one in said])
     fresh = [*upper.head.parameters(), upper.query]
     groups = [{"params": list(upper.layers.parameters()), "lr": RATE}, {"params": fresh, "lr": 7.5 * RATE}]
     solver = torch.optim.AdamW(groups, weight_decay=0.01)
@@ -211,6 +218,7 @@ def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) ->
         return [list(map(float, row)) for row in json.loads(kept.read_text())]
     from bench import judge_encoder
 
+    print(f"{len(said)} pairs", flush=True)
     middle = [embedder.middle(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
     judge_encoder.export(trained(said, middle), WEIGHTS.with_suffix(".onnx"))
     pair_model.clear()
@@ -221,7 +229,7 @@ def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) ->
 
 
 def read(said: Sequence[Pair], embedder: LocalEmbedder) -> list[list[float]]:
-    """Return the encoder's scores of some pairs: two for a pair as it is, and two for it turned about."""
+    """Return the encoder's scores of some pairs: those of a pair as it is, and those of it turned about."""
     found = []
     for one in said:
         new, old = plain(one.new), plain(one.old)
@@ -238,7 +246,7 @@ def looked_at(one: Pair, embedder: LocalEmbedder) -> pair_comparison.Compared:
 def table(seen: Sequence[pair_comparison.Compared], scores: Sequence[Sequence[float]]) -> numpy.ndarray:
     """Return the weighted features of each pair."""
     both = [
-        pair_model.both_ways(score[:2], score[2:] if one.may_be_same() else None)
+        pair_model.both_ways(score[: len(SORTS)], score[len(SORTS) :] if one.may_be_same(math.inf) else None)
         for one, score in zip(seen, scores, strict=True)
     ]
     return numpy.array([pair_model.features(one, score) for one, score in zip(seen, both, strict=True)])
@@ -297,13 +305,13 @@ def judged(model: dict[str, numpy.ndarray], values: numpy.ndarray) -> numpy.ndar
     """Return a model's scores."""
     if "linear" in model:
         rows = values.astype(numpy.float32)
-        return numpy.array([pair_model.replacing(model["linear"], model, row) for row in rows])
+        return numpy.array([pair_model.mean(model, row) for row in rows])
     return numpy.array([pair_model.boosted(model, row) for row in values.astype(numpy.float32)])
 
 
 def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
     """Print how many of each mark pass while so many of the other written pairs do."""
-    others = numpy.array([one.mark in relations.MARKS[1:] and one.sort != name for one in said])
+    others = numpy.array([one.mark in relations.MARKS[1:] and one.sort not in SORTS[name] for one in said])
     for share in PASSING:
         bar = float(numpy.quantile(scores[others], 1 - share))
         marks = {mark: numpy.array([one.mark == mark for one in said]) for mark in relations.MARKS[1:]}
@@ -314,7 +322,7 @@ def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
 def report_costs(name: str, said: Sequence[Pair], scores: numpy.ndarray, known: numpy.ndarray) -> None:
     """Print the threshold at which wrong decisions on the written pairs cost least, one counting as many misses."""
     written = known & numpy.array([one.mark in relations.MARKS[1:] and one.mark != "" for one in said])
-    right = numpy.array([one.sort == name for one in said])
+    right = numpy.array([one.sort in SORTS[name] for one in said])
     for cost in COSTS:
         gain = [(scores[written & right] >= bar).sum() - cost * (scores[written & ~right] >= bar).sum() for bar in BARS]
         bar = BARS[int(numpy.argmax(gain))]
@@ -332,7 +340,8 @@ def report_decisions(
     found: Counter[tuple[str, Relation]] = Counter()
     for at, one in enumerate(said):
         sort = f"{one.mark} {one.sort}".strip()
-        found[sort, pair_model.decided(seen[at], float(scores[0][at]), float(scores[1][at]), float(encoded[at]))] += 1
+        three = pair_model.Scores(*(float(one[at]) for one in scores))
+        found[sort, pair_model.decided(seen[at], three, float(encoded[at]))] += 1
     for sort in dict.fromkeys(sort for sort, _ in found):
         counts = {decision: found[sort, decision] for decision in Relation}
         results = ", ".join(f"{decision.value} {count}" for decision, count in counts.items())
@@ -341,7 +350,7 @@ def report_decisions(
 
 def named(name: str, model: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:
     """Return a model's parts by the names under which they are kept."""
-    return {part if part == "linear" else f"{name}_{part}": values for part, values in model.items()}
+    return {f"{name}_{part}": values for part, values in model.items()}
 
 
 def weighed(
@@ -351,15 +360,17 @@ def weighed(
     fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in said])
     heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in said]
     weights = numpy.where(heavy, 2.0, 1.0)
+    replaceable = numpy.array([one.may_replace() and pair.sort != APART for one, pair in zip(seen, said, strict=True)])
     open_to = {
         SAME: numpy.array([one.may_be_same() for one in seen]),
-        REPLACES: numpy.array([one.may_replace() and pair.sort != APART for one, pair in zip(seen, said, strict=True)]),
+        REPLACES: replaceable,
+        ENDS: replaceable,
     }
     written: dict[str, numpy.ndarray] = {}
     unseen = []
     for name, known in open_to.items():
         fit = trees if name == SAME else both
-        truth = numpy.array([one.sort == name for one in said])
+        truth = numpy.array([one.sort in SORTS[name] for one in said])
         crossed = numpy.zeros(len(said))
         for at in range(FOLDS):
             rows = known & (fold != at)

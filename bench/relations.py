@@ -16,16 +16,16 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data" / "relations"
 MARKS = "o=>!x~"
-SAME, REPLACES, NEITHER, APART = "same", "replaces", "neither", "apart"
+SAME, REPLACES, ENDS, NEITHER, APART = "same", "replaces", "ends", "neither", "apart"
 """The relation of a new statement to an old one; ``apart``: not the same, and nothing else is labelled."""
 
-SORTS = {"=": SAME, ">": REPLACES, "!": REPLACES, "x": REPLACES, "~": NEITHER}
+SORTS = {"=": SAME, ">": REPLACES, "!": REPLACES, "x": ENDS, "~": NEITHER}
 FOLLOWS = {
     ("o", "="): SAME,
     ("=", "="): SAME,
     (">", "="): REPLACES,
     ("!", "="): REPLACES,
-    ("x", "="): REPLACES,
+    ("x", "="): ENDS,
     ("o", ">"): REPLACES,
     ("=", ">"): REPLACES,
     ("~", "="): NEITHER,

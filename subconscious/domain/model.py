@@ -271,10 +271,11 @@ class Admission:
 
 
 class Relation(Enum):
-    """The relation of a statement to an earlier one."""
+    """The relation of a statement to an earlier one. ``ENDS``: it only takes the earlier one back."""
 
     SAME = "same"
     REPLACES = "replaces"
+    ENDS = "ends"
     MAY_REPLACE = "may replace"
     NEITHER = "neither"
 

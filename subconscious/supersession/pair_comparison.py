@@ -31,6 +31,9 @@ no model was trained on.
 READ_SURE, SAME_READ = 2.0, 0.2
 """If the encoder's own score is at least READ_SURE, a total score of SAME_READ is enough for a paraphrase."""
 
+SAME_DENIED = 2.5
+"""The least score of a paraphrase whose words agree but for a negation: "in UTC" and "no local times"."""
+
 REPLACES, ENDS = 0.6, 0.3
 """The least scores for replacing an earlier statement, and for ending a temporary one."""
 
@@ -108,13 +111,13 @@ class Compared:
     passing: bool = False
     """Whether the earlier statement is temporary, so that its end is expected."""
 
-    def may_be_same(self) -> bool:
-        """Whether the words allow that the statements are paraphrases."""
+    def may_be_same(self, score: float = 0.0) -> bool:
+        """Whether the words allow that the statements are paraphrases; a high score of the model overrules a negation."""
         if self.negated or self.counted or self.contradicts or self.ends:
             return False
         if self.exchanged and (self.copies or self.shared > MOST_SHARED_IF_EXCHANGED):
             return False
-        if self.denies and self.share >= ALIKE:
+        if self.denies and self.share >= ALIKE and score < SAME_DENIED:
             return False
         return not self.differences & (COPIED_APART if self.copies else VETOES)
 

@@ -1,7 +1,7 @@
 """Decides whether a statement repeats an earlier one, replaces it, or does neither.
 
 The encoder, the upper half of the local embedder fine-tuned for this purpose, reads both statements together
-(``bench/relation_train.py``). Small models combine its two scores with the comparison of the words. Words overrule the
+(``bench/relation_train.py``). Small models combine its scores with the comparison of the words. Words overrule the
 scores: a difference in a number, a name or a place rules out a paraphrase, and so does one exchanged word among many
 that agree, which the encoder hardly notices.
 """
@@ -12,7 +12,7 @@ import math
 import re
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subconscious.domain.model import Relation
 from subconscious.supersession.pair_comparison import Compared, compared
@@ -31,6 +31,9 @@ LETTERS = 300
 
 IN_DOUBT = 0.3
 """The least score at which the user is asked whether a statement replaces an earlier one."""
+
+ENDING = 1.0
+"""The least score at which a statement only takes an earlier one back."""
 
 _EAST_ASIAN = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
 
@@ -60,48 +63,57 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
     seen = compared(new, old, cosine)
     forward = read(embedder.middle(plain(new), plain(old)))
     # Only a paraphrase is symmetric, so the second reading is skipped if the words rule one out.
-    backward = read(embedder.middle(plain(old), plain(new))) if seen.may_be_same() else None
+    backward = read(embedder.middle(plain(old), plain(new))) if seen.may_be_same(math.inf) else None
     encoded = both_ways(forward, backward)
-    return decided(seen, *scores(seen, encoded), encoded[0])
+    return decided(seen, scores(seen, encoded), encoded[0])
 
 
 def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
-    """Return the encoder's scores of a pair for a paraphrase and for a replacement.
+    """Return the encoder's scores of a pair for a paraphrase, for a replacement, and for an end.
 
     ``backward`` has the scores of the pair in reverse order, if it was read. A paraphrase then has the mean score.
     """
-    return [(forward[0] + backward[0]) / 2 if backward else forward[0], forward[1]]
+    return [(forward[0] + backward[0]) / 2 if backward else forward[0], *forward[1:]]
 
 
-def decided(seen: Compared, same: float, replacing: float, encoded: float = 0.0) -> Relation:
+class Scores(NamedTuple):
+    """The logits of a paraphrase, of a replacement or end, and of an end without a replacement."""
+
+    same: float
+    replacing: float
+    ending: float
+
+
+def decided(seen: Compared, scores: Scores, encoded: float = 0.0) -> Relation:
     """Return the relation that the scores show, unless the words (``seen``) rule it out.
 
-    ``same`` is the total score for a paraphrase, ``replacing`` that for a replacement, ``encoded`` the encoder's own
-    score for a paraphrase.
+    ``encoded`` is the encoder's own score for a paraphrase.
     """
-    if same >= seen.bar(encoded) and same >= replacing and seen.may_be_same():
+    same, replacing, ending = scores
+    if same >= seen.bar(encoded) and same >= replacing and seen.may_be_same(same):
         return Relation.SAME
-    if replacing >= seen.replacing_bar() and replacing > same and seen.may_replace():
-        return Relation.REPLACES
-    if replacing >= IN_DOUBT and replacing > same and seen.may_replace():
-        return Relation.MAY_REPLACE
-    return Relation.NEITHER
+    if replacing <= same or not seen.may_replace():
+        return Relation.NEITHER
+    if replacing >= seen.replacing_bar():
+        return Relation.ENDS if ending >= ENDING else Relation.REPLACES
+    return Relation.MAY_REPLACE if replacing >= IN_DOUBT else Relation.NEITHER
 
 
-def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
-    """Return the logits of a paraphrase and of a replacement."""
+def scores(seen: Compared, encoded: Sequence[float]) -> Scores:
+    """Return the scores of a pair."""
     import numpy  # imports numpy, which would delay the start by a tenth of a second
 
     found = numpy.array(features(seen, encoded), numpy.float32)
-    return boosted(_trees("same"), found), replacing(_weights()["linear"], _trees("replaces"), found)
+    return Scores(boosted(_part("same"), found), mean(_part("replaces"), found), mean(_part("ends"), found))
 
 
-def replacing(linear: numpy.ndarray, trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
-    """Return the score for a replacement: the mean of a linear model and boosted trees. ``found`` are the features.
+def mean(model: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
+    """Return the mean of a linear model and boosted trees. ``found`` are the features.
 
-    The linear model finds more replacements, and the trees have fewer false ones.
+    The linear model finds more replacements and ends, and the trees have fewer false ones.
     """
-    return (float(found @ linear[:-1] + linear[-1]) + boosted(trees, found)) / 2
+    linear = model["linear"]
+    return (float(found @ linear[:-1] + linear[-1]) + boosted(model, found)) / 2
 
 
 def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
@@ -127,7 +139,7 @@ def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
 
 
 def read(middle: numpy.ndarray) -> list[float]:
-    """Return the encoder's two scores of a pair; ``middle`` is the embedder's middle layer for that pair."""
+    """Return the encoder's three scores of a pair; ``middle`` is the embedder's middle layer for that pair."""
     found: list[float] = _upper().run(None, {"middle": middle[None]})[0][0].tolist()
     return found
 
@@ -141,7 +153,8 @@ def _weights() -> dict[str, numpy.ndarray]:
 
 
 @cache
-def _trees(name: str) -> dict[str, numpy.ndarray]:
+def _part(name: str) -> dict[str, numpy.ndarray]:
+    """Return the weights of one of the three models."""
     return {key.removeprefix(f"{name}_"): part for key, part in _weights().items() if key.startswith(f"{name}_")}
 
 
@@ -156,5 +169,5 @@ def _upper() -> Any:
 def clear() -> None:
     """Unload the models, because their files were replaced or to free memory."""
     _weights.cache_clear()
-    _trees.cache_clear()
+    _part.cache_clear()
     _upper.cache_clear()

@@ -29,6 +29,8 @@ FAR = 0.25
 OF_ONE_SUBJECT = 0.5
 """The least cosine at which the user is asked whether one of two statements replaces the other."""
 
+REPLACING = (Relation.REPLACES, Relation.ENDS)
+
 FEWEST_WORDS = 3
 """The fewest words of a reply that is compared alone; a shorter one is compared with the question that it answers."""
 
@@ -71,7 +73,7 @@ async def related(
         for (memory, cosine), found in zip(near, known, strict=False)
         if found is Relation.SAME and memory.scope is candidate.scope
     ]
-    replaced = [memory.id for (memory, _), found in zip(near, known, strict=False) if found is Relation.REPLACES]
+    replaced = [memory.id for (memory, _), found in zip(near, known, strict=False) if found in REPLACING]
     in_doubt = [
         memory.id
         for (memory, cosine), found in zip(near, known, strict=False)
@@ -81,7 +83,7 @@ async def related(
         next(iter(same), None),
         None if same or not ctx.settings.links else next(iter(replaced), None),
         _first(waits, queued, Relation.SAME),
-        None if same else _first(waits, queued, Relation.REPLACES),
+        None if same else _first(waits, queued, *REPLACING),
         None if same or replaced or not ctx.settings.links else next(iter(in_doubt), None),
     )
 
@@ -99,7 +101,7 @@ async def _in_message(
         return settled
     whole = await ctx.relate(message, [bare(near[place].content) for place in doubtful])
     for place, found in zip(doubtful, whole, strict=False):
-        settled[place] = found if found is Relation.REPLACES else settled[place]
+        settled[place] = found if found in REPLACING else settled[place]
     return settled
 
 
@@ -112,8 +114,8 @@ def _count(text: str) -> int:
     return sum(1 for _ in sentences(text))
 
 
-def _first(waits: Sequence[Waiting], found: Sequence[Relation], wanted: Relation) -> int | None:
-    return next((one.id for one, relation in zip(waits, found, strict=False) if relation is wanted), None)
+def _first(waits: Sequence[Waiting], found: Sequence[Relation], *wanted: Relation) -> int | None:
+    return next((one.id for one, relation in zip(waits, found, strict=False) if relation in wanted), None)
 
 
 def bare(content: str) -> str:

@@ -17,14 +17,14 @@ import aiosqlite
 from subconscious.domain.hits import Hit
 from subconscious.domain.model import Act, Admission, Candidate, Decision, Memory, Origin, Relation, Role, Turn
 from subconscious.recall.recall_context import RecallContext
-from subconscious.store import consolidations, decisions, links, memories, review_queue, sessions
+from subconscious.store import consolidations, decisions, full_text, links, memories, review_queue, sessions
 from subconscious.store.filters import Filter
 from subconscious.supersession import succession
 from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys
 from subconscious.supersession.ending_patterns import End
 from subconscious.supersession.endings import LONGEST, Ending, endings
 from subconscious.supersession.expiry import ends_at
-from subconscious.supersession.relating import FAR, bare
+from subconscious.supersession.relating import FAR, FEWEST_WORDS, LOOKED_AT, REPLACING, bare
 from subconscious.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ MOST_COMPARED = 8
 """The most memories that are compared with an ending by their vectors, if its words match no memory."""
 
 MOST_PASSING, MOST_RELATED = 12, 3
-"""The number of latest temporary statements that are embedded, and of the most similar that the pair model compares."""
+"""The number of latest temporary or waiting statements that are embedded, and of those that the pair model compares."""
+
+LIKELY = 0.3
+"""The least cosine of a sentence and a lasting statement that it may take back."""
 
 MOST_SENTENCES = 8
 """The most sentences of a message that is compared with temporary statements."""
@@ -98,7 +101,7 @@ async def ended(
         return Ended(list(judged))
     found = [(turn, ending) for turn in typed for ending in endings(turn.text)]
     known = await _statements(ctx, project_id)
-    by_meaning = await _ends_by_meaning(ctx, typed, judged, known)
+    by_meaning = await _ends_by_meaning(ctx, typed, judged, known, project_id)
     found += [(turn, ending) for turn, ending, _ in by_meaning]
     if not found:
         return Ended(list(judged))
@@ -110,21 +113,30 @@ async def ended(
 
 
 async def _ends_by_meaning(
-    ctx: RecallContext, typed: Sequence[Turn], judged: Sequence[Judged], known: Sequence[_Statement]
+    ctx: RecallContext,
+    typed: Sequence[Turn],
+    judged: Sequence[Judged],
+    known: Sequence[_Statement],
+    project_id: str,
 ) -> list[tuple[Turn, Ending, str]]:
-    """Return the typed sentences that end a temporary statement by their meaning, with the ended text.
+    """Return the typed sentences that end a statement by their meaning, with the ended text.
 
-    The end of something temporary is rarely worth storing ("found the bug, cache back on"), so all typed sentences are
-    compared here. Other statements are compared when they are stored (`supersession/relating.py`). Only a person's
-    statement can be temporary: a finding with "until" or "while" describes how something works.
+    The end of something is rarely worth storing ("found the bug, cache back on", "legal lost interest in the copies"), so
+    all other typed sentences are compared here; those that are stored, in `supersession/relating.py`. Only a person's
+    statement can be ended: a finding with "until" or "while" describes how something works.
     """
-    temporary = [one.text for one in known if one.is_typed and is_for_a_time(bare(one.text))]
+    theirs = [one for one in known if one.is_typed]
+    temporary = [one.text for one in theirs if is_for_a_time(bare(one.text))]
     passing = await _embedded(ctx, temporary[:MOST_PASSING])
+    lasting = [one for one in theirs if one.text not in temporary]
     stored = " ".join(one.evidence.quote for one, admission in judged if admission.decision is Decision.AUTO)
     found = []
-    for turn in typed if passing else ():
+    for turn in typed if theirs else ():
         for sentence in _that_may_end(turn.text):
-            if sentence not in stored and (text := await _ends(ctx, sentence, passing)) is not None:
+            if sentence in stored:
+                continue
+            text = await _ends(ctx, sentence, passing) or await _takes_back(ctx, sentence, lasting, project_id)
+            if text is not None:
                 ending = Ending(End.OVER, "", sentence, turn.text.find(sentence), alone=False)
                 found.append((turn, ending, text))
     return found
@@ -150,8 +162,31 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
     near = [(float(mine @ vector), text) for text, vector in passing]
     nearest = [text for cosine, text in sorted(near, reverse=True)[:MOST_RELATED] if cosine >= FAR]
     relations = await ctx.relate(sentence, [bare(text) for text in nearest])
-    ended = [text for text, found in zip(nearest, relations, strict=False) if found is Relation.REPLACES]
+    ended = [text for text, found in zip(nearest, relations, strict=False) if found in REPLACING]
     return ended[0] if ended else None
+
+
+async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> str | None:
+    """Return the lasting statement that a sentence takes back; None if it takes back none.
+
+    Only what surely says no more than that: tasks and exceptions are about lasting rules, too.
+    """
+    near = await _nearest(ctx, sentence, lasting, project_id) if len(sentence.split()) >= FEWEST_WORDS else []
+    relations = await ctx.relate(sentence, [bare(text) for text in near]) if near else []
+    return next((text for text, found in zip(near, relations, strict=False) if found is Relation.ENDS), None)
+
+
+async def _nearest(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> list[str]:
+    """Return the statements that are most similar to a sentence: memories by the index, and the latest captures."""
+    mine = await ctx.embed_now(sentence) if ctx.index is not None and lasting else None
+    if mine is None or ctx.index is None:
+        return []
+    memories_of = {one.memory.id: one.text for one in lasting if one.memory is not None}
+    found = await ctx.index.search((project_id, full_text.USER_WIDE), mine, LOOKED_AT) if memories_of else []
+    near = [(cosine, memories_of[number]) for number, cosine in found if number in memories_of]
+    waiting = [one.text for one in lasting if one.capture is not None]
+    near += [(float(mine @ vector), text) for text, vector in await _embedded(ctx, waiting[:MOST_PASSING])]
+    return [text for cosine, text in sorted(near, reverse=True)[:MOST_RELATED] if cosine >= LIKELY]
 
 
 async def _cosines(ctx: RecallContext, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:

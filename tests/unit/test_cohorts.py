@@ -59,8 +59,8 @@ def test_a_standing_is_what_assessing_each_memory_gives(known: dict[int, Facts],
     gone = [number for number, facts in known.items() if due(policy, facts, NOON, terms)]
     states = Counter(state_of(assess(POLICIES["composite"], facts, NOON, terms).value) for facts in known.values())
     found = stand(cohorts_of(known), policy, terms, NOON, LIMIT)
-    first = sorted(gone, key=lambda number: (values[number], known[number].alive_at, number))
-    assert [one.id for one in found.due] == first[:LIMIT]
+    order = sorted(gone, key=lambda number: (values[number], known[number].alive_at, number))
+    assert [one.id for one in found.due] == order[:LIMIT]
     assert all((one.facts, one.verdict.value) == (known[one.id], values[one.id]) for one in found.due)
     assert (found.total, found.active) == (len(gone), len(known))
     assert {state: number for state, number in found.states.items() if number} == states

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy
 import pytest
 
-from subconscious.domain.model import Origin, Relation, Role, Turn
+from subconscious.domain.model import Admission, Decision, Origin, Relation, Role, Turn
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.recall.recall_context import RecallContext
 from subconscious.settings.settings import Settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.store.vectors import VectorIndex
 from subconscious.supersession import retirement
 from subconscious.supersession.pair_model import relations
+from tests.support.candidates import make_candidate
 from tests.support.minds import no_embedding, store
 
 NOW = 2_000_000_000.0
@@ -114,3 +117,61 @@ async def test_only_temporary_statements_of_a_person_are_compared(
     ctx = replace(mind_of(database, embedder), relate=taken_in)
     await store(database, project, held, origin=origin)
     assert len(await in_use_after(ctx, project, "the nightly sync did three uploads and went quiet")) == left
+
+
+LINE = "Each pull request needs a line in CHANGES.md."
+
+
+class Near:
+    """An index in which every memory is about as near to a text as ``cosine`` says."""
+
+    def __init__(self, cosine: float) -> None:
+        self.cosine = cosine
+
+    async def search(self, _places: object, _vector: object, limit: int) -> list[tuple[int, float]]:
+        return [(number, self.cosine) for number in range(1, limit + 1)]
+
+
+@pytest.mark.parametrize(
+    ("relation", "cosine", "typed", "left"),
+    [
+        (Relation.ENDS, 0.5, "you can stop with the changes file", 0),
+        (Relation.REPLACES, 0.5, "you can stop with the changes file", 1),
+        (Relation.MAY_REPLACE, 0.5, "you can stop with the changes file", 1),
+        (Relation.ENDS, 0.1, "you can stop with the changes file", 1),
+        (Relation.ENDS, 0.5, "can you stop with the changes file?", 1),
+        (Relation.ENDS, 0.5, "stop that", 1),
+    ],
+    ids=["taken back", "another value", "perhaps", "about something else", "a question", "two words"],
+)
+async def test_a_lasting_statement_ends_only_if_it_is_surely_taken_back(
+    database: Database,
+    project: Project,
+    embedder: LocalEmbedder,
+    relation: Relation,
+    cosine: float,
+    typed: str,
+    left: int,
+) -> None:
+    async def related(_: str, olds: Sequence[str]) -> list[Relation]:
+        return [relation] * len(olds)
+
+    ctx = replace(mind_of(database, embedder), relate=related, index=cast(VectorIndex, Near(cosine)))
+    await store(database, project, LINE, origin=Origin.USER)
+    assert len(await in_use_after(ctx, project, typed)) == left
+
+
+async def test_what_is_stored_anyway_is_not_compared_twice(
+    database: Database, project: Project, embedder: LocalEmbedder
+) -> None:
+    """Its relation to earlier statements is judged when it is stored."""
+    typed = "we stopped with the changes file for good"
+
+    async def related(_: str, olds: Sequence[str]) -> list[Relation]:
+        return [Relation.ENDS] * len(olds)
+
+    ctx = replace(mind_of(database, embedder), relate=related, index=cast(VectorIndex, Near(0.5)))
+    await store(database, project, LINE, origin=Origin.USER)
+    turn = Turn("t1", "s1", Role.USER, Origin.USER, typed, NOW, "", 0, len(typed))
+    stored = [(make_candidate(typed), Admission(Decision.AUTO, 0.95, "sure"))]
+    assert (await retirement.ended(ctx, [turn], stored, project.id, "s1")).retired == []
