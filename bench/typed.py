@@ -1,9 +1,10 @@
 """Measure the capture of typed statements: `python -m bench.typed FILE [--words] [--misses]`.
 
-FILE has messages as JSON lines: ``text``, optionally ``before`` (the assistant's last message), ``lang``, and either
-``kind``, which is "none" if nothing is worth keeping, or ``kept``, the statement to keep as a self-contained text (""
-for none), with ``must_contain``, words that it must have. Each message is a separate session. Prints how many would be
-stored without a person, wait, or be discarded. ``--words`` runs without the embedder.
+FILE has messages as JSON lines: ``text``, optionally ``before`` (the assistant's last message), ``lang``, and one of
+``kind``, which is "none" if nothing is worth keeping, ``kept``, the statement to keep as a self-contained text ("" for
+none), with ``must_contain``, words that it must have, and ``sentences``, which are labelled as in bench/data/speech.
+Each message is a separate session. Prints how many would be stored without a person, wait, or be discarded.
+``--words`` runs without the embedder.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def fate(message: dict[str, Any], embedder: LocalEmbedder | None) -> tuple[Decis
 
 def is_keeper(message: dict[str, Any]) -> bool:
     """Whether a message has something worth keeping."""
+    if "sentences" in message:
+        return any(one["keep"] for one in message["sentences"])
     return bool(message["kept"]) if "kept" in message else message["kind"] != "none"
 
 
