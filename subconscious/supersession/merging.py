@@ -213,8 +213,8 @@ async def weighed(
     """Return the decision on a candidate that may repeat something; ``given`` are hashes that its session was given.
 
     If the assistant repeats a memory that it was given, that confirms nothing; if a person does, it counts. A candidate
-    that would wait is discarded if a memory or a waiting capture says the same and its source is not less trusted. Then
-    an unconfirmed memory may be confirmed, and a waiting capture from the same source waits longer.
+    that would wait is discarded if a memory or a waiting capture says the same, unless its own source is more trusted.
+    Then an unconfirmed memory may be confirmed, and a waiting capture from the same source waits longer.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):

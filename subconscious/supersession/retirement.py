@@ -126,8 +126,8 @@ async def _ends_by_meaning(
     statement can be ended: a finding with "until" or "while" describes how something works.
     """
     theirs = [one for one in known if one.is_typed]
-    temporary = [one.text for one in theirs if is_for_a_time(bare(one.text))]
-    passing = await _embedded(ctx, temporary[:MOST_PASSING])
+    temporary = dict.fromkeys(one.text for one in theirs if is_for_a_time(bare(one.text)))
+    passing = await _embedded(ctx, list(temporary)[:MOST_PASSING])
     lasting = [one for one in theirs if one.text not in temporary]
     stored = " ".join(one.evidence.quote for one, admission in judged if admission.decision is Decision.AUTO)
     found = []
