@@ -23,7 +23,7 @@ from subconscious.failures.ways_out import observe, working
 from subconscious.poisoning.gate import apply_verdict, screen
 from subconscious.recall.recall_context import RecallContext
 from subconscious.redaction.cleaning import clean
-from subconscious.store import captures, decisions, failures, memories, unconfirmed, vectors
+from subconscious.store import captures, decisions, failures, memories, unconfirmed
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.failures import Failure
 from subconscious.store.rows import content_hash
@@ -320,6 +320,8 @@ async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list
     memory = await memories.find(tx, memory_id)
     if memory is None or memory.pinned or not await memories.archive(tx, memory, "daemon", reason):
         return []
+    from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
+
     await vectors.activate(tx, [memory_id], False)
     return [memory_id]
 

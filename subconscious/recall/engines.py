@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy
-
 from subconscious.recall.fusion import PRESETS, Fused, Fusion, Ranking, credited
 from subconscious.recall.graph import SEEDS, by_belief, by_links, linked, similarity_edges
 from subconscious.recall.modes import BALANCED, Depth
@@ -22,6 +20,7 @@ from subconscious.store.filters import Filter
 from subconscious.text.terms import terms
 
 if TYPE_CHECKING:
+    import numpy
     from numpy.typing import NDArray
 
     from subconscious.store.vectors import VectorIndex
@@ -156,6 +155,8 @@ def sharpened(query: Vector, first: Sequence[Fused], vectors: Mapping[int, Vecto
     known = [hit for hit in first if hit.id in vectors]
     if len(known) < FEWEST_HITS:
         return None
+    import numpy  # would delay the daemon's start by a tenth of a second
+
     common = COMMON_SHARE * numpy.mean([vectors[hit.id] for hit in known], axis=0)
     best = known[:FEEDBACK_HITS]
     distinctive = _unit(numpy.stack([vectors[hit.id] for hit in best]) - common)
@@ -165,6 +166,8 @@ def sharpened(query: Vector, first: Sequence[Fused], vectors: Mapping[int, Vecto
 
 
 def _unit(vector: Vector) -> Vector:
+    import numpy
+
     length = numpy.linalg.norm(vector, axis=-1, keepdims=True)
     unit: Vector = vector / numpy.maximum(length, 1e-9)
     return unit

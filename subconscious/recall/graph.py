@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy
-
 from subconscious.domain.link_types import LINK_TYPES
 from subconscious.domain.model import Link
 from subconscious.recall.fusion import Fused, Ranking
@@ -22,6 +20,7 @@ from subconscious.store import links, memories
 from subconscious.store.connect import Database
 
 if TYPE_CHECKING:
+    import numpy
     from numpy.typing import NDArray
 
     Vector = NDArray[numpy.float32]
@@ -88,6 +87,8 @@ def similarity_edges(vectors: Mapping[int, Vector], weight: float) -> list[Edge]
     ids = sorted(vectors)
     if weight <= 0 or len(ids) < 2:
         return []
+    import numpy  # would delay the daemon's start by a tenth of a second
+
     matrix = numpy.stack([vectors[one] for one in ids])
     own = matrix - matrix.mean(axis=0)
     own /= numpy.maximum(numpy.linalg.norm(own, axis=1, keepdims=True), 1e-9)
