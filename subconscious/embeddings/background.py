@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("subconscious.embeddings")
 
 MAX_FAILED_QUERIES = 3
-"""Queries that found the embedder busy before the next embedder takes over; any other error is enough at once."""
+"""The next embedder takes over after this many queries in a row failed because this one was busy.
+
+After another error it does so at once.
+"""
 
 LONGEST_REST = 300.0
 """The most seconds before an unavailable embedder is checked again, even if the clock was changed."""
@@ -43,10 +46,10 @@ IDLE_SECONDS = 600.0
 """Seconds without use after which the local model is unloaded, because it takes most of an idle daemon's memory."""
 
 RUNTIME = ("onnxruntime", "openblas")
-"""Names of libraries that are not used while the models are unloaded."""
+"""Names of libraries whose pages can be dropped from memory while the models are unloaded."""
 
 OPENING = 60.0
-"""Seconds within which an index is normally opened."""
+"""The most seconds to wait for an index; opening one normally takes less."""
 
 
 class Embedding:
@@ -62,7 +65,7 @@ class Embedding:
         self.tokens = 0
         self._budget = (options or RemoteOptions()).budget
         self._chain = EmbedderChain(name, replace(access or Access(), spent=self._spent), database)
-        self._switch = ModelSwitch(database, self._chain, options or RemoteOptions(), self._on_query_failure)
+        self._switch = ModelSwitch(database, self._chain, options or RemoteOptions(), self._on_query_answer)
         self._batches = Batches(database, self._budget, self._switch.refresh)
         self._database = database
         self._broken: SubconsciousError | None = None
@@ -147,7 +150,7 @@ class Embedding:
         self.current.warm_up()
 
     async def cool_down(self) -> None:
-        """If the local model was unused for ``IDLE_SECONDS``, free it and memory that only makes queries faster."""
+        """If the local model has been unused for ``IDLE_SECONDS``, free it, and caches that only speed up queries."""
         if not self.current.cool_down(IDLE_SECONDS):
             return
         for unload in self.on_idle:
@@ -166,7 +169,7 @@ class Embedding:
         self._wanted.set()
 
     def use_key(self, key: str) -> None:
-        """Use a key that came with a session. An embedder that refused another key is tried again with it."""
+        """Use a key from a session's environment. An embedder that refused another key is tried again with this one."""
         if self._chain.use_key(key):
             self.wake()
 
@@ -245,8 +248,11 @@ class Embedding:
         self._chain.suspend(name, error)
         self._switch.drop_writer()
 
-    def _on_query_failure(self, name: str, error: EmbedderError) -> None:
-        """Handle a failed query: after several failures, have the loop change the embedder."""
+    def _on_query_answer(self, name: str, error: EmbedderError | None) -> None:
+        """Count failed queries in a row: after several, let the loop switch to the next embedder."""
+        if error is None:
+            self._failed_queries = 0
+            return
         self._failed_queries = self._failed_queries + 1 if isinstance(error, EmbedderBusyError) else MAX_FAILED_QUERIES
         if (
             self._failed_queries >= MAX_FAILED_QUERIES

@@ -1,8 +1,8 @@
 """Switches from one embedding model to another while search keeps working.
 
-One model answers queries at a time. When another model is chosen, its vectors are made beside the current ones, and it
-takes over when every memory has a vector of it. If the old model can't embed queries any more, the new model takes over
-at once, with the vectors that exist.
+One model embeds queries at a time. When another model is chosen, its vectors are computed while the current ones stay
+in use, and it takes over when every memory has a vector of it. If the old model can't embed queries any more, the new
+model takes over at once, with the vectors that exist.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RETIREMENT = 60.0
 class ModelSwitch:
     """The current model and the upcoming model, each with its vector index.
 
-    ``writer`` is the embedder of new vectors. ``on_failure`` is called with the name of an embedder that failed a
-    query, and the error.
+    ``writer`` is the embedder that computes new vectors. ``on_answer`` is called after a remote embedder
+    was asked for the vector of a query, with its name, and the error if it failed.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ModelSwitch:
         database: Database,
         chain: EmbedderChain,
         options: RemoteOptions,
-        on_failure: Callable[[str, EmbedderError], None],
+        on_answer: Callable[[str, EmbedderError | None], None],
     ) -> None:
         self.current = QueryEmbedder("", None, options)
         self.upcoming: QueryEmbedder | None = None
@@ -50,10 +50,10 @@ class ModelSwitch:
         self._database = database
         self._chain = chain
         self._options = options
-        self._on_failure = on_failure
+        self._on_answer = on_answer
         self._is_tidy = False
         self._retiring = 0
-        # For each index that is being opened: the memories that change meanwhile.
+        # For each index that is being opened: the ids of memories that change meanwhile.
         self._missed: dict[int, set[int]] = {}
         self._retirements: set[asyncio.Task[None]] = set()
 
@@ -102,7 +102,7 @@ class ModelSwitch:
         return QueryEmbedder(model.name, index, self._options)
 
     def use_writer(self, opened: OpenedEmbedder | None) -> None:
-        """Use an embedder for new vectors from now on, and close the previous one if it is not used."""
+        """Use an embedder for new vectors from now on, and close the previous one unless queries still use it."""
         if opened is not self.writer:
             self._close_unused(self.writer)
             self.writer = opened
@@ -123,7 +123,7 @@ class ModelSwitch:
             opened.embedder.close()
 
     def is_target(self, writer: OpenedEmbedder) -> bool:
-        """Whether ``writer`` has the upcoming model, or else the current one; False if queries have no embedder."""
+        """Whether ``writer`` has the upcoming model (without one: the current model), and queries have an embedder."""
         return (self.upcoming or self.current).model == writer.model.name and self.current.embedder is not None
 
     async def switch_to(self, writer: OpenedEmbedder) -> None:
@@ -155,7 +155,7 @@ class ModelSwitch:
 
     def _set_embedder(self, queries: QueryEmbedder, opened: OpenedEmbedder) -> None:
         queries.set_embedder(opened.embedder)
-        queries.on_failure = lambda error: self._on_failure(opened.name, error)
+        queries.on_answer = lambda error: self._on_answer(opened.name, error)
 
     async def _can_current_embed(self) -> bool:
         """Whether the current model can embed queries; it is reopened if necessary."""
@@ -235,7 +235,7 @@ class ModelSwitch:
 
 
 async def _catch_up(index: VectorIndex, missed: set[int]) -> None:
-    """Add memories that changed while an index was opened; if that fails, the index is closed."""
+    """Add the memories that changed while an index was being opened; if that fails, close the index."""
     try:
         while missed:
             ids = list(missed)

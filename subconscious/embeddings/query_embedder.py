@@ -45,7 +45,7 @@ MAX_CONCURRENT = 2
 """The most concurrent queries to a remote embedder: if it hangs, calls must not accumulate."""
 
 RECENT = 2000
-"""The most texts with a cached vector.
+"""The most texts whose vectors are cached.
 
 The starts of sessions repeat the same queries, and each prompt is compared with the sentences of earlier answers.
 """
@@ -100,7 +100,7 @@ Relations = Callable[[str, Sequence[str], LocalEmbedder], list[Relation]]
 class RemoteOptions:
     """Options for embedding queries.
 
-    ``prompts`` is whether text that was typed to Claude Code may be sent to a remote embedder. A hook waits
+    ``prompts`` is whether text that the user typed to Claude Code may be sent to a remote embedder. A hook waits
     ``prompt_seconds`` for a vector. ``relations`` is the function that compares statements, None without a model.
     """
 
@@ -118,7 +118,7 @@ class QueryEmbedder:
         self.index = index
         self.embedder: Embedder | None = None
         self.found: EngineCache[Any] = EngineCache()
-        self.on_failure: Callable[[EmbedderError], None] = lambda _: None
+        self.on_answer: Callable[[EmbedderError | None], None] = lambda _: None
         self._options = options
         self._ready = asyncio.Event()
         self._recent: OrderedDict[str, numpy.ndarray] = OrderedDict()
@@ -126,7 +126,7 @@ class QueryEmbedder:
         self._loading: asyncio.Future[None] | None = None
 
     def set_embedder(self, embedder: Embedder | None) -> None:
-        """Set the embedder of queries; with None, queries use full text only."""
+        """Set the embedder for queries; without one (None), queries use full text only."""
         self.embedder = embedder
         self.found.clear()
         self._ready.set()
@@ -140,11 +140,11 @@ class QueryEmbedder:
         return await self._vector(text, self._options.prompt_seconds)
 
     async def prompt_vector(self, text: str) -> numpy.ndarray | None:
-        """Return the vector of a text of a session; the text is not sent to a remote embedder without permission."""
+        """Return the vector of text from a session; without permission, the text is not sent to a remote embedder."""
         return await self._vector(text, self._options.prompt_seconds, sent=self._options.prompts)
 
     async def local_vector(self, text: str) -> numpy.ndarray | None:
-        """Return the vector of a text to be stored, by the local model; None if the embedder is remote or missing."""
+        """Return the local model's vector of a text that will be stored; None if the embedder is remote or missing."""
         embedder = self.embedder
         return None if embedder is None or embedder.remote else await self._vector(text, 0.0, sent=False, stored=True)
 
@@ -164,7 +164,7 @@ class QueryEmbedder:
         self.found.clear()  # full-text results cached meanwhile are outdated
 
     def cool_down(self, seconds: float) -> bool:
-        """Unload the model if it was unused for ``seconds``; return whether it was."""
+        """Unload the model if it has been unused for ``seconds``; return whether it has."""
         embedder = self.embedder
         if not isinstance(embedder, Unloadable) or embedder.idle_seconds < seconds:
             return False
@@ -248,8 +248,10 @@ class QueryEmbedder:
         except EmbedderError as error:
             log.info("the query uses full text only: %s %s", error.code, error)
             if embedder is self.embedder:
-                self.on_failure(error)
+                self.on_answer(error)
             return None
+        if embedder is self.embedder:
+            self.on_answer(None)
         self._cache(text, found)
         return found
 
@@ -266,7 +268,7 @@ class QueryEmbedder:
 
 
 def account(embedder: Embedder) -> tuple[str, str]:
-    """Return the provider and the model of an embedder, as spending records name them."""
+    """Return an embedder's provider and model, by the names that spending records use."""
     provider, _, model = embedder.name.partition(":")
     return provider, model.rpartition(":")[0]
 

@@ -18,7 +18,7 @@ from subconscious.capture import judge
 from subconscious.domain.errors import EmbedderError
 from subconscious.embeddings import background, batches, embedder_fallback, model_switch
 from subconscious.embeddings import query_embedder as sense
-from subconscious.embeddings.background import Embedding
+from subconscious.embeddings.background import MAX_FAILED_QUERIES, Embedding
 from subconscious.embeddings.batches import text_of
 from subconscious.embeddings.embedder import Access, Embedder, open_embedder
 from subconscious.embeddings.local import LocalEmbedder
@@ -430,6 +430,18 @@ async def test_questions_that_fail_bring_the_next_in_the_chain(database: Databas
         assert await loop.current.prompt_vector("anything") is None
         await settled(loop, LOCAL)
         assert await loop.current.prompt_vector("anything") is not None
+
+
+async def test_questions_that_fail_now_and_then_change_nothing(database: Database, server: EmbeddingServer) -> None:
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server), RemoteOptions(prompts=True, prompt_seconds=5)) as loop:
+        await settled(loop, "openai:toy:32")
+        for number in range(2 * MAX_FAILED_QUERIES):
+            server.always = Failure(500)
+            assert await loop.current.prompt_vector(f"one that fails, {number}") is None
+            server.always = None
+            assert await loop.current.prompt_vector(f"one that is answered, {number}") is not None
+        assert loop.current.model == "openai:toy:32"
 
 
 async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(
