@@ -1,4 +1,4 @@
-"""Words for values on the page: times, kinds, who did what."""
+"""The words that the page uses for values: times, kinds, and who did what."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ STATUSES = {
 
 def tone(event: Mapping[str, Any]) -> str:
     """Return the sort of a change, for its colour: something new, something removed, or something else."""
-    return "new" if event["action"] in NEW else "gone" if event["action"] in GONE else "other"
+    return "new" if (event["subject"], event["action"]) in NEW else "gone" if event["action"] in GONE else "other"
 
 
 def actor(event: Mapping[str, Any]) -> str:
@@ -92,12 +92,12 @@ def actor(event: Mapping[str, Any]) -> str:
 
 
 def source(origin: str, extractor: str) -> str:
-    """Return who said a memory or capture, such as "said by you", or that nobody did."""
+    """Return who said a memory or capture, such as "said by you", or that it was observed in tool calls."""
     return IN_TOOL_CALLS if is_observed(extractor) else f"said by {SPEAKERS.get(origin, origin)}"
 
 
 def occasion(event: str) -> str:
-    """Return when in a session a memory was given, such as ``given with a prompt``."""
+    """Return on which occasion a memory was shown to a session, such as ``given with a prompt``."""
     return next((words for name, words in OCCASIONS if event.startswith(name)), f"given ({event})")
 
 
@@ -107,11 +107,11 @@ def status(name: str) -> str:
 
 
 PLAINER: Mapping[str, str] = {"SUPERSEDES": "replaces", "SUPERSEDED_BY": "replaced by"}
-"""Plainer words for names of the program."""
+"""The page's words for some of the program's internal names."""
 
 
 def plain(name: str) -> str:
-    """Return a name of the program as words: ``dead_end`` as ``dead end``."""
+    """Return the words for an internal name: ``dead end`` for ``dead_end``."""
     return PLAINER.get(name) or name.replace("_", " ").lower()
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from subconscious.page.markup import blocks, inline, statement
 from subconscious.page.memories import likely
+from subconscious.page.wording import tone
 from subconscious.text.quoting import visible
 
 CODE = "When it fails, run this:\n\n```python\nif row is None:\n    raise ValueError\n```\n\nThen `make resume`."
@@ -79,3 +80,16 @@ def test_hits_without_the_words_and_little_in_common_are_less_likely() -> None:
     assert likely([]) == 0
     assert likely([hit(0.5, "text"), hit(0.05, "text"), hit(0.3, "vector"), hit(0.05, "vector"), hit(0.01)]) == 3
     assert likely([hit(0.5, "vector"), hit(0.4, "vector")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("subject", "action", "shown"),
+    [
+        ("memory", "create", "new"),
+        ("capture", "approved", "new"),
+        ("link", "create", "other"),
+        ("memory", "archive", "gone"),
+    ],
+)
+def test_the_timeline_marks_what_is_new_and_what_is_gone(subject: str, action: str, shown: str) -> None:
+    assert tone({"subject": subject, "action": action}) == shown
