@@ -1,4 +1,4 @@
-"""``subconscious``: run the command that the command line names; print errors as one line and a remedy."""
+"""The program ``subconscious``: runs the command named on the command line; prints errors with their remedies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .screen import clean, paint
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""Exit codes for a program that SIGINT or SIGPIPE ended, as a shell reports them: 128 + the signal's number."""
+"""Exit codes for termination by SIGINT and by SIGPIPE, as a shell reports them: 128 + the signal's number."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Discard what is printed from now on: Python would fail again when it flushes the output at exit."""
+    """Discard all further output. Otherwise Python would fail again when it flushes stdout at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -76,9 +76,9 @@ def _print_error(error: SubconsciousError) -> int:
 
 
 def _prepare_streams() -> None:
-    """Print an escape for each character that the terminal's encoding lacks, instead of failing.
+    """Make stdout and stderr print an escape, instead of failing, for a character that the terminal's encoding lacks.
 
-    A stream that is closed (`>&-`) is replaced by one that discards what is printed.
+    A closed stream (`>&-`) is replaced by one that discards its input.
     """
     nowhere = Path(os.devnull)
     sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")

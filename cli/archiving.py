@@ -1,4 +1,4 @@
-"""``subconscious archive`` and ``unarchive``: by id, by session, by words."""
+"""``subconscious archive`` and ``unarchive``, for memories selected by id, by session or by words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _move(options: Namespace, cmd: Literal["archive", "unarchive"], label: str, 
 
 
 def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]:
-    """Return the ids that --session or --query selects, once the user has agreed to the list of them."""
+    """Return the ids of the memories that --session or --query selects; none if the user, shown a list, declines."""
     if not (options.session or options.query):
         raise RequestError("no memories are named", "name them by their IDs, --session ID or --query WORDS")
     found = ask(
@@ -62,7 +62,7 @@ def _selected(options: Namespace, question: str, *, archived: bool) -> list[int]
 
 
 def _preview(found: Sequence[Memory]) -> None:
-    # What looks poisoned comes first, so that the person has seen it before agreeing to all.
+    # Memories that may be poisoned come first, so that the user sees them before agreeing to all.
     for memory in sorted(found, key=lambda one: "suspicion" not in one)[:MAX_LISTED]:
         print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
         suspicion.note(memory)

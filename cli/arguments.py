@@ -42,7 +42,7 @@ def parser(only: str = "") -> RootParser:
 
 
 def _built(only: str) -> tuple[RootParser, Sequence[str]]:
-    """Return the parser of the command ``only`` (of all commands for ""), and the names of its commands."""
+    """Return a parser of only the command ``only`` ("": of all commands), and the names of the commands it knows."""
     root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
     root.set_defaults(json=False, function="status:overview", prints=Text.OWN)
@@ -158,7 +158,7 @@ def _add_tracing(commands: Commands) -> None:
         commands,
         "explain",
         "explaining:explain",
-        "show how each sentence of a session was judged, and why",
+        "show what became of each sentence of a session, and why",
         group=Group.REVIEW,
     )
     command.add_argument(
@@ -168,7 +168,7 @@ def _add_tracing(commands: Commands) -> None:
         help="a session (the start of its id is enough), a .jsonl file or a sentence; default: the last session",
     )
     command.add_argument(
-        "--all", action="store_true", help="include Claude's sentences that were no candidates for a memory"
+        "--all", action="store_true", help="include Claude's sentences that were not candidates for a memory"
     )
     command = add_command(
         commands,
@@ -237,7 +237,7 @@ def _add_approve(choices: Subparsers) -> None:
     command = add_subcommand(choices, "approve", "review:approve", "store captures")
     which = command.add_mutually_exclusive_group(required=True)
     which.add_argument("ids", metavar="ID", nargs="*", type=number, default=[])
-    which.add_argument("--all", action="store_true", help="all that wait in this project, except suspicious ones")
+    which.add_argument("--all", action="store_true", help="store all that wait in this project, except suspicious ones")
     command.add_argument("--everywhere", action="store_true", help="with --all: in all projects")
     command.add_argument("--reason", help="why; kept in the history")
 
@@ -249,17 +249,17 @@ def _add_running(commands: Commands) -> None:
         commands,
         "setup",
         "setup:setup",
-        "import past sessions, choose a model, see what sessions get",
+        "import sessions, choose a model, see what sessions are shown",
         group=Group.MAIN,
         prints=Text.OWN,
     )
-    command.add_argument("--provider", help="a provider that `subconscious setup --show` lists; none switches it off")
+    command.add_argument("--provider", help="a provider listed by `subconscious setup --show`, or `none` for no model")
     command.add_argument(
         "--yes", action="store_true", help="ask nothing; switch the model on only if the trial succeeds"
     )
     command.add_argument("--no-try", action="store_true", help="skip the trial on the last session")
     command.add_argument(
-        "--show", action="store_true", help="only show what a model would be sent, and what a session would cost"
+        "--show", action="store_true", help="only show what would be sent to a model, and the cost of a session"
     )
     command = add_command(
         commands,

@@ -11,7 +11,7 @@ TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
 """Tools whose memories `import --from` reads; listed here because `--help` must not load the readers."""
 
 RULES = ("decisions", "learnings", "dead-ends", "patterns")
-"""The rules of `subconscious.sharing`; listed here because `--help` must not load it."""
+"""The names of the rules in `subconscious.sharing`; listed here because `--help` must not load that package."""
 
 
 def add(commands: Commands) -> None:
@@ -275,7 +275,7 @@ def _add_team(commands: Commands) -> None:
     confirm.add_argument("ids", metavar="ID", nargs="+", type=number)
     confirm.add_argument("--back", action="store_true", help="withdraw the confirmation")
     member = add_subcommand(choices, "member", "team:member", "list members, or give one a role", prints=Text.OWN)
-    member.add_argument("person", metavar="PERSON", nargs="?", help="the role that logs in to the database")
+    member.add_argument("person", metavar="PERSON", nargs="?", help="the database role with which the person logs in")
     member.add_argument("role", metavar="ROLE", nargs="?", choices=("reader", "author", "maintainer", "none"))
     setup = add_subcommand(choices, "setup", "team:setup", "prepare a database for teams, as its administrator")
     setup.add_argument("store", metavar="ADDRESS", help="postgresql://ADMIN@HOST/DATABASE")

@@ -91,7 +91,7 @@ def _add_correcting(commands: Commands) -> None:
         "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
     )
     change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
-    change.add_argument("--merged-into", metavar="ID", type=number, help="keep this memory, which means the same")
+    change.add_argument("--merged-into", metavar="ID", type=number, help="keep this memory instead; it says the same")
     command.add_argument("--reason", help="why; kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)
@@ -133,7 +133,7 @@ def _add_knowledge(commands: Commands) -> None:
         commands,
         "pull",
         "knowledge:pull",
-        "write this project's files now, and print where they are",
+        "write the files of this project's memories now, and print where they are",
         group=Group.MEMORY,
         prints=Text.OWN,
     )
@@ -187,7 +187,7 @@ def _add_link_changes(commands: Commands) -> None:
         commands, "relink", "links:relink", "change the type or direction of a link", group=Group.LINKS
     )
     command.add_argument("id", metavar="LINK", type=number)
-    command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: the type it has")
+    command.add_argument("type", metavar="TYPE", nargs="?", help="the new type; default: unchanged")
     command.add_argument("--reverse", action="store_true", help="swap source and target")
     command.add_argument("--reason", help="why; kept in the history")
 
@@ -197,7 +197,7 @@ def _add_link_walks(commands: Commands) -> None:
         commands,
         "graph",
         "graphs:graph",
-        "show the memories that are linked with a memory, also over several links",
+        "show the memories that are linked with a memory, directly or through other memories",
         group=Group.LINKS,
     )
     command.add_argument("id", metavar="ID", type=number)

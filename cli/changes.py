@@ -23,13 +23,13 @@ LEARNED_BY = {
     "teammate": "the daemon, from what a teammate shared",
     "tool": "the daemon, from what a tool printed",
 }
-"""How the history names the daemon when it has stored words of a session; the keys are the speakers of the words."""
+"""How the history describes the daemon when it stored something said in a session, by who said it."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that hold times and are shown as dates."""
 
 
 def history(options: Namespace) -> None:
-    """Print the latest events, or all events of one memory, capture, link or session, the oldest first."""
+    """Print the latest events, newest first; or all of one memory, capture, link, session or change, oldest first."""
     subject, about = _chosen_subject(options)
     scope = {} if subject or options.everywhere else {"cwd": here()}
     events = ask("history", subject=subject, about=about, limit=options.limit, origin=origin(), **scope)["events"]
@@ -41,7 +41,7 @@ def history(options: Namespace) -> None:
             _print_event(event, full=options.event is not None)
     if not events:
         print(
-            "Nothing was changed yet."
+            "No changes have been recorded yet."
             if not subject
             else f"No change of {subject} {about} is recorded; perhaps it does not exist."
         )
@@ -71,14 +71,14 @@ def _print_event(event: DescribedEvent, *, full: bool) -> None:
 
 
 def _actor(act: Mapping[str, Any]) -> str:
-    """Return who made a change; if the daemon stored words of a session, also who said them."""
+    """Return who made a change; if the daemon stored something said in a session, also who said it."""
     if act["actor"] == "daemon" and act.get("speaker") in LEARNED_BY:
         return LEARNED_BY[act["speaker"]]
     return str(wording.ACTORS.get(act["actor"], act["actor"]))
 
 
 def _changed_columns(before: Columns, after: Columns, *, full: bool) -> Iterable[str]:
-    """Return a line for each changed column; for a row that was inserted or deleted, its columns only if ``full``."""
+    """Return a line for each changed column; for an inserted or deleted row, its values if ``full``, else nothing."""
     if before is not None and after is not None:
         names = [name for name in after if before.get(name) != after[name]]
         return [f"{name}: {_value(name, before.get(name))} -> {_value(name, after[name])}" for name in names]
@@ -148,7 +148,7 @@ def _preview(options: Namespace, found: UndoResult) -> None:
         print(screen.wrapped(f"brings back memory {one['id']}, which was merged into it{wording.about(one)}", 4, "  -"))
         suspicion.note(one, 8)
     if not sys.stdin.isatty():
-        print("Nothing was changed. To undo it: add --yes")
+        print("Nothing was changed. Add --yes to undo this.")
 
 
 def _doer(act: Undone) -> str:

@@ -25,7 +25,7 @@ class Group(StrEnum):
 
 
 class Text(Enum):
-    """Where the text comes from that a command prints; it decides what the model gets to read of it."""
+    """The origin of the text that a command prints, which decides if a model gets the text framed as quoted data."""
 
     STORED = "memories and sessions: framed as quoted data"
     FRAMED = "memories, which the daemon or the MCP server has framed"
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Reject an invalid choice, and suggest the nearest one instead of all."""
+        """Reject an invalid choice; suggest similar valid ones, or else list all valid ones (except for commands)."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
         return " " in self.prog
 
     def format_help(self) -> str:
-        """Return the help with a short usage: the options are listed below it."""
+        """Return the help with a short usage line; the options are listed below that line."""
         _, _, rest = super().format_help().partition("\n\n")
         return f"{self._usage()} [OPTIONS]\n\n{rest}"
 
@@ -108,7 +108,7 @@ class RootParser(Parser):
     """The parser of the whole command line."""
 
     def format_help(self) -> str:
-        """Return the help: the main commands with their descriptions, the names of the others."""
+        """Return the help: the main commands with descriptions, the other commands by name only."""
         return self._help(full=False)
 
     def format_full_help(self) -> str:
@@ -116,7 +116,7 @@ class RootParser(Parser):
         return self._help(full=True)
 
     def _help(self, *, full: bool) -> str:
-        """Return the commands in groups; the first group with descriptions, with ``full`` every group."""
+        """Return the help, with the commands in groups. Only the first group has descriptions, unless ``full``."""
         (commands,) = (action for action in self._actions if isinstance(action, Commands))
         helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         lines = [f"usage: {self.prog} [COMMAND] [OPTIONS]", "", str(self.description)]
@@ -131,7 +131,7 @@ class RootParser(Parser):
 
 
 def _row(name: str, text: str, full: bool) -> str:
-    """Return a command with its description: all of it, on as many lines as it needs, or as much as fits on one."""
+    """Return a command with its description: all of it if ``full``, else as much as fits on one line."""
     if full:
         return wrapped(text, 20, f"  {name}")
     columns = width() - 20

@@ -1,4 +1,4 @@
-"""Questions that a person answers with yes before a command changes anything."""
+"""Confirmation questions that commands ask before they change anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ask_yes(question: str) -> bool:
 
 
 def print_change(path: Path, before: str, after: str) -> None:
-    """Show the lines that are added to a file and removed; ``before`` or ``after`` is "" if there is no file."""
+    """Print the lines added to and removed from a file; ``before`` or ``after`` is "" for a missing file."""
     verb = "changes" if before and after else "is new" if after else "is removed"
     print(screen.paint(f"{screen.line(str(path))} {verb}:", "bold"))
     for text in difflib.ndiff(before.splitlines(), after.splitlines()):

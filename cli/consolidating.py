@@ -66,7 +66,7 @@ def _print_result(options: Namespace, done: ConsolidateResult) -> None:
         return
     counts = [
         f"{len(done['made'])} summarized" if done["made"] else "",
-        f"{len(done['proposed'])} wait for your review: subconscious review" if done["proposed"] else "",
+        f"{len(done['proposed'])} waiting for your review: subconscious review" if done["proposed"] else "",
         f"{done['asked']} sent to the model" if done["asked"] else "",
         f"{done['left']} left for the next run" if done["left"] else "",
     ]

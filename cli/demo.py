@@ -1,4 +1,4 @@
-"""``subconscious demo``: replays a recorded session through the real hooks, into a daemon of its own.
+"""``subconscious demo``: replays a recorded session through the real hooks, into a daemon started for the demo.
 
 State, project and transcript are in a temporary folder, so the user's own data is not touched.
 """
@@ -231,7 +231,7 @@ def _print_next_session(stage: Stage, first: dict[str, Any]) -> None:
 
 
 def _source() -> str:
-    """Return the folder to install the plugin from, or a placeholder if it is not beside this package."""
+    """Return the folder to install the plugin from, or a placeholder if plugin_root() has no marketplace.json."""
     root = plugin_root()
     beside = (root / ".claude-plugin" / "marketplace.json").exists()
     return shlex.quote(str(root)) if beside else "FOLDER_OR_URL_YOU_CLONED_FROM"

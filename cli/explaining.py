@@ -1,4 +1,4 @@
-"""``subconscious explain``: how each sentence of a session was judged, and what became of it."""
+"""``subconscious explain``: what became of each sentence of a session (stored, discarded, ...), and why."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def explain(options: Namespace) -> None:
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
-    """Return the request's argument: the path of a transcript, a sentence of several words, or the id of a session."""
+    """Return the request's argument: a transcript's path, a sentence (two or more words), a session's id, or none."""
     text = " ".join(words)
     path = Path(text).expanduser()
     if not text:
@@ -82,7 +82,7 @@ def _print_rest(answer: ExplainResult) -> None:
     hidden = sum(answer["unseen"].values())
     if hidden:
         what = screen.counted(hidden, "sentence")
-        print(f"\n{what} of Claude's were no candidates for a memory; --all shows them")
+        print(f"\nNot shown: {what} of Claude's that were not candidates; --all shows all")
     if not answer["sentences"]:
         print(
             "No sentence was a candidate for a memory." if answer["turns"] else "Nothing was typed in this session yet."

@@ -53,7 +53,7 @@ def _print_due(one: DueMemory) -> None:
     print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
     details = [
         memory["kind"],
-        f"{one['unused_days']:.0f} days unused",
+        f"days unused: {one['unused_days']:.0f}",
         f"{one['value']:.2f} of its weight left",
         _factors(one),
     ]
@@ -140,7 +140,7 @@ def _run(options: Namespace) -> None:
         screen.as_json(answer)
     else:
         archived = screen.counted(len(answer["archived"]), "memory", "memories")
-        print(f"{archived} archived; {answer['left']} more have faded and wait for the next run.")
+        print(f"{archived} archived. Faded, but left for the next run: {answer['left']}.")
 
 
 def _reset(options: Namespace) -> None:
@@ -189,7 +189,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def curve(points: Points, width: int, *, top: float = 1.0, mark: float | None = None, unit: str = "") -> list[str]:
-    """Return lines that draw ``points`` (x, y) from 0 to ``top``; ``mark`` is a y that gets a dotted line."""
+    """Return the lines of a text chart of ``points`` (x, y): y from 0 to ``top``, and a dotted line at y = ``mark``."""
     columns = max(10, width - MARGIN - 2)
     heights = [_height(value, top) for value in _sampled(points, columns)]
     level = None if mark is None else _height(mark, top)

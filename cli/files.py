@@ -41,9 +41,9 @@ REQUEST_BYTES = 4 << 20
 """The most bytes per request of an import. A larger note is refused; the daemon's own limit is a few times as high."""
 
 MAX_NAMED = 10
-"""The most notes of each state, and of edited files, that are listed by name; the rest are counted."""
+"""The most notes per state, and the most edited files, that are listed by name; the rest are only counted."""
 CORRECTING = ("edited", "conflict")
-"""States of notes that become corrections if the user agrees. All notes in these states are listed."""
+"""States of notes that correct stored memories if the user agrees. All notes in these states are listed."""
 
 STATES = {
     "restore": "to restore, with origin, confidence and status",
@@ -74,7 +74,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FetchedMemories:
-    """The exported memories; ``newest`` is the id of the store's latest event when the export began."""
+    """The exported memories. ``quarantined`` counts the memories that are left out because they are in quarantine.
+
+    ``newest`` is the id of the store's latest event when the export began.
+    """
 
     records: list[Record]
     quarantined: int
@@ -144,12 +147,12 @@ def print_export(out: Path, number: int, quarantined: int, done: Written) -> Non
     if done.edited:
         print_edited(out, done.edited)
     if quarantined:
-        print(f"  {screen.counted(quarantined, 'memory', 'memories')} left out, since they are in quarantine")
+        print(f"  {screen.counted(quarantined, 'memory', 'memories')} left out: in quarantine")
 
 
 def print_edited(out: Path, edited: Sequence[str]) -> None:
     """Print the edited files that an export did not overwrite."""
-    print(f"  {screen.counted(len(edited), 'file')} left as you edited them:")
+    print(f"  {screen.counted(len(edited), 'file')} with your edits, not overwritten:")
     for name in edited[:MAX_NAMED]:
         print(f"    {screen.line(name)}")
     if len(edited) > MAX_NAMED:
@@ -197,7 +200,7 @@ def _folder(options: Namespace) -> str:
 
 
 def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
-    """Import an export, or only its notes called ``names``; the next export may overwrite edits that were imported."""
+    """Import an export, or only its notes called ``names``; mark imported edits, which a later export may overwrite."""
     with _progress("Reading the notes", options):
         found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
         items = [item for item in found if item is not None]
@@ -224,7 +227,8 @@ def import_items(
 ) -> int:
     """Preview notes, ask, and import them.
 
-    If ``may_vouch`` is true, the user may vouch for notes that this store did not sign; --yes vouches for none.
+    If ``may_vouch`` is true, the user is asked to vouch for notes that this store did not sign; with --yes, nobody
+    vouches for them.
     ``on_done`` is called with the results after an import, and not at all if nothing is imported.
     """
     folder = _folder(options)
@@ -283,7 +287,7 @@ def _refused(item: Item) -> PlannedNote:
 
 
 def _refuse_duplicates(rows: list[PlannedNote], items: Sequence[Item]) -> list[PlannedNote]:
-    """Return the rows; refuse each note about the same memory as an earlier note, even one of another request."""
+    """Return the rows; refuse each note about the same memory as an earlier note, even if another request sent that."""
     first: dict[str, str] = {}
     for row, item in zip(rows, items, strict=True):
         uid = str((item.record or {}).get("uid", ""))
@@ -315,7 +319,7 @@ def _size(item: Item) -> int:
 
 
 def _bounded(item: Item) -> Item:
-    """Return the item, or a refused one if it is larger than a request."""
+    """Return the item; if it is larger than a request may be, return a refused item in its place."""
     if item.problem or _size(item) <= REQUEST_BYTES:
         return item
     return Item(item.name, problem=f"it is larger than {REQUEST_BYTES >> 20} MB")
@@ -362,7 +366,7 @@ def _vouched(rows: Iterable[PlannedNote]) -> bool:
     if number["new"] > MAX_NAMED:
         hidden = screen.counted(number["new"] - MAX_NAMED, "new note")
         print(f"\n{hidden} not shown above; `subconscious import PATH --json` lists all.")
-    print(f"\n{notes} may contain other people's words, so the statements wait for your review.")
+    print(f"\n{notes} may contain other people's words, so the imported statements wait for your review.")
     print("If you vouch for them, new notes are stored as your words, and edited notes change the exported memories.")
     return agreed_to_import("Do you vouch for them?")
 

@@ -29,9 +29,9 @@ def watch_folder(out: Path, options: Namespace, selection: Selection) -> int:
     """Export whenever the store changes, and ask about every edit, until Ctrl-C."""
     if options.json or options.format != "markdown":
         raise RequestError(
-            "--watch asks about edits, so it works with Markdown notes only", "leave out --json and --format json"
+            "--watch works with Markdown notes only, as it imports edits", "leave out --json and --format json"
         )
-    require_person("watch a folder, since edits in it may become corrections")
+    require_person("watch a folder, since edits in it may correct memories")
     _Watch(out, options, selection).run()
     return 0
 
@@ -49,7 +49,7 @@ class _Watch:
         watching = False
         # Changes made while a question waits for its answer are delivered afterwards.
         for changes in watch(self._out, rust_timeout=STORE_POLL_MILLISECONDS, yield_on_timeout=True):
-            # The folder is watched from the first of these on: edits made before it are looked for.
+            # Watching starts with the first iteration, so edits made before it are searched for.
             self._ask_about(self._names(changes) if watching else self._notes())
             if not watching:
                 print(f"Watching {screen.line(self._out)}. Ctrl-C ends it.", flush=True)

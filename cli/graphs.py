@@ -23,7 +23,7 @@ INDENT = 3
 
 
 def graph(options: Namespace) -> None:
-    """Print the memories linked with one, as a tree or a Mermaid diagram."""
+    """Print the memories linked with a memory, as a tree or a Mermaid diagram."""
     asked = {"id": options.id, "depth": options.depth, "types": options.type or None}
     answer = ask("graph", cwd=here(), origin=origin(), everywhere=options.everywhere or None, **asked)
     if options.json:
@@ -44,7 +44,7 @@ def _print_tree(answer: GraphResult) -> None:
         if not branch["again"]:
             suspicion.note(memories[branch["memory_id"]], INDENT * branch["depth"] + 2)
     if not answer["tree"]:
-        print(f"  it has no links\n  to make one: subconscious link {root['id']} SUPPORTS ID")
+        print(f"  it has no links\n  to add one: subconscious link {root['id']} SUPPORTS OTHER_ID")
     if answer["left_out"]:
         print(
             f"\nToo many to show: {screen.counted(answer['left_out'], 'link')} not followed. Try --depth 1 or --type."
@@ -98,7 +98,7 @@ def _print_answer(answer: Reasons) -> None:
                 printed.add(path)
                 _print_step(step, 6 + INDENT * (depth - 1))
     if not answer["chains"] and not memory["rationale"]:
-        print(f"      no reason is known\n      to add one: subconscious link ID SUPPORTS {memory['id']}")
+        print(f"      no reason is known\n      to add one: subconscious link REASON_ID SUPPORTS {memory['id']}")
     if answer["cut"]:
         print("      there are more chains; try --depth 1, or subconscious graph ID")
 

@@ -19,11 +19,14 @@ MAX_BYTES = 4096
 """The most bytes of run/daemon.json that are read."""
 
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
-"""The end of a daemon's command line, installed or in a checkout."""
+"""The end of the command line of a daemon, whether installed or run from a checkout."""
 
 
 def await_end(home: Home, seconds: float) -> bool:
-    """Wait until the lock is free: a daemon closes its socket before its database. Return whether the lock is free."""
+    """Wait up to ``seconds`` until the daemon's lock is free; return whether it is.
+
+    A closed socket is not enough: a daemon closes its socket before its database.
+    """
     deadline = monotonic() + seconds
     while not (free := is_unlocked(home)) and monotonic() < deadline:
         sleep(0.02)

@@ -128,12 +128,12 @@ def _projects(files: Sequence[SourceFile]) -> str:
 
 
 def _vouched(chosen: Sequence[SourceFile]) -> bool:
-    """Return whether the user vouches for the notes; otherwise they wait for review: anybody may have written them."""
+    """Return whether the user vouches for the notes, which anybody may have written; if not, they wait for review."""
     notes = sum(file["sort"] == "note" for file in chosen)
     if not notes:
         return False
     notes_counted = screen.counted(notes, "note")
-    print(f"\n{notes_counted} may contain other people's words, so the statements wait for your review.")
+    print(f"\n{notes_counted} may contain other people's words, so the imported statements wait for your review.")
     return agreed_to_import("Store them as your own words instead?")
 
 

@@ -8,7 +8,7 @@ from . import screen
 
 
 def ensure_extra(name: str) -> bool:
-    """Return whether an extra is installed; install it if needed, with the proxies of this terminal."""
+    """Install an optional package if needed, with this terminal's proxy settings; return whether it is installed."""
     if extras.is_installed(name):
         return True
     extra = extras.EXTRAS[name]

@@ -31,7 +31,10 @@ QUARANTINE_KEYS = "l release from quarantine  r reject  t teach  s skip  u undo 
 
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
-    """Review captures until all were shown or the user quits; ``waiting`` also counts those not in ``captures``."""
+    """Review captures until all have been shown or the user quits.
+
+    ``waiting`` is the number of captures that wait, including those that are not in ``captures``.
+    """
     _InteractiveReview(captures, waiting).work()
 
 
@@ -89,13 +92,13 @@ class _InteractiveReview:
             self._waiting = False
 
     def _resize(self) -> None:
-        """Redraw, if the program waits for a key: a signal can interrupt a print, and print is not re-entrant."""
+        """Redraw now only if the program waits for a key: this can interrupt a print, and print is not re-entrant."""
         self._resized = True
         if self._waiting:
             self._redraw()
 
     def _redraw(self) -> None:
-        """Show the capture again if the window was resized, and once more if it is resized during that."""
+        """Show the capture again if the window was resized, and again if it is resized meanwhile."""
         while self._resized:
             self._resized = self._waiting = False
             self._show()
@@ -144,7 +147,7 @@ class _InteractiveReview:
     def _undo(self, capture: ReviewedCapture) -> None:
         del capture
         if not self._done:
-            print("Nothing was decided yet.")
+            print("You have not decided on any capture yet.")
             return
         position, _ = self._done.pop()
         ask("undo", ids=[self._captures[position]["id"]], origin="user")
@@ -176,7 +179,7 @@ def _rows(capture: ReviewedCapture) -> list[tuple[str, object]]:
         ("waits because", screen.line(capture["reason"])),
         ("similar", similar),
         ("proposal", review.proposal(capture)),
-        ("leaves", _days_left(capture) if capture["status"] == "review" else ""),
+        ("expires", _days_left(capture) if capture["status"] == "review" else ""),
     ]
 
 
@@ -240,7 +243,7 @@ def _first_of_line() -> str:
 
 @contextmanager
 def _without_lines() -> Iterator[bool]:
-    """Switch the terminal to single keys without echo; yield False where that is impossible."""
+    """Make the terminal send single keys without echo; yield whether that was possible."""
     source = sys.stdin.fileno()
     try:
         before = termios.tcgetattr(source)

@@ -20,7 +20,7 @@ TIMEOUT_SECONDS = 120.0
 
 
 def promote(options: Namespace) -> None:
-    """Print the promotion scores of memories, the highest first; write the project's files, unless --preview."""
+    """Print the promotion scores of memories, the highest first; unless --preview, write the files of their project."""
     answer = ask("standings", TIMEOUT_SECONDS, cwd=here(), limit=options.limit)
     written = None if options.preview else ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:
@@ -38,7 +38,7 @@ def promote(options: Namespace) -> None:
 
 
 def pull(options: Namespace) -> None:
-    """Write this project's files now."""
+    """Write the files of this project's memories now, and print their names."""
     answer = ask("pull", TIMEOUT_SECONDS, cwd=here())
     if options.json:
         screen.as_json(answer)
@@ -72,7 +72,7 @@ def _print_digest(digest: Digest) -> None:
 
 def _print_session(session: Session | None) -> None:
     if session is None:
-        print("No session was recorded here yet.")
+        print("No session has been recorded in this project yet.")
         return
     print(screen.paint(screen.wrapped(screen.line(session["title"] or session["first_prompt"])), "bold"))
     screen.fields(

@@ -33,17 +33,17 @@ def links(options: Namespace) -> None:
 
 def _none(options: Namespace) -> str:
     if options.id:
-        return f"Memory {options.id} has no such links.\n  to make one: subconscious link {options.id} SUPPORTS ID"
-    return "No links wait for your decision here.\n  the links of a memory: subconscious links ID"
+        return f"Memory {options.id} has no such links.\n  to add one: subconscious link {options.id} SUPPORTS OTHER_ID"
+    return "No links wait for your decision here.\n  to list the links of one memory: subconscious links ID"
 
 
 def _from_memory(link: Link) -> str:
-    """Return a link as a sentence that begins at the memory for which links are listed."""
+    """Return the relation and the other memory, as seen from the memory whose links are listed."""
     return f"{link['name']} {link['other']['id']}: {screen.line(link['other']['summary'])}"
 
 
 def sentence(link: Link) -> str:
-    """Return a link as a sentence about its source."""
+    """Return a link as ``SOURCE TYPE TARGET`` (two ids and the type), followed by the summaries of both memories."""
     source, target = link["source"], link["target"]
     return (
         f"{source['id']} {link['type']} {target['id']}: {screen.line(source['summary'])}"
@@ -91,7 +91,7 @@ def conflicts(options: Namespace) -> None:
         if link["evidence"]:
             print(screen.wrapped(f'because: "{screen.line(link["evidence"])}"', 6))
     if found:
-        print("\nTo settle one: subconscious link NEWER SUPERSEDES OLDER")
+        print("\nIf one replaces the other: subconscious link NEWER_ID SUPERSEDES OLDER_ID")
         print("If they do not contradict each other: subconscious unlink LINK")
     else:
         print("No contradictions are known here.")

@@ -1,4 +1,4 @@
-"""``subconscious mcp``: the MCP server. A client starts it; it ends when the client closes its stdin."""
+"""``subconscious mcp``: the MCP server. A client starts the server, and stops it by closing the server's stdin."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SPEAKERS = {
 }
 
 TRUST_NOTES = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
-"""Notes on memories whose trust is below the usual."""
+"""Notes that are shown with memories of less than normal trust."""
 
 
 def remember(options: Namespace) -> None:
@@ -63,8 +63,8 @@ def _print_admission(answer: RememberResult) -> None:
     print(
         {
             "auto": kept,
-            "review": f"Waits for review as {number}: {reason}",
-            "quarantine": f"In quarantine as {number}: {reason}",
+            "review": f"Waits for review as capture {number}: {reason}",
+            "quarantine": f"In quarantine as capture {number}: {reason}",
             "discard": f"Not stored: {reason}",
         }[answer["decision"]]
     )
@@ -178,7 +178,7 @@ def _memory_filters(options: Namespace) -> dict[str, Any]:
 
 
 def card(memory: Memory | ReasonMemory, *more: str) -> None:
-    """Print a memory: what it says, then kind, date, speaker and marks."""
+    """Print a memory: its statement, then its kind, date, speaker and marks such as "pinned"."""
     print(screen.wrapped(screen.statement(memory), 6, f"{memory['id']:>4}"))
     details = [
         memory["kind"],
@@ -191,14 +191,14 @@ def card(memory: Memory | ReasonMemory, *more: str) -> None:
 
 
 def source(memory: Mapping[str, Any]) -> str:
-    """Return who said something, such as "said by you", or that nobody did."""
+    """Return who made a statement, such as "said by you"; or that it was only observed in tool calls."""
     if is_observed(str(memory.get("extractor", ""))):
         return IN_TOOL_CALLS
     return f"said by {SPEAKERS.get(memory['origin'], screen.line(memory['origin']))}"
 
 
 def doubts(memory: Mapping[str, Any]) -> Iterable[str]:
-    """Yield what speaks against a memory: conflicts, newer versions, staleness, low trust."""
+    """Yield reasons to doubt a memory: conflicts, newer versions, staleness, low trust."""
     for label, name in (("conflicts with", "conflicts"), ("superseded by", "superseded_by")):
         if memory.get(name):
             yield f"{label} {' '.join(f'[{number}]' for number in memory[name])}"
@@ -222,7 +222,7 @@ def _marks(memory: Mapping[str, Any]) -> Iterable[str]:
 
 
 def show(options: Namespace) -> None:
-    """Print a memory with its origin, history and the sessions that got it, or a capture, or a branch's memories."""
+    """Print a memory with its origin, history and sessions that were shown it; or a capture; or a branch's memories."""
     if options.branch is not None:
         _show_branch(options)
         return
@@ -272,7 +272,7 @@ def _show_branch(options: Namespace) -> None:
         card(memory)
     shown, total, branch = len(answer["memories"]), answer["total"], screen.line(answer["branch"])
     if total == 0:
-        print(f"Nothing was learned on {branch} yet.\n  for all branches: subconscious list")
+        print(f"Nothing has been learned on {branch} yet.\n  for all branches: subconscious list")
     elif shown < total:
         print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
@@ -304,7 +304,7 @@ def _show_content(memory: Memory, more: list[tuple[str, object]]) -> None:
 
 
 def promotion(standing: PromotionStatus | None) -> str:
-    """Return whether a memory is project knowledge or a candidate for it, and the parts of its promotion score."""
+    """Return a memory's promotion status, such as "promoted" (project knowledge), and how its score is made up."""
     if not standing:  # an older daemon does not send it
         return ""
     estimated = f"estimated impact {standing['impact']:.0f} and estimated specificity {standing['specificity']:.0f}"
@@ -346,7 +346,7 @@ def _show_history(events: list[Event]) -> None:
 
 
 def _show_surfaces(surfaces: list[Surface]) -> None:
-    screen.heading("Sessions that got it")
+    screen.heading("Sessions it was shown to")
     if not surfaces:
         print("  none yet")
     for surface in surfaces:

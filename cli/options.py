@@ -56,7 +56,7 @@ def add_subcommand(
 
 
 class Words(argparse.Action):
-    """Stores the words of a question; a question of empty words is an error."""
+    """An argparse action that stores the words of a query, and rejects a query of blank words."""
 
     def __call__(
         self,
@@ -65,7 +65,7 @@ class Words(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,  # noqa: ARG002 - argparse passes it
     ) -> None:
-        """Store the words."""
+        """Store the words of the query. Raises ArgumentError if all are blank."""
         if not "".join(values or ()).strip():
             raise argparse.ArgumentError(None, "type words to search for")
         setattr(namespace, self.dest, values)
@@ -88,7 +88,7 @@ def number(text: str) -> int:
 
 
 def path(text: str) -> str:
-    """Return a path unchanged. An empty one, as from an unset variable of a script, would be the current folder."""
+    """Return a path unchanged; reject an empty one (a script's unset variable), which would mean the current folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; for the current folder, write a dot: .")
     return text
@@ -153,9 +153,9 @@ def add_memory_filters(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--since",
         metavar="DATE",
-        help="said (with --archived: archived) since: 2026-01-31, last week, 14d",
+        help="said (with --archived: archived) since this time, such as 2026-01-31, last week or 14d",
     )
-    command.add_argument("--until", metavar="DATE", help="said until this time, written like that of --since")
+    command.add_argument("--until", metavar="DATE", help="said until this time, in the same formats as --since")
     command.add_argument(
         "--min-confidence", metavar="SHARE", type=share, help="only with at least this confidence, 0 to 1"
     )

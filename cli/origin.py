@@ -25,12 +25,12 @@ def origin() -> str:
 
 
 def session() -> str | None:
-    """Return the id of the session in which the model runs this command; a rollback of the session needs it."""
+    """Return the id of the session in which the model runs this command (for a rollback); None if there is none."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
 def require_person(action: str, instead: str = "") -> None:
-    """Raise RequestError if the model runs this command; ``instead`` is what the model may do."""
+    """Raise RequestError if the model runs this command; ``instead`` is what the model may do instead."""
     if inside_client():
         raise RequestError(
             f"only a person may {action}, and this was run inside a coding agent",
@@ -44,7 +44,7 @@ def inside_client() -> bool:
 
 
 def _ancestors() -> Iterator[int]:
-    """Yield the ids of this process's ancestors, from /proc; only its parent on systems without it."""
+    """Yield the process ids of this process's ancestors, read from /proc; without /proc, only the parent's."""
     process = os.getppid()
     while process > 1:
         yield process

@@ -25,7 +25,7 @@ def install(options: Namespace) -> int:
     if not wanted:
         if not options.remove:
             write_launcher(state)
-        print(f"{client.label} {'has no' if options.remove else 'already has the'} entries of Subconscious.")
+        print(f"{client.label} {'has no' if options.remove else 'already has the'} entries for Subconscious.")
         return 0
     for one in wanted:
         print_change(one.path, one.before, one.after)
@@ -45,7 +45,7 @@ def install(options: Namespace) -> int:
 
 
 def disconnect_all() -> None:
-    """Remove the entries of Subconscious from the settings of all clients, so that no hook calls a missing program."""
+    """Remove the entries for Subconscious from the settings of all clients, so that no hook calls a missing program."""
     for client in CLIENTS.values():
         if not is_installed(client.name):
             continue
@@ -54,4 +54,4 @@ def disconnect_all() -> None:
                 write(one)
             print(f"Disconnected {client.label}.")
         except (RequestError, OSError) as error:
-            print(f"{client.label} still has entries of Subconscious: {error}")
+            print(f"{client.label} still has entries for Subconscious in its settings: {error}")

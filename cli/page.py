@@ -11,7 +11,7 @@ from .origin import require_person
 
 
 def ui(options: Namespace) -> int:
-    """Print a link to the page, which the daemon serves from now on; with ``--close``, close it."""
+    """Have the daemon serve the page, and print a link to it; with ``--close``, close the page."""
     if options.close:
         print("The page is closed." if ask("ui_close")["closed"] else "No page is open.")
         return 0

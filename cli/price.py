@@ -24,7 +24,7 @@ READING_SECONDS = 600.0
 
 @dataclass(slots=True)
 class Queued:
-    """What was queued for the model; ``not_read`` has the reason why a session was left out, by its path."""
+    """Counts of what was queued for the model; ``not_read`` maps the path of each session left out to the reason."""
 
     sessions: int = 0
     calls: int = 0
@@ -96,7 +96,7 @@ def unread(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def affordable(files: Sequence[SourceFile], most: float | None) -> list[SourceFile]:
-    """Return the newest unread sessions with highest possible costs of at most ``most`` dollars in total (None: all).
+    """Return the newest unread sessions whose maximum costs add up to at most ``most`` dollars (None: no limit).
 
     A session that would exceed the limit, or has an unknown cost, is left out; older, cheaper ones may still fit.
     """

@@ -12,16 +12,17 @@ from . import screen
 
 BAR_CELLS = 24
 REDRAWN_SECONDS = 1.0
-"""Seconds after which the line on a terminal is drawn again, so that its clock shows that the work goes on."""
+"""Seconds between redraws of the line on a terminal; its running clock shows that the work continues."""
 
 LINE_SECONDS = 10.0
-"""Seconds after which another line is printed where no line can be rewritten, as in a log."""
+"""Seconds between printed lines where a line can't be rewritten, as in a log."""
 
 
 class Progress:
-    """Shows what is ``doing``, if ``shown``: on a terminal in one line, which is removed at the end, else line by line.
+    """Shows the progress of the work named ``doing``: on a terminal in one line, removed at the end, else in new lines.
 
-    With a ``total`` it shows how much of it is done, otherwise the seconds that have passed.
+    With a ``total`` it shows the share that is done, otherwise the seconds that have passed. Prints nothing unless
+    ``shown``.
     """
 
     def __init__(self, doing: str, total: int = 0, shown: bool = True, stream: TextIO | None = None) -> None:

@@ -24,12 +24,12 @@ MAX_FINDINGS = 1000
 """The most findings of one scan."""
 
 PERMANENT = (
-    "This can't be undone: history, indexes and backups lose it, too. Claude Code's transcripts are not changed."
+    "This can't be undone: history, indexes and backups are cleaned, too. Claude Code's transcripts are not changed."
 )
 
 STAYS_THERE = (
-    "After the purge, this machine no longer knows which ones, so they stay there. To erase them there,"
-    " too, answer no, and first run this in each project that is connected to the team's store:"
+    "After the purge, this machine no longer knows which ones, so they stay on the server. To erase them from the"
+    " server, too, answer no now, and first run this in each project that is connected to the team's store:"
 )
 ERASE_THERE = ("subconscious purge --project", "subconscious team sync")
 
@@ -47,7 +47,7 @@ def redactions(options: Namespace) -> None:
         print(screen.wrapped(message, 18, screen.line(found["hash"])))
         print(screen.paint(screen.wrapped(screen.listed(details), 18), "dim"))
     if not findings:
-        print("Nothing was redacted yet.")
+        print("Nothing has been redacted yet.")
     else:
         print("\nIf one is no secret: subconscious redactions allow HASH")
 

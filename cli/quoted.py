@@ -39,7 +39,7 @@ def quoted(options: Namespace) -> Iterator[None]:
 class _NeutralizingStream(io.TextIOBase):
     """A stream that neutralizes each line before writing it, and writes ``opening`` before the first one.
 
-    An unfinished line is kept until the flush.
+    An unfinished line is kept until it is completed or the stream is flushed.
     """
 
     def __init__(self, out: TextIO, harmless: Callable[[str], str], opening: str) -> None:

@@ -19,7 +19,7 @@ from .origin import require_person
 from .other_agents import disconnect_all
 
 KEPT_WITH_MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
-"""Files that are removed unless --keep-memories is given; a later installation continues with them."""
+"""Files that stay if the user keeps the memories; a later installation uses them again."""
 ALWAYS_REMOVED = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
 PLUGIN_COMMAND = "claude plugin uninstall subconscious@subconscious"
 
@@ -40,7 +40,7 @@ def uninstall(options: Namespace) -> int:
     if left:
         print(f"Kept: {screen.listed(left)}.")
     # The hooks of an installed plugin would rebuild the environment in the next session.
-    print(f"If the plugin is still in Claude Code: {PLUGIN_COMMAND}")
+    print(f"If the plugin is still installed in Claude Code, remove it: {PLUGIN_COMMAND}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""``subconscious review``: the captures that wait, and decisions on them."""
+"""``subconscious review``: shows the captures that wait for review, and carries out decisions on them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ DEFAULT_LISTED = 100
 """The number of captures that are shown without --limit, if --session, --json or another --status is given."""
 
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
-"""The statuses on which a person can decide."""
+"""The statuses of captures on which a person can still decide."""
 
 MAX_EVIDENCE_LENGTH = 240
 """The most characters of the evidence in the short form of a capture."""
 
 
 def waiting(options: Namespace) -> None:
-    """Review undecided captures one by one on a terminal; print captures without one, with --list or a decided status.
+    """Review undecided captures one by one; without a terminal, with --list or for a decided status, only print them.
 
     Refused inside a coding agent: the model must not read captures that no person has approved.
     """
@@ -74,14 +74,14 @@ def _print_more(number: int) -> None:
 
 
 def _print_elsewhere(now: StatusResult) -> None:
-    """Print how many captures wait in other projects, if none waits here."""
+    """Print how many captures wait in other projects, if none waits in this one."""
     if number := 0 if now["review"] else now.get("review_everywhere", 0):
         waits = "waits" if number == 1 else "wait"
         print(f"{number} {waits} in other projects: subconscious review --everywhere")
 
 
 def print_waiting() -> None:
-    """Print that captures wait, and why the worst of them may be poisoned."""
+    """Print how to decide on waiting captures, and why the most suspicious of them may be poisoned."""
     now = ask("status", cwd=here())
     print(f"To decide: subconscious review{'' if now['review'] else ' --everywhere'}")
     if why := now.get("suspicion"):  # an older daemon does not send it
@@ -96,9 +96,9 @@ def _print(captures: list[ReviewedCapture], status: str) -> None:
     for capture in captures:
         card(capture)
     if not captures:
-        print(NOTHING.get(status, f"Nothing was {status}."))
+        print(NOTHING.get(status, f"No capture is {status}."))
     elif status == QUARANTINED:
-        print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
+        print("\nDecide: subconscious review release ID... or review reject ID... [--teach]")
     elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":
@@ -141,8 +141,8 @@ def show_capture(options: Namespace) -> None:
 
 
 STATES = {
-    "review": "It waits for your review. Until then no session gets it.",
-    QUARANTINED: "It is in quarantine, because it may be poisoned. No session gets it.",
+    "review": "It waits for your review. No session is shown it until you approve it.",
+    QUARANTINED: "It is in quarantine, because it may be poisoned. No session is shown it.",
 }
 """What the status of a capture without a memory means."""
 
@@ -192,7 +192,7 @@ def _quoted(capture: ReviewedCapture) -> str:
 
 
 def approve(options: Namespace) -> None:
-    """Store captures that wait."""
+    """Approve captures that wait for review: store them as memories."""
     if options.all:
         _decide(options, "approve", all=True, limit=1000, cwd=here(), everywhere=options.everywhere or None)
     else:
@@ -218,13 +218,13 @@ def codes(options: Namespace) -> None:
         print(f"\nSession {screen.line(decision['session_id'])} asks to {decision['deed']} {ids}{wording}:")
         for capture in decision["captures"]:
             card(capture)
-        print(f"If you typed that, type there: /subconscious:review code {decision['code']}")
+        print(f"If you typed that, confirm it in that session: /subconscious:review code {decision['code']}")
     if not decisions:
-        print("No decision waits for a code.")
+        print("No decision waits to be confirmed by a code.")
 
 
 def reject(options: Namespace) -> None:
-    """Reject captures that wait."""
+    """Reject captures that wait for review."""
     _decide(options, "reject", ids=options.ids, teach=options.teach or None)
 
 

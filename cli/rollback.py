@@ -67,7 +67,7 @@ def _preview(found: RollbackResult) -> None:
     if found["unread"]:
         print(f"  - {screen.counted(found['unread'], 'part')} of its transcript that a model still has to read")
     if not sys.stdin.isatty():
-        print("Nothing was changed. To withdraw it: add --yes")
+        print("Nothing was changed. Add --yes to withdraw this.")
 
 
 def _print_result(options: Namespace, done: RollbackResult, action: str) -> None:

@@ -54,7 +54,7 @@ def stop(options: Namespace) -> None:
 
 def _await_end(state_folder: Home) -> None:
     if not await_end(state_folder, STOP_SECONDS):
-        raise DaemonError(f"the daemon is still running {STOP_SECONDS:g} s after it was told to stop", _FORCE_REMEDY)
+        raise DaemonError(f"the daemon is still running {STOP_SECONDS:g} s after it was asked to stop", _FORCE_REMEDY)
     print("The daemon has stopped.")
 
 

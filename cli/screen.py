@@ -37,14 +37,14 @@ def line(text: object) -> str:
 
 
 def statement(memory: Mapping[str, Any]) -> str:
-    """Return the text of a memory or capture as a session gets it; for an agent's own note, its summary."""
+    """Return the text of a memory or capture as a session is shown it; for an agent's own note, its summary."""
     is_note = memory.get("extractor") == "claude-note"
     text = line(memory["summary"] if is_note else memory.get("content") or memory["summary"])
     return text if len(text) <= LONGEST_STATEMENT else f"{text[: LONGEST_STATEMENT - 1]}…"
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
-    """Return the text in a style of ``STYLES``, unless NO_COLOR or TERM=dumb is set or the stream is no terminal."""
+    """Return the text in a style of ``STYLES``, unless NO_COLOR or TERM=dumb is set or the stream is not a terminal."""
     stream = stream or sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\x1b[{STYLES[style]}m{text}\x1b[0m"

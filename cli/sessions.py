@@ -56,7 +56,7 @@ def sessions(options: Namespace) -> None:
         elif session["status"] == "interrupted" and session["left_open"]:
             print(screen.wrapped(f"left open: {screen.line(session['left_open'])}", 4))
     if not found:
-        print("No session was recorded here yet. Install the plugin, then start Claude Code in this project.")
+        print("No session has been recorded here yet. Install the plugin, then start Claude Code in this project.")
 
 
 def _print_session(session: Session) -> None:
@@ -89,7 +89,7 @@ def _print_whole(session: Session) -> None:
 
 
 def why_surfaced(options: Namespace) -> None:
-    """Print the memories that sessions got, with reason, ranks, decay, and whether each memory was used."""
+    """Print the memories that sessions were shown, each with its reason, ranks and decay, and whether it was used."""
     what = options.what or ""
     number = int(what) if what.isascii() and what.isdigit() and len(what) <= MAX_ID_DIGITS else None
     session = options.session or (what if number is None else None)
@@ -115,11 +115,11 @@ def why_surfaced(options: Namespace) -> None:
 
 def _nothing_given(number: int | None, session: str | None) -> str:
     if session:
-        why = f"Session {screen.line(session)} got no memory. If several ids begin like this, type more characters."
+        why = f"Session {screen.line(session)} was shown no memory. If several ids begin like this, type more of it."
         return f"{why}\n  to list sessions: subconscious sessions"
     if number is not None:
-        return "No session got this memory yet."
-    return "No session got a memory yet. Sessions get memories when they start."
+        return "This memory has not been shown to a session yet."
+    return "No memory has been shown to a session yet. Memories are shown when a session starts."
 
 
 def _print_responses(responses: Responses) -> None:
@@ -140,7 +140,7 @@ def _print_surface(surface: ExplainedSurface) -> None:
     suspicion.note(surface)
     ranks = [f"{hit['engine']} rank {hit['rank']} ({hit['score']:.3g})" for hit in surface["engines"]]
     details = [
-        f"place {surface['position']}",
+        f"position {surface['position']}",
         f"relevance {surface['relevance']:.2f}",
         f"decay {surface['decay']:.2f}",
         *([f"priority {surface['priority']:+.2f}"] if surface["priority"] else []),

@@ -1,4 +1,4 @@
-"""``subconscious setup``: shows what a model gets and costs, tries one on the last session, and switches it on."""
+"""``subconscious setup``: shows what is sent to a model and its cost, tries one on a session, and switches it on."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TRIAL_SECONDS = 300.0
 
 NONE = "none"
 SENT = """\
-Optional: everything works without one. When a session pauses or ends, the model is sent what you and the assistant
+Optional: everything works without a model. When a session pauses or ends, the model is sent what you and the assistant
 said, the commands that were run, the names of files that were read or changed, short changes, lines of errors, and some
 memories. Secrets and <private> passages are removed first, and no file is sent."""
 
 
 def setup(options: Namespace) -> int:
-    """Go through past sessions, a model, and what sessions get; with options or without a terminal, only a model."""
+    """Run all steps of the setup; with options, without a terminal or inside a coding agent, only choose a model."""
     named = options.provider or options.yes or options.show or options.json or options.no_try
     if named or not sys.stdin.isatty() or inside_client():
         if not options.json:
@@ -42,7 +42,7 @@ def setup(options: Namespace) -> int:
 
 
 def choose_model(options: Namespace) -> int:
-    """Choose a model step by step; before the last step, only a key may be stored and an SDK installed."""
+    """Choose a model step by step. Until the last step, the only changes are a stored key and an installed SDK."""
     plan = ask("setup_plan", MEASURING_SECONDS, cwd=here())
     if options.json:
         screen.as_json(plan)
@@ -153,7 +153,7 @@ def _is_wanted(offer: ModelOffer, options: Namespace) -> bool:
 
 
 def _ensure_sdk(provider: str) -> bool:
-    """Return whether the provider's SDK is installed; install it if needed, with the proxies of this terminal."""
+    """Install the provider's SDK if needed, with this terminal's proxy settings; return whether it is installed."""
     sdk = provider_row(provider).sdk
     return not sdk or ensure_extra(sdk)
 
@@ -197,6 +197,6 @@ def _write(values: dict[str, str]) -> None:
 
 def _unchanged(remedy: str, code: int = 0) -> int:
     if remedy:
-        raise RequestError("no model was named", remedy)
+        raise RequestError("no provider is named", remedy)
     print("Nothing was changed: " + ("the reason is above." if code else "everything works without a model."))
     return code

@@ -1,4 +1,4 @@
-"""``subconscious setup`` without options: past sessions, a model, and what sessions get. Each step can be skipped."""
+"""``subconscious setup`` without options. Its steps, which can be skipped: past sessions, a model, surfacing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RENDERING_SECONDS = 120.0
 
 
 def walk(options: Namespace, choose_model: Callable[[Namespace], int]) -> int:
-    """Go through all steps; a step that fails says why, and the next one follows."""
+    """Run all steps, even if one fails, and print why it failed; return the highest exit code."""
     steps: tuple[tuple[str, Callable[[], int]], ...] = (
         ("Past sessions", lambda: _import(options)),
         ("A model that helps", lambda: choose_model(options)),
@@ -57,7 +57,7 @@ def _import(options: Namespace) -> int:
 
 
 def _surfacing() -> int:
-    """Show what the next session of this project gets, ask whether sessions get memories, and store a new answer."""
+    """Show the memories that the next session starts with, ask whether sessions should get any, and save a change."""
     settings = ask("status", cwd=here())["settings"]
     is_on, most = bool(settings["surface"]), settings["start_tokens"]
     print(
@@ -72,7 +72,7 @@ def _surfacing() -> int:
         return 0
     write_settings(home().root / "config.toml", {"surface": wanted})
     ask("stop")  # the next request starts a daemon with the new settings
-    print(f"From now on, sessions get {'memories' if wanted else 'none'}: `surface` in config.toml.")
+    print(f"From now on, sessions get {'memories' if wanted else 'no memories'} (`surface` in config.toml).")
     return 0
 
 

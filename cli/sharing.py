@@ -30,7 +30,7 @@ REQUEST_BYTES, MOST_ROWS = 4 << 20, 200
 The daemon compares each version with the stored versions.
 """
 ATTEMPTS = 4
-"""Attempts of a sync, which starts again if another sync was faster."""
+"""The most attempts of a sync, which starts again if the remote was changed meanwhile."""
 SHOWN = 10
 
 MEANINGS = {
@@ -111,7 +111,7 @@ def trust(options: Namespace) -> int:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]
         if "@" in options.author and not options.remove:
-            print("Anyone who can push can use this address. The fingerprint of a signing key proves who it is.")
+            print("Anyone who can push can use this address. Only the fingerprint of a signing key proves who it is.")
     else:
         found = ask("shared", cwd=here())["trusted"]
     print("\n".join(map(screen.line, found)) or "You trust no author.")
@@ -138,7 +138,7 @@ def _synced(options: Namespace) -> Done:
     with open_refs(here()) as refs:
         url = refs.url(options.remote or "origin")
         if options.remote and not url:
-            raise RequestError(f"there is no remote {options.remote!r}", "git remote -v")
+            raise RequestError(f"there is no remote {options.remote!r}", "`git remote -v` lists the remotes")
         shared, done = ask("shared", PATIENCE, cwd=here()), Done(url)
         state, tips = _exchange(refs, done, shared["uids"], preview=options.preview)
         keyed = any("@" not in one for one in shared["trusted"])
@@ -157,7 +157,7 @@ def _summary(done: Done) -> str:
     parts = [f"{screen.counted(len(done.sent), 'change', 'changes')} sent"] if done.sent and not done.offline else []
     parts += [f"{counted[became]} {meaning}" for became, meaning in BRIEFLY.items() if counted[became]]
     parts += (
-        [f"{screen.counted(len(done.held), 'memory', 'memories')} kept back (to see why: subconscious sync)"]
+        [f"{screen.counted(len(done.held), 'memory', 'memories')} not sent (to see why: subconscious sync)"]
         if done.held
         else []
     )
@@ -166,7 +166,10 @@ def _summary(done: Done) -> str:
 
 
 def _exchange(refs: Refs, done: Done, uids: Sequence[str], *, preview: bool) -> tuple[dict[str, Entry], set[str]]:
-    """Merge the shared data of this repository and its remote, and write it to both; return it and the commits read."""
+    """Merge the shared data of this repository and its remote, write the result to both, and return it.
+
+    Also return the ids of the commits that were read. With ``preview``, write nothing.
+    """
     for _ in range(ATTEMPTS):
         before = refs.tips()
         remote = _fetched(refs, done, before)
@@ -275,7 +278,7 @@ def _print(done: Done, *, preview: bool) -> None:
     if done.files:
         print(f"{screen.counted(done.files, 'file')} changed in {in_repo.FOLDER}/: commit what your team should see.")
     for row in done.held:
-        print(screen.wrapped(screen.line(f"memory {row['id']} was kept back: {row['reason']}"), 2))
+        print(screen.wrapped(screen.line(f"memory {row['id']} was not sent: {row['reason']}"), 2))
     _print_received(done.received)
     if done.problems:
         print(f"{screen.counted(len(done.problems), 'file')} in Git left out:")

@@ -28,11 +28,11 @@ NAMES = {
     "expired": "expired",
     "discarded": "discarded",
 }
-"""The name of each status, in the order in which a capture can have them."""
+"""The displayed name of each status of a capture, in the order of the columns."""
 
 LEGEND = (
     "worth: the confidence that is used instead of the stated one. Recent decisions count more than old ones. A capture"
-    " that sessions were given, and that you did not reject, counts as a weak approval."
+    " that was shown to sessions, and that you did not reject, counts as a weak approval."
 )
 
 
@@ -61,7 +61,7 @@ def _print_counts(answer: StatsResult) -> None:
             ),
             ("captures", _counted(captures["status"]) or "none yet"),
             ("reviews", _reviews(answer["reviews"])),
-            ("given", given),
+            ("shown", given),
             ("used", _share(surfaces["used"], surfaces["given"])),
             ("models", _spend(answer["spend"])),
         ]
@@ -132,7 +132,7 @@ def _print_table(title: str, rows: Mapping[str, StatusCounts]) -> None:
 
 def _print_calibration(curves: Mapping[str, Sequence[Tenth]]) -> None:
     if not curves:
-        print("You have decided nothing yet, so the stated confidence is used.\n  to decide: subconscious review")
+        print("You have decided on no capture yet, so the stated confidence is used.\n  to decide: subconscious review")
         return
     for extractor, tenths in curves.items():
         screen.heading(screen.line(extractor))

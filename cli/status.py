@@ -139,7 +139,7 @@ def _missing_project(one: LostProject) -> str:
     root = screen.line(one["root"])
     known = screen.counted(one["memories"], "memory", "memories")
     return (
-        f"{known} of {root}, which no longer exists. If it is this folder now: subconscious attach {shlex.quote(root)}"
+        f"{known} of {root}, which is missing. If it was renamed to this one: subconscious attach {shlex.quote(root)}"
     )
 
 
@@ -182,7 +182,7 @@ def _unconfirmed(memories: MemoryCounts) -> str:
 
 
 def _unread(left: Refining | None) -> str:
-    """Return how much of the sessions a model has yet to read, and why it waits; "" if there is nothing to read."""
+    """Return how much of the sessions a model still has to read, and why that waits; "" if there is nothing to read."""
     if left is None:
         return ""
     looks = left.get("looks")  # an older daemon does not send it
@@ -190,7 +190,7 @@ def _unread(left: Refining | None) -> str:
         return ""
     reason = left["reason"] or left.get("looks_wait", "")
     waits = f"; {screen.line(reason)}" if reason else ""
-    seconds = f"; {screen.counted(looks, 'session')} to check again after they end" if looks else ""
+    seconds = f"; {screen.counted(looks, 'session')} to check again at the end" if looks else ""
     parts = f"{left['due']} to read now, {left['gathering']} when their sessions pause"
     return f"{parts}, {left['tokens']} tokens{seconds}{waits}"
 
@@ -246,7 +246,7 @@ def _key(each: Provider) -> str:
 
 
 def _settings(options: Namespace) -> None:
-    """Print the settings of the running daemon; if none answers, the settings that it would read.
+    """Print the settings of the running daemon; if no daemon answers, the settings that a daemon would read.
 
     If config.toml is invalid, too, print the defaults and raise SettingsError (with --json, only print the defaults).
     """

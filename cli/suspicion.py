@@ -20,7 +20,7 @@ MAX_FINDINGS = 4
 
 
 def lines(capture: Capture | ReviewedCapture) -> list[str]:
-    """Return the level, and a line for each of the first ``MAX_FINDINGS`` findings with its reason and passage."""
+    """Return a line with the level of suspicion, and one per finding (at most MAX_FINDINGS); none for level "none"."""
     if capture.get("level", "none") == "none":
         return []
     found = capture["verdict"][:MAX_FINDINGS]

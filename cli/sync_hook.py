@@ -35,7 +35,7 @@ def change(options: Namespace) -> int:
     with open_refs(here()) as refs:
         remote = options.remote or "origin"
         if options.install_hook and not refs.url(remote):
-            raise RequestError(f"there is no remote {remote!r}", "git remote -v")
+            raise RequestError(f"there is no remote {remote!r}", "`git remote -v` lists the remotes")
         changes = installation(refs, home(), remote) if options.install_hook else removal(refs)
     changes = [one for one in changes if one.before != one.after]
     if not changes:
@@ -57,9 +57,9 @@ def change(options: Namespace) -> int:
 
 
 def run(sync: Callable[[], str]) -> int:
-    """Sync as a hook: never fail, ask or take long. Print one line if there is something to say.
+    """Sync as a hook: never fail, ask or take long. Print one line if something was synced or failed.
 
-    The model's pushes sync nothing: only a person may send memories.
+    A merge or push that the model runs syncs nothing: only a person may send memories.
     """
     if inside_client():
         return 0

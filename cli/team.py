@@ -27,7 +27,7 @@ PASSWORD_FILE = "store.password"  # noqa: S105 - the name of a file
 
 OUTCOMES = {
     "unconfirmed": "unconfirmed (subconscious review --status unconfirmed)",
-    "stored": "stored, since a maintainer confirmed them",
+    "stored": "stored, as confirmed by a maintainer",
     "waits": "to review (subconscious review)",
     "quarantined": "in quarantine (subconscious review --status quarantined)",
     "refused": "refused",
@@ -55,7 +55,7 @@ def join(options: Namespace) -> int:
             f"{screen.counted(shared, 'memory', 'memories')} that this project shares "
             f"{'is' if shared == 1 else 'are'} sent now. To list them: subconscious share"
         )
-        print("What others share arrives as unconfirmed. To review it first: subconscious trust --remove team:*")
+        print("What others share is stored as unconfirmed. To review it first: subconscious trust --remove team:*")
         return 0
     screen.as_json(found)
     return 0
@@ -81,14 +81,14 @@ def leave(options: Namespace) -> int:
         screen.as_json(found)
     else:
         print(
-            "This project no longer exchanges memories. What it shared is still on the server. To remove that,"
+            "This project no longer exchanges memories. What it shared is still on the server. To remove it there,"
             " join again, unshare or purge it, and run `subconscious team sync` before you leave."
         )
     return 0
 
 
 def sync(options: Namespace) -> int:
-    """Send and receive now."""
+    """Send this project's changes to the team's store, and receive the changes of others, now."""
     require_person("exchange memories with a team")
     done = ask("team_sync", PATIENCE, cwd=here(), origin="user")
     if options.json:
@@ -96,7 +96,7 @@ def sync(options: Namespace) -> int:
         return 0
     print(f"{screen.counted(done['sent'], 'change')} sent.")
     for row in done["held"]:
-        print(screen.wrapped(screen.line(f"memory {row['id']} was kept back: {row['reason']}"), 2))
+        print(screen.wrapped(screen.line(f"memory {row['id']} was not sent: {row['reason']}"), 2))
     for reason in done["refused"]:
         print(screen.wrapped(screen.line(f"refused by the server: {reason}"), 2))
     counted = Counter(row["became"] for row in done["received"])
@@ -104,11 +104,7 @@ def sync(options: Namespace) -> int:
         if counted[became]:
             print(f"{screen.counted(counted[became], 'version')} {meaning}")
     if done["broken"]:
-        print(
-            screen.paint(
-                f"{screen.counted(done['broken'], 'row')} of the server left out, since they are not valid", "yellow"
-            )
-        )
+        print(screen.paint(f"{screen.counted(done['broken'], 'row')} of the server left out as invalid", "yellow"))
     return 0
 
 
@@ -124,7 +120,7 @@ def confirm(options: Namespace) -> int:
 
 
 def member(options: Namespace) -> int:
-    """Give a person a role, if one is named; list the members of this project."""
+    """If a person is named, give that person a role; then list the members of this project."""
     if options.person:
         require_person("change who is in a team")
         if not options.role:
@@ -147,7 +143,7 @@ def setup(options: Namespace) -> int:
         screen.as_json(done)
         return 0
     applied = done["applied"]
-    print(f"Prepared: migrations {', '.join(map(str, applied))}." if applied else "It is up to date.")
+    print(f"Prepared: migrations {', '.join(map(str, applied))}." if applied else "The database is up to date.")
     return 0
 
 

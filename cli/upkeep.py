@@ -124,7 +124,7 @@ def restore(options: Namespace) -> None:
     print(f"{copy.name} is the database now: {screen.counted(health.memories, 'memory', 'memories')}.")
     if kept:
         print(screen.wrapped(f"The replaced database is kept. To return to it: subconscious restore {kept.name}"))
-    print("Sessions that are still running are read again from their transcripts.")
+    print("The transcripts of sessions that are still running are read again.")
 
 
 def _loss_warning(loss: restoring.Loss) -> str:
@@ -151,7 +151,7 @@ def _start_empty(options: Namespace) -> None:
     if options.json:
         screen.as_json({"moved": [str(path) for path in moved]})
         return
-    print("The database is empty now. The copies are kept: subconscious restore")
+    print("The database is empty now. The copies are kept; to list them: subconscious restore")
     for path in moved:
         print(screen.wrapped(f"kept: {screen.line(str(path))}"))
 

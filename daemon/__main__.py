@@ -97,7 +97,7 @@ def serve(home: Home, *, handle_signals: bool = True) -> int:
 
 
 def _start(home: Home, lock: Lock, *, handle_signals: bool) -> None:
-    """Run the daemon; if the database or the settings prevent it, write the reason for hooks and terminals."""
+    """Run the daemon; if the database or the settings prevent it, write the reason for hooks and terminals to show."""
     home.refusal.unlink(missing_ok=True)
     try:
         # Before the slow imports: a session that starts waits less than a second for the refusal.
@@ -162,7 +162,7 @@ def log_handler(home: Home) -> logging.Handler:
 
 
 def _log_to(home: Home) -> None:
-    """Log to a file of limited size; a daemon that was started in the background has it or /dev/null as stderr."""
+    """Log to a file of limited size. The stderr of a daemon started in the background is that file or /dev/null."""
     # Open it once to verify that it is a regular file: the handler would block for ever on a FIFO.
     os.close(append_regular(home.log / "daemon.log"))
     logging.basicConfig(

@@ -38,7 +38,7 @@ from .spool import Spool
 
 
 def _unreadable_settings(home: Home) -> list[str]:
-    """Return the error in config.toml, if any; the daemon keeps the settings from its start."""
+    """Return a warning if config.toml has an error, in which case the daemon keeps its present settings."""
     try:
         load_settings(home.root)
     except SettingsError as error:
@@ -93,7 +93,7 @@ class DaemonControl(Handler):
         }
 
     async def _lost(self, project: Project) -> list[wire.LostProject]:
-        """Return up to three projects whose folder is missing: it may have been renamed to this project's folder."""
+        """Return up to three projects whose folder is missing: one may have been renamed to this project's folder."""
         found = await projects.lost(self.app.database, project)
         return [{"root": one.project.root, "memories": one.memories} for one in found[:3]]
 
@@ -137,7 +137,7 @@ class DaemonControl(Handler):
         buried = (await jobs.counts(self.app.database))["buried"]
         damaged = self.app.damage.message(self.app.home.database)
         found = [damaged] if damaged else []
-        found += [f"{buried} jobs failed and are not retried: `subconscious doctor` shows why"] if buried else []
+        found += [f"failed jobs that are not retried: {buried}; `subconscious doctor` shows why"] if buried else []
         trouble = self.app.disk.trouble
         found += (
             [f"nothing can be stored ({trouble}): check the disk with `df -h {self.app.home.root}`"] if trouble else []
@@ -171,7 +171,7 @@ class DaemonControl(Handler):
         return {"changed": await put_in_force(self.app, values)}
 
     async def cmd_drain(self, args: Args) -> wire.DrainResult:
-        """Wait until all spool entries are processed and all memories are embedded, but at most ``timeout`` seconds."""
+        """Wait until all spool entries are processed and all memories are embedded, for at most ``timeout`` seconds."""
         deadline = monotonic() + args.timeout
         while True:
             drained, embedded = await self._drained()

@@ -70,7 +70,7 @@ EXCEEDED = {
     "string_too_long": "must have at most {max_length} characters",
     "too_long": "is too long: {actual_length}, at most {max_length}",
 }
-"""What is said of a value beyond a limit, by the type of Pydantic's error."""
+"""The error message for a value beyond a limit, by the type of Pydantic's error."""
 
 
 class Commands:
@@ -120,7 +120,7 @@ class Commands:
 
 
 def _invalid(error: ValidationError) -> RequestError:
-    """Return the first fault of a request's arguments; a limit that is exceeded in words for a user."""
+    """Return an error about the first invalid argument of a request; if it exceeds a limit, in words for a user."""
     first = error.errors()[0]
     name = ".".join(map(str, first["loc"]))
     if wording := EXCEEDED.get(first["type"]):

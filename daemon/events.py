@@ -40,14 +40,14 @@ async def session_started(work: Work) -> None:
         await note(tx, work.entry, project)
         forgot = work.entry.payload.source in FORGETFUL
         if forgot and not await sessions.greeted_since(tx, session_id, work.entry.at):
-            # The hook got no answer yet, perhaps because no daemon ran. What the session had been given is gone from
-            # its context all the same; its next prompt makes up for it.
+            # The hook has had no answer, perhaps because no daemon ran. The memories that the session was shown are
+            # gone from its context all the same; with its next prompt, memories can be shown again.
             await surfaces.reset(tx, session_id)
             await sessions.set_greeted(tx, session_id, None)
 
 
 async def start_printed(work: Work) -> None:
-    """The hook printed the rendered start context itself: record which memories the session got."""
+    """The hook printed the rendered start context itself: record which memories the session was shown."""
     project = await work.app.project_of(work.entry.folder)
     # First a late answer is taken back, because the hook printed the rendered context instead.
     async with work.app.signals.answering[work.entry.payload.session_id], work.commit() as tx:
@@ -121,7 +121,7 @@ EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
 
 
 async def _stored_project(work: Work) -> Project:
-    """Return the session's project; the session is stored before anything refers to it."""
+    """Store the session, so that other records can refer to it, and return its project."""
     project = await work.app.project_of(work.entry.folder)
     await work.app.notes.schedule_scan(work.entry, project.id)
     async with work.app.database.write() as tx:
@@ -158,7 +158,7 @@ async def _is_written(work: Work, source: Source) -> bool:
 async def _learn(work: Work, source: Source, *, final: bool = False) -> UnreadableTranscriptError | None:
     """Learn from a session's transcript.
 
-    Returns the error if it can never be read, so that the rest of the job is done first.
+    If the transcript can never be read, returns the error instead of raising it: the rest of the job is done first.
     """
     try:
         ctx = await work.app.notes.with_client_texts(work.app.recall_context(work.entry.options), work.entry)

@@ -80,11 +80,11 @@ class Schedule:
                 log.exception("maintenance: %s failed", phase.__name__)
 
     async def free_memory(self) -> None:
-        """Free memory that was not used for a while."""
+        """Unload a local model that has not been used for a while, and free its RAM."""
         await self._app.embedding.cool_down()
 
     async def close_inactive(self) -> int:
-        """Close the sessions that were inactive for long, after reading their transcripts; return how many."""
+        """Close the sessions that have been inactive for long, after reading their transcripts; return how many."""
         before = time() - self._app.settings.silent_minutes * 60
         silent = [
             session
@@ -131,7 +131,7 @@ class Schedule:
         await poisoning_recheck.look_again(self._app)
 
     async def ask_again(self) -> None:
-        """Ask a model about memories that the poisoning check flagged."""
+        """Have a model check captures and memories again that the poisoning check flagged."""
         await poisoning_recheck.ask_again(self._app)
 
     async def forget_done(self) -> None:
@@ -147,7 +147,7 @@ class Schedule:
         await redacting.rescan_stored(self._app)
 
     async def settle(self) -> None:
-        """Make the best waiting captures of ended sessions unconfirmed memories; judge those of old releases again."""
+        """Store the best waiting captures of ended sessions as unconfirmed memories; reassess those of old releases."""
         await unconfirmed_upkeep.settle_all(self._app)
 
     async def read_dates(self) -> None:

@@ -41,8 +41,8 @@ REQUEST_SECONDS = 10.0
 """Seconds within which a caller must send its request."""
 
 CONFIRMATION_SECONDS = 2.0
-"""Seconds within which a hook confirms that it received its answer. Its own deadline is shorter, except for a
-typed command."""
+"""Seconds within which a hook confirms that it received its answer. The hook's own deadline is shorter, except for
+a typed command."""
 
 FAREWELL_SECONDS = 2.0
 """Seconds that running requests may take to finish when the daemon stops."""
@@ -52,7 +52,7 @@ BACKLOG = 512
 
 
 def described(error: Exception, home: Home) -> SubconsciousError:
-    """Return an error that a request did not expect in words for a user."""
+    """Return an unexpected error of a request as a SubconsciousError with a message for a user."""
     if (damage := as_damage(error, home.database)) is not None:
         return damage
     if is_disk_fault(error):
@@ -160,9 +160,9 @@ class Server:
             return encode_error(described(error, self._app.home))
 
     async def _answer_hook(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer a hook with the text that it should print.
+        """Answer a hook with the text that the hook should print.
 
-        An entry that can't be parsed gets no answer: it is in the spool anyway.
+        An entry that can't be parsed gets no answer, but is already in the spool.
         """
         _, name, length, *more = line.decode("utf-8", "replace").split()
         secrets, flag = more[:1], "".join(more[1:2])
@@ -296,7 +296,7 @@ async def _send(writer: asyncio.StreamWriter, answer: bytes, reader: asyncio.Str
 def bind(home: Home) -> socket.socket:
     """Return a socket, bound to the state folder's path, that only its owner can use; it does not listen yet.
 
-    It is bound by its bare name, because the path may be too long for the system.
+    It is bound by its file name alone, because the full path may be longer than the system allows.
     """
     path = home.socket
     home.make()  # raises if the folder is not ours alone

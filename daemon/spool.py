@@ -1,7 +1,8 @@
 """The spool: every entry becomes one job, and is removed when the job has committed.
 
 An entry is deleted only after the transaction that finished its job. A crash in between leaves an entry whose job is
-done: the next sweep deletes it. An earlier crash leaves a leased job, which the next daemon runs again.
+done: the next sweep deletes it. A crash before that transaction leaves a leased job, which the next daemon
+runs again.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
 MOST_UNWRITTEN = 32 * 2**20
-"""Bytes of entries that are held in memory while the disk is full: some thousand events."""
+"""The most bytes of entries that are kept in memory while the disk is full; enough for some thousand events."""
 PAUSE_SECONDS = 0.02
 """Seconds to wait for further entries before the entries are processed."""
 CLEANED_AT_ONCE = 4096
@@ -140,7 +141,7 @@ class Spool:
         await self._set_aside_all([name])
 
     async def waiting(self) -> int:
-        """Return how many entries are still to be processed, without those that can't be removed."""
+        """Return how many entries are to be processed, except those that can't be removed or will be set aside."""
         names = await asyncio.to_thread(entry_names, self._folder)
         return sum(name not in self._stuck and name not in self._to_set_aside for name in names)
 
@@ -160,7 +161,7 @@ class Spool:
             self._to_set_aside.pop(name)
 
     def _set_aside_if_small(self, name: str) -> bool:
-        """Set an entry aside if it is small, or too large to be read; return False if it is left for the background."""
+        """Set an entry aside if it is small, or too large to be read; return False if it is left to the background."""
         with contextlib.suppress(OSError):
             if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
@@ -173,7 +174,7 @@ class Spool:
     def _set_aside(self, path: Path, name: str) -> None:
         """Redact an entry, then move it; after a crash in between it is still in the spool and is set aside again.
 
-        An entry that is no file or too large is moved without being read.
+        An entry that is too large, or not a regular file, is moved without being read.
         """
         try:
             self._app.home.buried.mkdir(mode=0o700, exist_ok=True)
@@ -284,11 +285,11 @@ class Spool:
         return 0 if shrinks else await self.hold_cap()
 
     async def hold_cap(self) -> int:
-        """Drop the oldest entries beyond the cap, and record it; return how many were dropped.
+        """Drop the oldest entries beyond the cap, and record the loss; return how many were dropped.
 
-        Only size counts. An entry's name and modification time come from a clock that may have been years off, so age
-        never deletes unread data. Entries that were set aside contain unread data too: they have a separate cap of the
-        same size.
+        Only size counts. An entry's name and modification time come from a clock that may have been years off, so no
+        unread data is deleted because of its age. Entries that were set aside contain unread data too: they have a
+        separate cap of the same size.
         """
         most = self._app.settings.spool_max_mb * 2**20
         over = await asyncio.to_thread(_over_cap, self._folder, most)
@@ -304,7 +305,7 @@ class Spool:
     async def adopt_half_written(self) -> int:
         """Add unfinished files of killed hooks to the spool or set them aside; return how many there were.
 
-        A file that did not change since the last check has no writer any more, even if the clock is wrong. A hook that
+        A file that has not changed since the last check has no writer any more, even if the clock is wrong. A hook that
         was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins
         the spool; an incomplete one is set aside.
         """

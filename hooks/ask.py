@@ -191,7 +191,7 @@ def _secrets() -> bytes:
 
 
 def _worth_asking(home: str, event: str, payload: bytes) -> bool:
-    """Whether the daemon may have an answer: it has none about the use of a file that no memory is bound to."""
+    """Whether the daemon may have an answer: it has none if a tool used a file that no memory refers to."""
     if event != "PostToolUse":
         return True
     from hooks import known_files

@@ -27,7 +27,7 @@ SETTING_UP = (
 
 
 class Greeter:
-    """One client, until it calls a tool; ``received`` are the messages that the real server must read."""
+    """The connection to a client until it calls a tool; ``received`` holds messages that the real server must read."""
 
     def __init__(self, home: "str | None") -> None:
         self.home = home

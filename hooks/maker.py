@@ -289,7 +289,7 @@ def make_in_sight(home: str) -> str:
 
 
 def _path_in_sight() -> str | None:
-    """Return the PATH for finding Python: None for the user's own PATH, or the safe PATH inside the client.
+    """Return the PATH on which Python is looked up: inside the client the safe PATH, else None (the user's own PATH).
 
     A session must not choose the programs that are run.
     """

@@ -52,7 +52,7 @@ def extras_of(environment: str) -> list[str]:
 
 
 def install(environment: str, lock: str, run: Run, uv: str | None, extra: str = "") -> None:
-    """Install the packages that a lock file pins, and record it. A daemon may run from the environment meanwhile.
+    """Install the packages that a lock file pins, and copy that file. A daemon may use the environment meanwhile.
 
     An extra's lock file pins packages that the base needs, too, to the same versions, so no loaded file is replaced.
     """

@@ -135,7 +135,7 @@ def _is_held_by(path: Path, holders: set[int], *, sticky: bool = False) -> bool:
 def _is_private_group(group: int) -> bool:
     """Whether a group has no members except root and this user.
 
-    Many systems give each user a group of that name and a umask of 002, so group-writable folders are common.
+    Many systems give each user a group of the same name and a umask of 002, so group-writable folders are common.
     """
     if group == 0 or (group == MACOS_ADMIN and sys.platform == "darwin"):
         return True

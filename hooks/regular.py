@@ -5,7 +5,7 @@ import stat
 
 
 def read(path: str, most: int) -> bytes:
-    """Return a file's content. Raises OSError if it is no regular file, or larger than ``most`` bytes."""
+    """Return a file's content. Raises OSError if it is not a regular file, or is larger than ``most`` bytes."""
     _require_regular(path, os.stat(path).st_mode)  # before opening it: opening a device may already have effects
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     try:

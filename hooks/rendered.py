@@ -1,8 +1,8 @@
-"""Prints the start context that the daemon wrote to a file, when no daemon answers (docs/protocol.md).
+"""When no daemon answers, prints the start context that a daemon wrote to a file earlier (docs/protocol.md).
 
-It is printed unchanged. Its first line lists the memories in it and goes to the spool, so that the daemon can record
-them. Imported only when needed; nothing is parsed, and the payload is only searched for a resumed session, which has
-the context already.
+The first line of the file lists its memories, and goes to the spool, so that the daemon can record them. The rest is
+printed unchanged. Imported only when needed; nothing is parsed, and the payload is only searched for a resumed session,
+which has the context already.
 """
 
 import os
@@ -66,7 +66,7 @@ def _with_warning(output: bytes, refusal: bytes) -> bytes:
 
 
 def _start(home: str, payload: bytes) -> bytes:
-    """Return the rendered start context, unless the session has it or disabled it; write an entry about it first."""
+    """Return the rendered start context, unless the session has it or disabled it; write a spool entry about it."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
     wanted = chosen.lower() not in OFF

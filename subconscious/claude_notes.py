@@ -1,11 +1,12 @@
 """Keeps searchable copies of the notes that Claude Code and Gemini CLI write for themselves, without writing to them.
 
-The copy of a note is a memory that can be searched and shown. It is not given to sessions proactively, because the
-client loads its notes itself. It does not fade, and is never merged, summarized, shared or promoted. It is archived
-when its file is gone. A note that looks like an attack has no copy; `doctor` names it.
+The copy of a note is a memory that can be searched and shown. It is never added to a session's context unasked,
+because the client loads its notes itself. It does not fade, and is never merged, summarized, shared or promoted. It is
+archived when the note's file is gone. A note that looks like an attack is not copied; `doctor` names it.
 
-A project's folder is scanned after every event of its sessions, before every search, and now and then in between. A
-scan lists names and times, and costs less than a watcher for folders that come and go.
+A project's notes folder is scanned after every event of the project's sessions, before every search, and about once a
+minute while nothing happens. A scan lists file names and times, which costs less than watching folders that may come
+and go.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ PAUSE = 60.0
 """The seconds between two scans of the folders in use while nothing happens in them."""
 
 NOTES_PER_SCAN = 50
-"""The most notes that one scan reads: a search waits for the scan."""
+"""The most new or changed notes that one scan reads; limited because a search waits for the scan."""
 
 NOTED = 600.0
-"""The seconds for which a scan without changes is not recorded again."""
+"""Seconds after a recorded scan during which further scans without changes are not recorded."""
 
 CONTENT_LENGTH = 4000
 """The most characters of a note that are searched and shown."""
@@ -89,7 +90,7 @@ class NotesFolder:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A file that was read: its note, or the reason why it has none."""
+    """The result of reading a note's file: the parsed note, or the ``problem`` because of which it can't be used."""
 
     stamp: str
     text: str = ""
@@ -136,14 +137,17 @@ class ClaudeNotes:
         self._woken.set()
 
     async def with_client_texts(self, ctx: RecallContext, entry: Entry) -> RecallContext:
-        """Return the context with the texts that the client itself loads into the session of an entry."""
+        """Return a copy of the context with the statements that the client itself loads into an entry's session."""
         config = config_folder(entry.config_dir, entry.payload.transcript_path)
         return await self._with_texts(
             ctx, config, entry.folder, instructions_of(entry.client, entry.payload.transcript_path)
         )
 
     async def with_client_texts_of(self, ctx: RecallContext, session: Session | None) -> RecallContext:
-        """Return the context with the texts that the client loads into a stored session, which is processed later."""
+        """Return a copy of the context that includes the statements that the client loads into a stored session.
+
+        Without a session, return the context itself.
+        """
         if session is None:
             return ctx
         others = instructions_of(json.loads(session.options).get(VARIABLE, ""), session.transcript)
@@ -165,7 +169,7 @@ class ClaudeNotes:
             return NO_STATEMENTS
 
     async def run(self) -> None:
-        """Scan after events, and now and then in between, until cancelled."""
+        """Scan folders after events, and every ``PAUSE`` seconds while there are none, until cancelled."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), PAUSE)
@@ -179,13 +183,13 @@ class ClaudeNotes:
             await self.scan(place, database)
         except (sqlite3.Error, OSError) as error:
             self._disk.note(error)
-            log.error("the notes in %s can't be read or kept: %s", place.folder, error)  # noqa: TRY400 - a full disk, again and again
+            log.error("the notes in %s can't be read or stored: %s", place.folder, error)  # noqa: TRY400 - a full disk, again and again
         except Exception:
             # An error with one folder must not affect the others; the next event tries again.
             log.exception("the notes in %s can't be read", place.folder)
 
     async def refresh(self, project_id: str | None, database: Database | None = None) -> None:
-        """Scan the known folders of a project before it is searched; before a search of all projects, those in use.
+        """Scan the notes folders of a project before a search in it; if it is None (all projects), the folders in use.
 
         ``database`` is the view of the database that the search reads through.
         """
@@ -218,7 +222,7 @@ class ClaudeNotes:
 
 
 async def _note_scan(database: Database, place: NotesFolder) -> None:
-    """Record a scan for `doctor`, but not every time: otherwise each search would write."""
+    """Record a scan for `doctor`, but not every scan: otherwise each search would write to the database."""
     looked_at = (await claude_notes.folders(database, place.project_id)).get(place.folder, 0.0)
     if abs(time() - looked_at) > NOTED:
         async with database.write() as tx:
@@ -227,7 +231,7 @@ async def _note_scan(database: Database, place: NotesFolder) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The existing files, by path, and the content of those that are new or changed.
+    """The paths of the existing files (``present``), and the content of those that are new or changed (``read``).
 
     ``more`` is true if some new or changed files are left for the next scan.
     """
@@ -270,7 +274,7 @@ def _read(path: Path, stamp: str) -> Read:
 async def _keep(
     database: Database, place: NotesFolder, found: Changes, gone: Sequence[NoteRecord], lost: Sequence[int]
 ) -> list[int]:
-    """Store the changes in one transaction; return the ids of memories that are no longer in use.
+    """Store the changes in one transaction; return the ids of the memories that this archived.
 
     ``gone`` are the records of files that no longer exist, ``lost`` the ids of copies that belong to no file.
     """
@@ -298,7 +302,7 @@ async def _keep(
 async def _replace(
     tx: aiosqlite.Connection, place: NotesFolder, path: str, read: Read, old: NoteRecord | None
 ) -> list[int]:
-    """Store the present content of one file; return a list with the id of the memory that this archived, if any."""
+    """Store the present content of one file; return the ids of memories that this archived (none or one)."""
     row = NoteRecord(place.project_id, path, "", read.stamp, problem=read.problem, read_at=time())
     if read.note is None:
         await claude_notes.save(tx, replace(row, name=Path(path).stem.casefold()))

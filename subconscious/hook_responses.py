@@ -64,32 +64,35 @@ CATCH_UP = 0.3
 """The most seconds that the response to a session's start waits for the project's latest events to be processed."""
 
 TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
-"""The events with jobs that may store memories."""
+"""The hook events whose jobs may store memories."""
 
 REMINDER_SECONDS = 7 * 86_400.0
 """The seconds between two reminders of a project's review queue."""
 
 COMPACT_CATCH_UP = 0.5
-"""The seconds for which a compaction waits until the text that it shortens has been read."""
+"""The most seconds that a compaction waits for the daemon to read the part of the transcript that it will shorten."""
 
 COMPACT_TOKENS = 2000
-"""The most tokens of the memories that a compaction must keep. The client reads them once; they enter no context."""
+"""The most tokens of the memories that a compaction must keep. They are instructions for the summary only."""
 
 PROMPT_LETTERS = 4000
 """The most characters of a prompt that are used as a search query."""
 
 TOLD_FADED = "told-faded"
-"""The event that records that a user was informed of faded memories."""
+"""The event that records that a user was informed about faded memories."""
 
 TOLD_REJUDGED = "told-rejudged"
-"""The event that records that a user was informed of captures that were judged again."""
+"""The event that records that a user was informed about captures that were judged again by newer rules."""
 
 CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a session had been given before a request, as row numbers, because clocks may be set back."""
+    """What a session had been shown before a request: the ids of the newest rows, because clocks may be set back.
+
+    ``greeted_at`` is when the session was shown the memories for its start; None if it was not.
+    """
 
     session_id: str
     newest: int
@@ -107,7 +110,7 @@ class Answers:
         self._sweep = sweep
 
     async def answer(self, entry: Entry, doubt: str) -> bytes:
-        """Return what a hook prints, b"" for nothing; ``doubt`` is the reason why the hook is not trusted, or ""."""
+        """Return the text that a hook prints; b"" for none. ``doubt`` says why the hook is not trusted; "" if it is."""
         compose = ANSWERS.get(entry.event)
         if compose is None:
             return b""
@@ -151,10 +154,10 @@ class Answers:
     async def _greeting(
         self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0
     ) -> rules.Context:
-        """Return what a session is given at its start, and record it, so that the session is not given it again.
+        """Return the text that a session is shown at its start; record it, so that the session is not shown it again.
 
-        After a compaction, the summary of the session replaces a hand-over. ``late`` means that the session has begun
-        already. A resumed session knows the sessions that ended before ``since`` already.
+        After a compaction, the summary of the session replaces a hand-over. ``late`` means that the session has already
+        begun. A resumed session already knows the sessions that ended before ``since``.
         """
         session_id, folder = entry.payload.session_id, entry.payload.cwd or entry.folder
         branch, _ = await asyncio.to_thread(head, folder)
@@ -173,17 +176,17 @@ class Answers:
         return await surface_start(await self._ctx(entry), start)
 
     async def _ctx(self, entry: Entry) -> RecallContext:
-        """Return the context for giving memories to a session: it leaves out what the client loads itself."""
+        """Return the context for choosing memories for a session: it leaves out texts that the client loads itself."""
         return await self._app.notes.with_client_texts(self._app.recall_context(entry.options), entry)
 
     def _loaded(self, entry: Entry, context: rules.Context) -> str:
-        """Return the receipt, a line for the user, on what a session was given at its start; "" if receipts are off."""
+        """Return the receipt: a line that tells the user what the session was shown at its start; "" if it is off."""
         wanted = self._app.recall_context(entry.options).settings.receipts
         handed = context.handed[0].session if context.handed else None
         return receipt.loaded(context.groups, handed, time()) if wanted else ""
 
     def _handed(self, entry: Entry, context: rules.Context) -> str:
-        """Return the receipt for a hand-over that came with a prompt; "" if there is none."""
+        """Return the receipt for a hand-over that the session was shown after a prompt; "" if there is none."""
         handed = next((one.session for one in context.handed if one.event == HANDED), None)
         wanted = self._app.recall_context(entry.options).settings.receipts
         return receipt.loaded((), handed, time()) if wanted else ""
@@ -199,7 +202,7 @@ class Answers:
         return receipt.remembered([one.summary for one in stored])
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
-        """Wait briefly until entries of sessions that have just ended are processed."""
+        """Wait briefly until the hook events of the project's other latest sessions have been processed."""
         self._app.signals.awaited += 1
         try:
             async with asyncio.timeout(CATCH_UP):
@@ -235,7 +238,7 @@ class Answers:
         return f"Subconscious: {waits} {what} for your review ({where}).{f' {note}.' if note else ''}{held}"
 
     async def _rejudged(self, project: Project) -> str:
-        """Return a line about captures that waited since an earlier version and were judged again."""
+        """Return a line about captures that waited for review, and were judged again after an update of the rules."""
         since = await events.last_time(self._app.database, TOLD_REJUDGED, "project", project.id)
         found = await unconfirmed.rejudged_since(self._app.database, project.id, since)
         if not any(found.values()):
@@ -243,9 +246,9 @@ class Answers:
         async with self._app.database.write() as tx:
             await events.record(tx, TOLD_REJUDGED, "project", project.id, reason=f"{found}")
         return (
-            f"Subconscious judged waiting captures again: {found.get('stored', 0)} became memories,"
-            f" {found.get('unconfirmed', 0)} became unconfirmed memories,"
-            f" {found.get('waiting', 0)} still wait, and {found.get('discarded', 0)} were discarded"
+            f"Subconscious judged waiting captures again. New memories: {found.get('stored', 0)},"
+            f" new unconfirmed memories: {found.get('unconfirmed', 0)},"
+            f" still waiting for review: {found.get('waiting', 0)}, discarded: {found.get('discarded', 0)}"
             " (`subconscious list`, `subconscious list --unconfirmed`, `subconscious review --status discarded`)."
         )
 
@@ -274,7 +277,7 @@ class Answers:
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Return the response to a prompt: a slash command's output, or else relevant memories.
 
-        If the session was given nothing at its start, the response includes the memories for the start.
+        If the session was shown nothing at its start, the response includes the memories for the start.
         """
         said = await takeovers.answer(self._app, entry, doubt)
         said = said if said.done else await commands.answer(self._app_of_commands, entry, project, doubt)
@@ -292,7 +295,7 @@ class Answers:
         return output("UserPromptSubmit", "\n".join([*untold, text]).strip(), "\n".join(filter(None, lines)))
 
     async def _late_greeting(self, entry: Entry, project: Project) -> rules.Context:
-        """Return the memories for a session's start at its first prompt, if the daemon was absent or slow before."""
+        """Return the memories for a session's start at its first prompt, unless it was shown them when it started."""
         session_id = entry.payload.session_id
         if self._app.sessions.resumed.get(project.id) == session_id:
             del self._app.sessions.resumed[project.id]  # it was resumed, not forked: it uses its own id
@@ -308,7 +311,7 @@ class Answers:
         return rules.SILENCE if parent else await self._greeting(entry, project, "late", late=True)
 
     async def _fitting(self, entry: Entry, project: Project) -> rules.Context:
-        """Return the memories that the prompt is about; none for a command."""
+        """Return the memories that are relevant to the prompt; none if the prompt is a command."""
         ctx = await self._ctx(entry)
         if not ctx.settings.surface_prompts:
             return rules.SILENCE
@@ -328,7 +331,7 @@ class Answers:
         return context
 
     def _note_suppressed(self, session_id: str, event: str, context: rules.Context) -> str:
-        """Return the text that a session is given, and record the memories that were not given, for `why-surfaced`."""
+        """Return the text for a session, and record, for `why-surfaced`, relevant memories that it is not shown."""
         self._app.sessions.suppressed.note(session_id, event, context.held)
         return context.text
 
@@ -364,13 +367,13 @@ class Answers:
         return self._app.sessions.resumed.pop(project.id, "")
 
     async def before(self, session_id: str) -> Before:
-        """Return what a session has been given so far."""
+        """Return what a session has been shown so far."""
         newest = await surfaces.latest_id(self._app.database)
         handed_over = await handovers.latest_id(self._app.database)
         return Before(session_id, newest, handed_over, await sessions.greeted_at(self._app.database, session_id))
 
     async def take_back(self, before: Before) -> None:
-        """Undo the record of a response that did not arrive, so that its memories may be given again."""
+        """Delete the record of a response that did not reach the hook, so that its memories may be shown later."""
         async with self._app.database.write() as tx:
             await surfaces.delete_after(tx, before.session_id, before.newest)
             await handovers.delete_after(tx, before.session_id, before.newest_handover)
@@ -412,7 +415,7 @@ ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] =
 
 
 def _listens(entry: Entry) -> bool:
-    """Whether a response reaches the session: a response to a sub-agent only enters the sub-agent's context."""
+    """Whether an event names a file, and is the session's own: a response to a sub-agent reaches only the sub-agent."""
     return bool(entry.payload.file) and not entry.payload.agent_id
 
 
@@ -434,12 +437,12 @@ def _in_one_frame(first: str, second: str) -> str:
 
 
 def _news(folder: str) -> tuple[str, tuple[tuple[float, str], ...]]:
-    """Return the branch of a folder, and its latest commits: time and subject."""
+    """Return the branch of a folder, and its latest commits, each with its time and subject."""
     return head(folder)[0], tuple(latest_commits(folder))
 
 
 def _hints(branch: str, before: Session | None) -> str:
-    """Return words about the likely work of a session before its first prompt: its branch, and the last session."""
+    """Return words for the likely topic of a session before its first prompt: branch name, last session's prompts."""
     words = [branch.replace("/", " ").replace("-", " ").replace("_", " ")]
     if before is not None:
         words += [before.first_prompt, before.last_prompt]

@@ -111,7 +111,7 @@ class One(Arguments):
 
 
 class Why(Arguments):
-    """A memory, or a question."""
+    """A memory or a question to explain."""
 
     id: Id = Field(default=0, validate_default=False)
     query: str = Field(default="", max_length=MAX_TEXT_LENGTH, description="a question, instead of an id")
@@ -134,7 +134,7 @@ class Walk(Arguments):
 
 
 class Conflicting(Arguments):
-    """One memory's conflicts, or all."""
+    """The memory whose conflicts are listed; 0 for all conflicts."""
 
     id: Id = Field(default=0, validate_default=False, description="a memory; default: all")
 

@@ -21,7 +21,7 @@ SEARCH_HINT = "`memory_search` finds those of this project"
 
 
 def context(arguments: Task, daemon: DaemonClient) -> Context:
-    """Return the memories that matter for a task, and the latest of the last five sessions with something left open."""
+    """Return memories that matter for a task, and, of the last five sessions, the latest that left something open."""
     args = {"query": arguments.task, "tokens": arguments.tokens, "session_id": daemon.session or None}
     hits = daemon.ask("recall", **args, **arguments.search_options())["hits"]
     found = [note(hit["memory"], arguments.tier, hit["relevance"]) for hit in hits]
@@ -67,7 +67,7 @@ def get(arguments: Ids, daemon: DaemonClient) -> Notes:
 
 
 def show(arguments: One, daemon: DaemonClient) -> Detail:
-    """Return a memory with its evidence, its history, and the sessions that were given it."""
+    """Return a memory with its evidence, its history, and the sessions that it was shown to."""
     answer = _own(arguments.id, daemon)
     events = [(event["at"], f"{event['action']} by {event['actor']}", event["reason"]) for event in answer["history"]]
     given = [(one["at"], one["event"], one["reason"]) for one in answer["surfaces"][:SHOWN_HISTORY]]
@@ -96,7 +96,7 @@ def is_own(memory: Memory, daemon: DaemonClient) -> bool:
 
 
 def remember(arguments: Statement, daemon: DaemonClient) -> Admission:
-    """Send a statement to the daemon, which checks it; a proposal of the model waits for a person's review."""
+    """Send a statement to the daemon, which checks it; what the model proposes waits for a person's review."""
     answer = daemon.ask(
         "remember",
         text=arguments.text,

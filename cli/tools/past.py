@@ -51,7 +51,7 @@ def sessions(arguments: Sessions, daemon: DaemonClient) -> SessionPage:
 
 
 def session(arguments: SessionId, daemon: DaemonClient) -> SessionDetail:
-    """Return a session with its summary, its last prompt and the memories that it was given."""
+    """Return a session with its summary, its last prompt and the memories that it was shown."""
     found = daemon.ask("sessions", session_id=arguments.session_id)["sessions"]
     own = [one for one in found if one["project_id"] == daemon.project]
     if len(own) != 1:

@@ -40,7 +40,7 @@ class Note(Result):
 
     @property
     def whole(self) -> bool:
-        """Whether it contains the memory's content, perhaps cut to the tier's length, not only its summary."""
+        """Whether the note has the memory's content, perhaps cut to the tier's length, and not only the summary."""
         return self._whole
 
     def marked_whole(self) -> Note:
@@ -56,7 +56,7 @@ class MemoryResult(Result):
 
 
 class Notes(MemoryResult):
-    """A page of memories. ``next`` is the offset of the next page, ``again`` names memories returned before."""
+    """A page of memories. ``next`` is the offset of the next page; ``again`` lists memories that were just returned."""
 
     next: int = 0
     total: int = 0
@@ -111,7 +111,7 @@ class Context(MemoryResult):
 
 
 class Event(Result):
-    """An event of a memory's history, or a memory that a session was given."""
+    """An event of a memory's history, or a memory that a session was shown."""
 
     day: str
     what: str
@@ -119,14 +119,14 @@ class Event(Result):
 
 
 class Detail(MemoryResult):
-    """A memory with its history, and the sessions that were given it."""
+    """A memory with its history, and the sessions that it was shown to."""
 
     history: list[Event] = []
     given: list[Event] = []
 
 
 class SessionDetail(Result):
-    """A session, and the memories that it was given."""
+    """A session, and the memories that it was shown."""
 
     session: SessionSummary
     given: list[Event] = []

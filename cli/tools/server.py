@@ -66,9 +66,9 @@ class Daemon:
             return daemon_client.send(cmd, timeout_seconds, **args)
 
     def is_repeated(self, question: str, answer: str) -> bool:
-        """Return whether the question got the same answer some minutes ago; if not, record the answer.
+        """Return whether the question got the same answer in the last REPEATED_SECONDS; if not, record the answer.
 
-        Only for some minutes, because a context that is compacted or cleared loses earlier answers.
+        The time is limited, because the session's context may have been compacted or cleared since.
         """
         at, before = self._answered.get(question, (-REPEATED_SECONDS, ""))
         now = self._clock()
@@ -78,13 +78,13 @@ class Daemon:
         return False
 
     def report_given(self, ids: list[int], tool: str) -> None:
-        """Report to the daemon which memories the session is about to get; without a session's id, do nothing."""
+        """Report to the daemon which memories the session is about to be shown, if the session is known."""
         if ids and self.session:
             self.ask("given", session_id=self.session, ids=ids, reason=tool)
 
 
 def serve(handed: int | None, *, offered: bool) -> None:
-    """Serve until the client closes stdin; without tools unless they are ``offered``.
+    """Serve the client until it closes stdin; offer no tools unless ``offered``.
 
     ``handed`` is the descriptor of a file with messages that hooks/greet.py has read already; None if there is none.
     """

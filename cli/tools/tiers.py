@@ -64,7 +64,7 @@ def note(memory: Memory, tier: TierName, relevance: float = 0.0) -> Note:
 
 
 def team_note(found: TeamHit, tier: TierName) -> Note:
-    """Return a memory that the team's store found; it has no number here."""
+    """Return a memory found in the team's store as a note. Its id is 0, since it has no local id."""
     state = f"confirmed by {found['confirmed_by']}" if found["confirmed_by"] else "unconfirmed"
     one = Note(
         id=0,
@@ -78,7 +78,7 @@ def team_note(found: TeamHit, tier: TierName) -> Note:
 
 
 def within(one: Note, max_characters: int) -> Note:
-    """Return the note with texts and lists cut to fit into ``max_characters`` of JSON; 40 characters of a text stay."""
+    """Return the note with texts and lists cut to fit into ``max_characters`` of JSON; a text keeps 40 characters."""
     for name in ("evidence", "rationale", "content", "summary"):
         over = size(one) - max_characters
         text = getattr(one, name)

@@ -49,7 +49,7 @@ class Layer(Enum):
 
     @property
     def budget(self) -> str:
-        """The number of tokens as it is stated in a tool's description."""
+        """The usual and the highest number of tokens, as stated in a tool's description."""
         return f"({self.value[0]}-{self.value[1]} tokens)"
 
 

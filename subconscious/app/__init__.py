@@ -33,7 +33,7 @@ TeamSearch = Callable[[str, str, int], Awaitable[list[TeamHit]]]
 
 
 class Worktrees:
-    """The last known state of the files and branches that memories are bound to, and the folders to examine next."""
+    """The last known state of the files and branches that memories refer to, and the folders to examine next."""
 
     def __init__(self) -> None:
         self.known: WorktreeState = UNKNOWN
@@ -79,7 +79,7 @@ class App:
         self.llm = LLMClient(database, self.config.current, own_keys=self._keys_of)
         self.later = DeferredRequests(database, self.llm)
         self.rewording = Rewording(self.llm, self.sessions.recent_turns)
-        # Services of rooms above this one, by their class; and the search of a team's store, if there is one.
+        # Services of packages that import this one, by their class; and the search of a team's store, if there is one.
         self.services: dict[type, Any] = {}
         self.team_search: TeamSearch | None = None
 
@@ -102,7 +102,8 @@ class App:
         """Return the context for storing and finding memories, with the settings that are in force for one caller.
 
         ``asked``: a person or the model searches. Otherwise the query consists of words of a session, which are not
-        sent away without permission and must be embedded quickly. ``hurried``: a hook waits for an ``asked`` search.
+        sent to a remote service without permission and must be embedded quickly. ``hurried``: a hook waits for an
+        ``asked`` search.
         """
         embedder = self.embedding.current
         return RecallContext(
@@ -153,7 +154,7 @@ class App:
         return self.config.key_source(provider, self._keys_of(session_id))
 
     def reconfigure(self) -> None:
-        """Apply the settings in force, which have changed, to Git and to the model."""
+        """Apply the settings in force to Git and to the model's client, after the settings have changed."""
         self.config.reload()
         choose_program("git", self.config.current.git_command)
         self.llm.reconfigure(self.config.for_providers())

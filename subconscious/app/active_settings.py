@@ -59,7 +59,7 @@ class ActiveSettings:
         return "provider" in self.loaded.model_fields_set and found == self.accepted.get("provider", found)
 
     def refused(self, settings: Settings | None = None) -> dict[str, Any]:
-        """Return the values of guarded settings that were not accepted."""
+        """Return the values of guarded settings that a person has not accepted."""
         return refused(self.loaded if settings is None else settings, self.accepted)
 
     def with_options(self, options: Mapping[str, str]) -> Settings:
@@ -67,16 +67,16 @@ class ActiveSettings:
         return self.in_force(self._load(options) if options else self.loaded, options)
 
     def for_providers(self) -> Settings:
-        """Return the settings in force with the adopted options."""
+        """Return the settings in force, with the provider options that a session sent last."""
         return self.in_force(self._load(self.adopted), self.adopted)
 
     def for_trial(self, provider: str) -> Settings:
-        """Return the settings for a trial of ``provider``. Reads config.toml again: its key may be new."""
+        """Return the settings for a trial of ``provider``. Reads config.toml again: the provider's key may be new."""
         _cached_settings.cache_clear()
         return self.for_providers().model_copy(update={"provider": provider, "provider_fallback": ()})
 
     def adopt(self, options: Mapping[str, str]) -> bool:
-        """Use a session's options for providers from now on; return whether they differ from the options before."""
+        """Use a session's options for providers from now on; return whether they differ from the previous ones."""
         chosen = {name: value for name, value in options.items() if name in PROVIDER_OPTIONS and value}
         changed = chosen != self.adopted
         self.adopted = chosen

@@ -30,8 +30,8 @@ class Handler:
     personal: ClassVar[frozenset[str]] = frozenset()
     """Requests that only a person at a terminal may make. Others get an error."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
-    """Further requests whose origin is the user's only if a person at a terminal makes them. For requests that are
-    neither here nor in ``personal``, a person's script is enough."""
+    """Further requests that count as the user's only if a person at a terminal makes them. Requests that are neither
+    here nor in ``personal`` count as the user's even if a person's script makes them."""
     decides: ClassVar[str] = "what is deleted and what is exempt from redaction"
     """The end of the error message "only a person decides ..."."""
 

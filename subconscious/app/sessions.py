@@ -30,7 +30,7 @@ MOST_SUPPRESSED = 50
 
 MOST_TRANSCRIPTS = 50
 MOST_TURNS = 2000
-"""The most turns of one exchange that are kept; the oldest are dropped."""
+"""The most turns that are kept of one exchange (a prompt and what followed it); the oldest are dropped."""
 
 Mark = tuple[str, str, bytes]
 """A prompt: the session's id, the prompt's id, and a digest of the prompt's words."""
@@ -66,7 +66,7 @@ class Vouched:
         _keep(self._sessions, session_id, client or self.client_of(session_id))
 
     def client_of(self, session_id: str) -> str:
-        """Return the name of the client that verified a session last by a hook; "" if none did."""
+        """Return the name of the client whose hook verified a session last; "" if none did."""
         return self._sessions.get(session_id, "")
 
     def knows_session(self, session_id: str) -> bool:
@@ -101,7 +101,7 @@ def _mark(session_id: str, prompt_id: str, text: str) -> Mark:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A question that was shown at a start, and the client that showed it."""
+    """A question shown at a session's start (whether one memory replaces another), and the client that showed it."""
 
     link_id: int
     client: str
@@ -125,13 +125,13 @@ class Questions:
         return self._shown.pop(session_id, None)
 
     def note_answer(self, entry: Entry) -> None:
-        """Record that a prompt was an answer."""
+        """Record that a prompt answered a question."""
         self._answers[entry.name] = None
         if len(self._answers) > MOST_SESSIONS:
             self._answers.popitem(last=False)
 
     def is_answer(self, entry: Entry) -> bool:
-        """Return whether a prompt answered a question. No transcript will contain such a prompt."""
+        """Return whether a prompt answered a question. The client writes such a prompt to no transcript."""
         return entry.name in self._answers
 
 
@@ -205,7 +205,7 @@ class SessionKeys:
 
 
 def _own(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys among a session's variables."""
+    """Return the keys in a session's variables, by setting, except those that the plugin's options set, too."""
     variables = {name.removeprefix(PREFIX).lower(): key for name, key in secrets.items() if name.startswith(PREFIX)}
     return {name: key for name, key in variables.items() if name in KEYS - SHARED and key and not secrets.get(name)}
 
@@ -217,7 +217,7 @@ class _Exchange:
 
 
 class RunningExchanges:
-    """The turns of each transcript's last exchange, as far as it has been read. An exchange begins with a prompt.
+    """The turns of each transcript's last exchange (a prompt and what followed it), as far as it has been read.
 
     A transcript is read while it grows. The last reply of a turn is often written after the hook that reports the end
     of the turn, so it is read in a batch of its own, without the prompt that it answers and the edits that it reports.

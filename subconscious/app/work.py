@@ -18,7 +18,7 @@ from subconscious.store.jobs import Job
 from subconscious.store.projects import Project
 
 FORGETFUL = frozenset({"clear", "compact"})
-"""Values of ``source`` at a start after which the memories given before are no longer in the context."""
+"""Values of ``source`` at a start after which the memories shown before are no longer in the context."""
 
 
 async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:

@@ -35,7 +35,7 @@ EARLY = "early"
 """The event for a prompt that was spooled before any daemon ran that could verify its hook."""
 
 COMMANDED = "a command"
-"""The event's reason, in place of a digest, for an attested prompt that the transcript will not show as typed."""
+"""The event's reason, instead of a digest, for an attested prompt that the transcript does not contain as typed."""
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """Beginnings of prompts that are not a person's words: commands, and texts that the client inserts."""
@@ -76,7 +76,7 @@ def _may_decide(prompt: str) -> bool:
 
 
 async def record_session(app: App, session_id: str) -> None:
-    """Record that the client started a session, and which client, for this daemon and later ones."""
+    """If a hook has verified a session, store that and the name of the hook's client, for later daemons, too."""
     if not app.sessions.vouched.knows_session(session_id):
         return
     client = app.sessions.vouched.client_of(session_id)
@@ -101,7 +101,7 @@ async def _is_on_record(app: App, session_id: str) -> bool:
 
 
 async def record_prompt(app: App, entry: Entry) -> None:
-    """Record that a prompt was attested, by the digest of its stored text.
+    """If a prompt was attested, record that in the database, with the digest of its stored text.
 
     A later daemon may be the one that reads the prompt in the transcript.
     """
@@ -145,7 +145,7 @@ async def was_handed_over(app: App, entry: Entry) -> bool:
 
 
 async def is_typed_by_person(app: App, entry: Entry, verb: str, text: str) -> bool | None:
-    """Whether a person typed a command: True as soon as it is attested, None if its hook was rejected meanwhile.
+    """Whether a person typed a command: True once that is attested, None if its hook is rejected, False after a while.
 
     The transcript counts only if no daemon was running when the hook asked: any process can write a transcript.
     """

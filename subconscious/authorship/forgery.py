@@ -1,7 +1,7 @@
 """Finds transcript lines that are marked as typed, although no hook of the client reported them.
 
-Any command can write such a line. If hooks report the prompts of a session, all its other typed lines wait for review.
-A report counts only if the daemon found that the client itself ran the hook.
+Any command can write such a line. If hooks report prompts of a session, every other line of that session that is marked
+as typed waits for review. A report counts only if the daemon found that the client itself ran the hook.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 HOOK_SECONDS = 2.0
-"""The seconds that a prompt's hook may take to report a line that the client wrote; no hook takes longer."""
+"""How many seconds after the time of a prompt its hook may still be running; no hook takes longer."""
 
 UNTYPED = "no hook of the client reported this prompt"
 """The reason of a capture that waits for review because no hook of the client reported its prompt."""
 
 
 async def may_be_forged(app: App, session_id: str) -> bool:
-    """Whether typed lines of a session count only if a hook reports them. Call it before reading the transcript.
+    """Whether typed lines of a session count only if a hook reports them.
 
-    A prompt that is reported later says nothing about the lines that were read before it.
+    Call this before reading the transcript: a prompt that is reported later says nothing about lines read earlier.
     """
     return not await knows_session(app, session_id) or bool(await _vouched_texts(app, session_id))
 
@@ -34,8 +34,8 @@ async def may_be_forged(app: App, session_id: str) -> bool:
 async def doubted(app: App, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
     """Return the ids of the typed turns that no hook of the client reported.
 
-    In a session without hooks, these are all turns. If hooks ran but reported no prompt, these are none. Choices in a
-    dialog are left out, because they run no hook.
+    In a session without hooks, all turns are returned. If hooks ran but reported no prompt, none is. Otherwise, choices
+    in a dialog are left out, because they run no hook.
 
     If ``first`` is true, ``turns`` are the first of the session that are read, and two other kinds are accepted:
     prompts that hooks wrote to the spool before any daemon ran, and turns before the first reported prompt, because no
@@ -66,7 +66,7 @@ def _is_vouched(app: App, session_id: str, turn: Turn, vouched: Collection[str])
 
 
 def fresh(turns: Sequence[Turn]) -> set[str]:
-    """Return the ids of the turns that were typed a moment ago, so that their hook may still be running."""
+    """Return the ids of the turns typed in the last ``HOOK_SECONDS``: their hooks may still be running."""
     now = time()
     return {turn.id for turn in turns if now - HOOK_SECONDS < turn.time <= now}
 
@@ -81,12 +81,12 @@ async def _texts(app: App, mark: str, session_id: str) -> set[str]:
 
 
 def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]:
-    """Return the candidates; those from doubtful turns wait for a person."""
+    """Return the candidates, with those from doubtful turns marked for review by a person."""
     return [hold(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
 
 
 def hold(judged: Judged, reason: str) -> Judged:
-    """Return a candidate that requires a review instead of being stored at once."""
+    """Return a candidate marked as doubtful; if it was to be stored at once, it now waits for review."""
     candidate, admission = judged
     admission = replace(admission, reservation=reason, doubtful=True)
     if admission.decision is not Decision.AUTO:

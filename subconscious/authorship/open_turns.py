@@ -1,4 +1,7 @@
-"""Finds out whether Codex's model was at work when a prompt came: then one of its commands may have written it."""
+"""Checks whether Codex's model was already at work when a prompt came.
+
+If it was, a command that the model ran may have written the prompt.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +23,23 @@ _MARKS = re.compile(
     rb'"type":"(?:response_item|event_msg","payload":\{"type":"(?:task_started|task_complete|turn_aborted))"'
 )
 _HEAD = 200
-"""The bytes at the beginning of a line that contain its type."""
+"""How many bytes at the beginning of a line are searched for its type."""
 
 LONGEST = 64 << 20
-"""The most bytes of a transcript that is read; a longer one proves nothing."""
+"""The maximum size in bytes of a transcript that is read; a larger one proves nothing."""
 
 WRITTEN_SECONDS, LOOK_SECONDS = 0.5, 0.05
-"""The seconds that Codex may take to write that a turn began, and the seconds between two checks."""
+"""How long, in seconds, Codex may take to write that a turn began; and the seconds between two checks for it."""
 
 UNKNOWN = "Codex does not have the session's transcript open, so it can't be seen who typed the prompt"
 BUSY = "the prompt came while Codex was at work, so a command may have written it"
 
 
 def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
-    """Return why a command may have written a prompt that a process hands over; "" if it is the first one of a turn.
+    """Return why a command, rather than a person, may have written a prompt; "" if it began a turn of its own.
 
-    Also "" if the process does not run for Codex, and on other systems than Linux.
+    ``pid`` is the process that hands the prompt over, ``turn`` the id of the prompt's turn, and ``transcript`` the path
+    of the session's transcript. Also "" if the process does not run for Codex, and on systems other than Linux.
     """
     client = _codex(pid)
     if client is None:
@@ -61,7 +65,8 @@ def doubt_of_turn(pid: int, turn: str, transcript: str) -> str:
 def starts_hooks_like_commands(pid: int) -> bool:
     """Whether a process runs for Codex, which starts hooks in the same way as the commands of its model.
 
-    So only a hook that hands a prompt over attests a session of Codex: the prompt is compared with the transcript.
+    So in a session of Codex, a hook proves something only if it hands over a prompt, which is compared with the
+    transcript.
     """
     return _codex(pid) is not None
 
@@ -105,7 +110,7 @@ class _Turns:
         self.busy = False
 
     def read(self, files: Iterable[list[bytes]]) -> None:
-        """Read all transcripts."""
+        """Update ``begun`` and ``busy`` from the lines of all open transcripts, one list per file."""
         for lines in files:
             for line in _events(lines):
                 self._note(line)
@@ -131,7 +136,7 @@ def _is_before(at: object, since: float) -> bool:
 
 
 def _events(lines: list[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the lines about turns. Any of them may be forged, and have any form."""
+    """Yield the parsed lines about turns and responses. They may be forged: only the types are sure to be strings."""
     for raw in lines:
         if not _MARKS.search(raw, 0, _HEAD):
             continue

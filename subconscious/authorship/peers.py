@@ -2,8 +2,8 @@
 
 The origin in a request is only a claim. On Linux the kernel names the connected process, and /proc shows where it comes
 from. A detached process can shed its ancestors and environment, but not change the time at which it started. So a
-terminal counts as a person's only if it was opened before every running Claude Code: then no command of a session can
-have opened it. Other systems have no /proc: there the claim counts.
+terminal counts as a person's only if it was opened before every running Claude Code was started: then no command of a
+session can have opened it. Other systems have no /proc: there the claim is trusted.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ The kernel does not show which programs adopt (PR_SET_CHILD_SUBREAPER), so these
 """
 
 ENDED = (b"Z", b"X")
-"""States of a process that has ended, but was not yet reaped by its parent."""
+"""States of a process that has ended, but has not been reaped by its parent yet."""
 
 STARTED = 19
 """The index of the start time among the fields of /proc/PID/stat that follow the process's name."""
 
 LONGEST_LINE = 64
-"""The most ancestors that are read; a longer chain means a process that forks to hide."""
+"""The maximum length of a chain of ancestors; a longer chain means a process that forks to hide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def peer_of(link: socket.socket) -> int:
 
 
 def is_ours(link: socket.socket) -> bool:
-    """Whether the connected process is of the daemon's user. Systems that don't show it rely on file modes."""
+    """Whether the connected process belongs to the daemon's user. Where the system doesn't say, file modes protect."""
     return _credentials(link)[1] == os.getuid()
 
 
@@ -157,7 +157,7 @@ def _is_nested(above: list[Process]) -> bool:
 
 
 def doubt_of_decision(pid: int, root: Path | None = None) -> str:
-    """Return why a decision from a hook needs a code; "" if no command can have opened the session's terminal.
+    """Return why a decision from a hook must be confirmed by a code; "" if no command can have opened the terminal.
 
     The hook itself must have been checked before (``doubt_of_hook``).
     """
@@ -173,7 +173,7 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
 
 
 def client_of(pid: int) -> str:
-    """Return the name of the client that a process runs for, unique until the machine restarts; "" without a client."""
+    """Return an identifier of the client that a process runs for, unique until the machine restarts; "" without one."""
     client = client_process(pid)
     return _name(client) if client is not None else ""
 
@@ -184,7 +184,7 @@ def client_process(pid: int) -> Process | None:
 
 
 def running_clients(root: Path | None = None) -> dict[str, float]:
-    """Return the running clients that may share a state folder: their names and start times."""
+    """Return the running clients that may use the state folder ``root``: a dict from identifier to start time."""
     if sys.platform != "linux":
         return {}
     return {_name(client): time_of(client) for client in _clients(root)}
@@ -201,7 +201,7 @@ def _name(client: Process) -> str:
 
 
 def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
-    """Return why a command run in a session may have opened the terminal of a process; "" if no command can have.
+    """Return why a command run in a session may have opened the terminal of a process; "" if none can have opened it.
 
     ``line`` is the process with its ancestors. The process that leads a terminal's session opened that terminal. If the
     leader is not among the ancestors of a process, that process was detached from its parent.
@@ -238,8 +238,8 @@ def _clients(root: Path | None) -> Iterator[Process]:
 def _looks_like_client(folder: Path) -> bool:
     """Whether a process has the name or arguments of a client.
 
-    Every prompt examines all processes this way. Reading the two files takes half as long as ``_read``, which reads
-    other files, too.
+    For every prompt, all processes are checked this way. Reading these two files takes half as long as ``_read``, which
+    reads other files, too.
     """
     try:
         words = _contents(folder / "cmdline").split(b"\0")

@@ -1,9 +1,9 @@
 """Checks whether one process reads what another writes: whether the streams of both are connected.
 
 For each stream of a hook, the client creates a pair of connected sockets: the hook has one, the client the other. With
-a command that its model runs, the client is connected to the input at most, because the output goes to a file. This
-distinguishes a prompt that a command hands over from the prompt of a real hook, although both are child processes of
-the client. The kernel reports which socket a socket is connected to by netlink (sock_diag(7)).
+a command that its model runs, the client is connected at most to the command's input, because the output goes to a
+file. This distinguishes a prompt that a command hands over from the prompt of a real hook, although both are child
+processes of the client. Through netlink (sock_diag(7)), the kernel reports the peer of a socket.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether ``holder`` is connected to the output of process ``pid``, and to one more of its streams.
+    """Whether process ``holder`` is connected to the output of process ``pid`` and to at least one more of its streams.
 
-    True on a system that does not report which sockets are connected.
+    Also true on a system that does not report which sockets are connected.
     """
     if not _is_supported():
         return True
@@ -59,7 +59,7 @@ def _target(link: Path) -> str:
 
 
 def _other_end(stream: Path) -> str | None:
-    """Return the kernel's name of the socket that a socket is connected to, or of a pipe; None for other streams."""
+    """Return the kernel's name of the other end of a stream: a socket's peer, or the pipe itself. None if unknown."""
     match = _LINK.fullmatch(_target(stream))
     if match is None:
         return None

@@ -1,7 +1,8 @@
 """Identifies the process at the other end of a TCP connection on this machine.
 
 A Unix socket names its peer; a TCP socket does not. On Linux, /proc/net/tcp has the user and the inode of the peer's
-socket, and /proc/PID/fd shows which process holds it. Other systems have no /proc: there every process is accepted.
+socket, and /proc/PID/fd shows which processes have that socket open. Other systems have no /proc: there every process
+is accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from subconscious.authorship.peers import PROC, doubt_of_person
 TABLE = Path("/proc/net/tcp")
 
 REMEMBERED = 256
-"""The most connections with a remembered result: a browser opens a few and uses them for many requests."""
+"""For how many connections the result is cached: a browser opens a few and uses them for many requests."""
 
 TRIES = 3
 """How often the table is read, and a process is searched for, before a connection counts as unknown."""
@@ -42,7 +43,7 @@ class TcpPeers:
         self._known: OrderedDict[int, str] = OrderedDict()
 
     def doubt(self, port: int, server_port: int) -> str:
-        """Return why the program that connects from ``port`` is refused; "" if it is not."""
+        """Return why the program that connects from ``port`` is refused; "" if it is accepted."""
         if sys.platform != "linux":
             return ""
         # The kernel writes the table in portions: a line may be missing while others come and go.
@@ -59,7 +60,7 @@ class TcpPeers:
         return self._known[peer.inode]
 
     def _remember(self, inode: int, holders: list[int]) -> None:
-        """Store the doubts about each process that holds a socket: a process that inherited it could use it, too."""
+        """Store the first doubt about any process that has the socket open: one that inherited it could use it, too."""
         doubts = (doubt_of_person(pid, at_terminal=False, root=self._root) for pid in holders)
         self._known[inode] = next(filter(None, doubts), "")
         if len(self._known) > REMEMBERED:
@@ -67,7 +68,7 @@ class TcpPeers:
 
 
 def peer_of_port(port: int, server_port: int) -> TcpPeer | None:
-    """Return the end at ``port`` of a connection between two ports of 127.0.0.1; None if there is none."""
+    """Return the end at ``port`` of a connection between two ports of 127.0.0.1; None without such a connection."""
     ends = [f"0100007F:{port:04X}".encode(), f"0100007F:{server_port:04X}".encode()]
     for line in TABLE.read_bytes().splitlines():
         fields = line.split()
@@ -77,7 +78,7 @@ def peer_of_port(port: int, server_port: int) -> TcpPeer | None:
 
 
 def holders_of(inode: int) -> Iterator[int]:
-    """Yield the ids of this user's processes that have a socket open, if they can be seen."""
+    """Yield the ids of this user's processes that have a socket open, skipping processes that can't be read."""
     for folder in PROC.glob("[0-9]*"):
         # A process may end meanwhile, and those of others can't be read.
         with suppress(OSError):
@@ -90,7 +91,7 @@ def _holds(descriptors: Path, wanted: Path) -> bool:
 
 
 def _target(descriptor: Path) -> Path | None:
-    """Return the target of a file descriptor; None if it was closed meanwhile, which must not end the search."""
+    """Return the target of a file descriptor; None if it has been closed meanwhile, which must not end the search."""
     try:
         return descriptor.readlink()
     except OSError:

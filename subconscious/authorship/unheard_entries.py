@@ -1,10 +1,11 @@
 """Finds spool entries, written while no daemon was running, that a command of another session may have forged.
 
-Without a daemon nothing attests a hook, and a command can forge a whole session: its transcript and its entries, in the
-right order and over time. But it can't set back the kernel's change time of a file, and it can't undo that hooks have
-run for its own session. So an entry of a session without hooks is doubted if another session, for which hooks ran, is
-still running or has entries in the spool, too: a command of that session may have written the entry. Nothing is lost:
-statements of the doubted session wait for a review, and once a hook runs for the session, it is trusted like any other.
+While no daemon runs, nothing confirms that the client itself ran a hook, and a command can forge a whole session: its
+transcript and its entries, in the right order and over time. But the command can't set back the kernel's change time of
+a file, and it can't undo that hooks have run for the session that it belongs to. So an entry of a session without hooks
+is doubted if another session, for which hooks ran, is still running or has entries in the spool, too: a command of that
+other session may have written the entry. Nothing is lost: statements of the doubted session wait for a review, and once
+a hook runs for the doubted session, it is trusted like any other.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from subconscious.store import events
 class SpoolEntry:
     """An entry in the spool: the session that it claims, and its change time by the kernel's clock in seconds.
 
-    The change time is never before the writing. It is later if the daemon took other users' access to the file away.
+    The entry was written at its change time, or earlier if the daemon then removed other users' access to the file.
     """
 
     name: str
@@ -35,7 +36,7 @@ class SpoolEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClientSessions:
-    """The sessions of a client for which hooks ran, and the time from which its commands could write entries."""
+    """The sessions of a client for which hooks ran, and the time from which on its commands could write entries."""
 
     since: float
     sessions: frozenset[str]
@@ -43,9 +44,9 @@ class ClientSessions:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The names of entries that a command of another session may have written, and of entries of unknown sessions.
+    """The entries that a command of another session may have written, and the others that are of unknown sessions.
 
-    No hook of an unknown session ran while a daemon was running, so its entries were written before any daemon ran.
+    Both are names of files. A session is unknown if none of its hooks ran while a daemon was running.
     """
 
     doubted: frozenset[str] = frozenset()
@@ -53,7 +54,7 @@ class Examined:
 
 
 async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
-    """Return which of these entries are doubted, and which belong to sessions that are not on record yet."""
+    """Return which of these entries are doubted, and which of the others belong to sessions without a record so far."""
     entries = await asyncio.to_thread(_read, [folder / name for name in names])
     if not entries:
         return Examined()
@@ -68,7 +69,7 @@ async def examine(app: App, names: Iterable[str], folder: Path) -> Examined:
 
 
 async def _running(app: App) -> list[ClientSessions]:
-    """Return the running clients for which hooks ran. Others are left out: an entry may come from their own session."""
+    """Return the running clients for which hooks ran. An entry may be from a session of a client without hooks."""
     clients = await asyncio.to_thread(running_clients, app.home.root)
     spoken = await events.subjects_by_reason(app.database, KNOWN, "prompt", list(clients))
     return [ClientSessions(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]

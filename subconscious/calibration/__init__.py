@@ -1,1 +1,1 @@
-"""Calibration: how often captures with a stated confidence were right, learned from people's decisions."""
+"""Calibration: learns from people's decisions how often captures with a certain stated confidence were right."""

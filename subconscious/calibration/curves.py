@@ -5,8 +5,8 @@ so that three decisions change it little and a hundred change it much. The rates
 violators), so that a higher stated confidence never has a lower rate. Between the tenths the curve is interpolated;
 without any outcome, the stated confidence is used unchanged.
 
-Each kind of memory has a curve of its own; the curve of the extractor's other kinds is its prior. Two rules keep
-automatic capture from stopping after few rejections: one act of a person counts as at most one outcome, however many
+Each kind of memory has a curve of its own; its prior is the curve of the same extractor's other kinds. Two rules keep
+automatic capture from stopping after a few rejections: one act of a person counts as at most one outcome, however many
 captures it decides on (`shared`); and a single outcome never moves a confidence below a threshold (`Curve.at`).
 
 A decision is weighed as evidence about the quality of a capture. The reasons "outdated" and "known already" are no
@@ -30,20 +30,21 @@ from subconscious.store.connect import Database
 TENTHS = 10
 
 SINGLE = 1.0
-"""The largest weight of one act of a person. One act alone never moves a confidence below a threshold."""
+"""The maximum weight of one act of a person. One act alone never moves a confidence below a threshold."""
 
 Knot = tuple[float, float]
 """A point of a curve: a stated confidence and its calibrated value."""
 
 Prior = Callable[[float], float]
-"""A function that returns the calibrated value of a stated confidence before there are outcomes."""
+"""A function that maps a stated confidence to the calibrated value that is assumed before there are outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of one capture: whether it was right.
 
-    ``weight`` is below 1 for old decisions and for silence. Outcomes with the same ``act`` were decided together.
+    ``weight`` is below 1 for old decisions, and if nobody decided but nobody objected. Outcomes with the same ``act``
+    were decided together.
     """
 
     extractor: str
@@ -56,7 +57,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Tenth:
-    """The outcomes of all captures with a stated confidence in one band of 0.1, and the calibrated value of that band."""
+    """The outcomes of all captures with a stated confidence in one band of 0.1, and the band's calibrated value."""
 
     low: float
     samples: float
@@ -108,7 +109,7 @@ class Calibration:
     kinds: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
 
     def at(self, extractor: str, stated: float, kind: str = "") -> float:
-        """Return the calibrated confidence of an extractor; by the kind's own curve if the kind has outcomes."""
+        """Return the calibrated value of an extractor's stated confidence, by the kind's own curve if it has one."""
         curve = self.kinds.get((extractor, kind)) or self.curves.get(extractor)
         return stated if curve is None else curve.at(stated)
 
@@ -136,7 +137,7 @@ def _of_kind(found: Sequence[Outcome], key: tuple[str, str], prior: float, thres
 
 
 def shared(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes with the weight of each act shared among them: a bulk decision counts as one."""
+    """Return the outcomes, with the weight of each act divided among its outcomes: a bulk decision counts as one."""
     found = list(outcomes)
     sizes = Counter(one.act for one in found if one.act)
     return [replace(one, weight=one.weight * SINGLE / sizes[one.act]) if one.act else one for one in found]
@@ -145,7 +146,7 @@ def shared(outcomes: Iterable[Outcome]) -> list[Outcome]:
 def curve_of(
     outcomes: Sequence[Outcome], prior: float, thresholds: Sequence[float] = (), base: Curve | None = None
 ) -> Curve:
-    """Return the curve of some outcomes; its prior is ``base``, or the stated confidence."""
+    """Return the curve of some outcomes. Its prior is the curve ``base``; if that is None, the stated confidence."""
     heaps: list[list[Outcome]] = [[] for _ in range(TENTHS)]
     for outcome in outcomes:
         heaps[tenth_of(outcome.stated)].append(outcome)
@@ -254,7 +255,7 @@ _WRONG = re.compile(
 def weight_against(reason: str, age_days: float | None = None) -> float:
     """Return the weight of a rejection as evidence of a wrong capture, 0..1.
 
-    ``age_days`` is the age of the forgotten memory; None for a capture that waited for review.
+    ``age_days`` is the age of the forgotten memory; None if a capture was rejected in a review.
     """
     if _WRONG.search(reason):
         return 1.0
@@ -267,7 +268,7 @@ DAY = 86_400.0
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
-    """Return the calibration by all decisions so far."""
+    """Return the calibration learned from all decisions so far; ``UNCALIBRATED`` if the settings turn it off."""
     if not settings.calibration:
         return UNCALIBRATED
     now = time()
@@ -289,8 +290,8 @@ def _weight(row: capture_statistics.Outcome, settings: Settings) -> float:
 
 
 def _act(row: capture_statistics.Outcome) -> str:
-    """Return the act id of a decision.
+    """Return the id of the act that a decision was part of; "" if nobody decided.
 
-    Events of old versions have no act, so the second of their time identifies it.
+    Events of old versions have no act id, so events in the same second count as one act.
     """
     return row.act or ("" if row.silent else f"at {int(row.at)}")

@@ -27,11 +27,11 @@ from subconscious.text.claims import replaces
 from subconscious.text.terms import terms
 
 NEIGHBOURS = 5
-"""The most similar memories that a statement of the assistant is compared with."""
+"""How many similar memories a statement is compared with at most, if the user did not make it."""
 
 
 AT_ONCE = 5.0
-"""The seconds before a prompt within which injected memories may have been injected with that prompt."""
+"""A memory that was injected less than this many seconds before a prompt may have been injected with that prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ async def keep(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> list[tuple[int, Memory | None]]:
-    """Store candidates in the caller's transaction; return the ids of new captures with their memories.
+    """Store candidates in the caller's transaction; return the ids of new captures, each with its memory or None.
 
-    ``repeats`` has the memories and captures that the candidates repeat, if they were looked up.
+    ``repeats`` has the memories and captures that the candidates repeat; None if the caller has not looked them up.
     """
     kept = []
     found = repeats or Repeats()
@@ -86,7 +86,7 @@ async def keep(
 
 
 def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dict[str, str]:
-    """Return a dict: a candidate's content -> the file that states it: one that the client loads, or a note of Claude.
+    """Return a dict: a candidate's content -> the file that states it, loaded by the client or written by Claude.
 
     Flagged candidates are left out, because they are quarantined or reviewed. CPU-bound: run it in a thread.
     """
@@ -98,10 +98,10 @@ def _told_elsewhere(elsewhere: KnownStatements, judged: Sequence[Judged]) -> dic
 async def _note_violation(
     tx: aiosqlite.Connection, candidate: Candidate, memory: Memory | None, where: Provenance, found: Repeats
 ) -> None:
-    """Record a violation if a person repeats a memory that their session had been given before.
+    """Record that a memory was violated if a person repeats it although it had been injected into their session before.
 
-    ``memory`` is the candidate's memory, new or equivalent, or None if the candidate did not become one, because it waits
-    or repeats a known memory. A memory that was given with the very prompt that repeats it does not count.
+    ``memory`` is the candidate's memory, new or equivalent, or None if the candidate did not become one, because it
+    waits or repeats a known memory. A memory that was injected with the very prompt that repeats it does not count.
     """
     session, number = where.place.session_id, found.memories.get(candidate.content, (0, 0.0))[0]
     earlier = await memories.find(tx, number) if number else None
@@ -112,9 +112,9 @@ async def _note_violation(
 
 
 async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Admission:
-    """Return the decision on a candidate after comparing it with the store; called right before it is stored.
+    """Return the final decision on a candidate after comparing it with stored memories. Call it right before storing.
 
-    A candidate that repeats a memory of the session's context is discarded, unless the user said it.
+    A candidate that repeats a memory in the session's context is discarded, unless the user said it.
     """
     candidate, stated = judged
     admission = await _in_context(ctx, candidate, stated, where)
@@ -124,12 +124,12 @@ async def last_word(ctx: RecallContext, judged: Judged, where: Provenance) -> Ad
 
 
 async def _given(ctx: RecallContext, where: Provenance) -> set[str]:
-    """Return the hashes of the memories that the session was given; none if the user asked to remember something."""
+    """Return the hashes of the memories injected into the session; none if the user asked to remember the statement."""
     return set() if where.verified else await surfaces.given_hashes(ctx.database, where.place.session_id or "")
 
 
 async def _in_context(ctx: RecallContext, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
-    """Return the decision after the poisoning check, which uses related memories and lessons of `reject --teach`."""
+    """Return the decision after the poisoning check, which uses related memories and examples from `reject --teach`."""
     if not ctx.settings.poisoning:
         return admission
     verdict = admission.verdict or screen(candidate)
@@ -150,7 +150,7 @@ async def admit_memory(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Store a memory for an accepted capture, or count a recurrence of an equivalent memory."""
+    """Store a memory for a capture, or count a recurrence of an equivalent one; None if the capture isn't accepted."""
     if judged[1].decision is not Decision.AUTO:
         return None
     found = repeats or Repeats()
@@ -169,7 +169,7 @@ async def admit_memory(
 
 
 async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
-    """Supersede earlier statements, also of the same batch, that a new statement of the user contradicts."""
+    """Supersede earlier statements, including some of the same batch, that a new statement of the user contradicts."""
     if origin is not Origin.USER:
         return
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]

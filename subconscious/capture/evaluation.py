@@ -1,7 +1,7 @@
 """Evaluates candidates: finds the origin of their words, runs the poisoning check, and applies the thresholds.
 
 The result is an admission: stored, queued or discarded, with the confidence and the reason. A reservation is the reason
-why a queued capture must not be given to sessions before a person confirms it. Queued captures without a reservation
+why a queued capture must not be shown to sessions before a person confirms it. Queued captures without a reservation
 may become unconfirmed memories.
 """
 
@@ -40,7 +40,7 @@ from subconscious.settings.settings import Settings
 from subconscious.text.standalone import RESOLVED, unclear, without_announcement
 
 UNCHECKED = "the poisoning check is off"
-"""The reservation of every capture while the poisoning check is off: nothing unchecked is given to sessions."""
+"""The reservation of every capture while the poisoning check is off: nothing unchecked is shown to sessions."""
 
 LESS_TRUST, BELOW = 0.15, 0.01
 """The deduction from the confidence of an unclear or short-lived finding.
@@ -49,22 +49,22 @@ After the deduction, the confidence is at least ``BELOW`` under the review thres
 """
 
 WORTH_A_TRY = 0.38
-"""The least confidence of a finding that becomes an unconfirmed memory because the session's actions support it."""
+"""The minimum confidence of a finding that becomes an unconfirmed memory because the session's actions support it."""
 
 PLANNED = 0.5
-"""The least confidence of an unconfirmed memory from an approved plan."""
+"""The minimum confidence of an unconfirmed memory from an approved plan."""
 
 UNCLAIMED = 0.2
-"""If one place in files or output has this share of a finding's words, it does not become an unconfirmed memory."""
+"""A finding does not become an unconfirmed memory if one passage in files or output has this share of its words."""
 
 PROBABLE, PROBABLE_FACT = 0.8, 0.5
-"""The least probability of a typed statement, and of a typed fact, that becomes an unconfirmed memory."""
+"""The minimum probability at which a typed statement, and a typed fact, becomes an unconfirmed memory."""
 
 WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
 """Words that make an apparent fact a possible task."""
 
 REQUEST = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\?", re.IGNORECASE)
-"""Words of a request, which is a task even if it is about all cases."""
+"""Words of a request, which is a task even if it is worded as a general rule."""
 
 PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows that programs print; boxes and ticks are found by their Unicode category."""
@@ -74,7 +74,7 @@ EMOJI = "\U0001f300"
 
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.15
-"""The limit ``UNCLAIMED`` for a sentence of a model. It is lower because words that the model adds lower the share."""
+"""Replaces ``UNCLAIMED`` for findings worded by a model. It is lower because the model's own words lower the share."""
 
 
 def judge(
@@ -90,7 +90,7 @@ def judge(
 def weigh(
     candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
 ) -> list[Judged]:
-    """Return the decisions on candidates that rules or a model found."""
+    """Return candidates that rules or a model found, some of them reworded, with the decisions on them."""
     heard = {turn.id: turn.quotable_text for turn in turns}
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
@@ -141,9 +141,9 @@ def _worth_keeping(candidate: Candidate, admission: Admission, session: Session)
 
 
 def _planned(admission: Admission, traced: Traced, session: Session) -> Admission:
-    """Add a reservation to what an approved plan says with low confidence or about its own work.
+    """Add a reservation to a statement of an approved plan if its confidence is low or it is about the planned work.
 
-    Statements about its own work are outdated when the work is done.
+    Statements about the planned work are outdated when the work is done.
     """
     waits = admission.decision is Decision.REVIEW and admission.reservation == ""
     if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
@@ -156,7 +156,7 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
 
 
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
-    """Lower the confidence of an unclear or short-lived finding: it is given only after a second session found it."""
+    """Lower the confidence of an unclear or short-lived finding, so it is shown only once a second session found it."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
         return admission
     why = unclear(candidate.content) or of_the_moment(candidate, session)
@@ -188,7 +188,7 @@ def _unasked(candidate: Candidate, admission: Admission) -> Admission:
 
 
 def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:
-    """Add the reason why a queued candidate must not be given before a person confirms it."""
+    """Add the reason why a queued candidate must not be shown to sessions before a person confirms it."""
     if admission.decision is not Decision.REVIEW:
         return admission
     if habits.is_habit(traced.candidate):
@@ -198,9 +198,9 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
 
 
 def _reservation(traced: Traced, verdict: Verdict) -> str:
-    """Return why a candidate must not be given before it is confirmed; "" if it may be.
+    """Return why a candidate must not be shown to sessions before it is confirmed; "" if it may be shown.
 
-    A model's finding counts as reviewed here, because it must pass the model's second look before it can be given.
+    A model's finding counts as reviewed here, because it must pass the model's second look before it can be shown.
     """
     if not traced.candidate.by_model:
         return reservation(traced, verdict)
@@ -212,7 +212,7 @@ def _attested(
 ) -> Admission:
     """Admit a finding below the review threshold as unconfirmed if the session's own actions support it.
 
-    It must also be clear and lasting, and no file or output of the session may state the same.
+    The finding must also be clear and lasting, and no file or output of the session may state the same.
     """
     weak = admission.decision is Decision.DISCARD and admission.weak
     if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
@@ -230,7 +230,7 @@ def _probable(
 ) -> Admission:
     """Admit a probable statement of the user as unconfirmed.
 
-    A rule may be a task, so it needs a higher probability than a fact, unless the rule is about all cases.
+    A rule may be a task, so it needs a higher probability than a fact, unless it is worded as a general rule.
     """
     weak = admission.decision is Decision.DISCARD and admission.weak
     typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)
@@ -249,7 +249,7 @@ def _probable(
 
 
 def _likely(candidate: Candidate, settings: Settings) -> float:
-    """Return the least probability of a typed rule; lower if a model found it, because the model reviews it again."""
+    """Return the minimum probability of a typed rule; lower if a model found the rule, because it is reviewed again."""
     return settings.review_threshold if candidate.by_model else PROBABLE
 
 

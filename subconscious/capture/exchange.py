@@ -89,7 +89,7 @@ def question(turn: Turn) -> str:
 
 
 def topic(turn: Turn) -> str:
-    """Return the title of a plan, or the first sentence of a prompt; "" if that is no short, clear request."""
+    """Return the title of a plan, or the first sentence of a prompt if it is a short, clear request; else ""."""
     if turn.act is Act.APPROVED:
         title = _TITLE.search(turn.text)
         return plain(title["title"])[:_LONGEST_TOPIC] if title else ""

@@ -41,7 +41,7 @@ async def explain_sentence(app: App, project: Project, text: str) -> ExplainResu
 async def explain_session(app: App, session: Session, *, everything: bool) -> ExplainResult:
     """Return what happened to each sentence of a session, in all transcripts of the session.
 
-    Sentences that the user did not type and that are no candidates are only counted, unless ``everything`` is set.
+    Sentences that are neither typed by the user nor candidates are only counted, unless ``everything`` is set.
     """
     known = await sessions.positions(app.database)
     paths = [path for path, place in known.items() if place.session_id == session.id]
@@ -52,7 +52,7 @@ async def explain_session(app: App, session: Session, *, everything: bool) -> Ex
 async def explain_transcript(app: App, path: Path, *, everything: bool) -> ExplainResult:
     """Return what happened to each sentence of a transcript, or, if it is unread, what would happen to it.
 
-    Raises TranscriptError if the file is missing, or no transcript of Claude Code.
+    Raises TranscriptError if the file is missing, or is not a transcript of Claude Code.
     """
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:

@@ -26,10 +26,10 @@ from subconscious.text.words import content_words
 from subconscious.wire.captures import Capture
 
 MOST = 10_000
-"""The most captures of one session that are examined."""
+"""The maximum number of captures of one session that are examined."""
 
 LEAST = 0.005
-"""The least difference between two confidences that is reported."""
+"""The minimum difference between two confidences that is reported."""
 
 NEVER = "never a candidate"
 SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d+)")
@@ -37,7 +37,7 @@ SAYS = re.compile(r"(?:repeats|says what) (?P<what>memory|capture) (?P<number>\d
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A sentence with speaker and time, what was found in it, its confidence, what lowered that, and its outcome.
+    """A sentence with speaker and time, what was found in it, the confidence and what lowered it, and the outcome.
 
     ``fate`` is the outcome in one word (stored, waiting, discarded, ...), ``told`` in a sentence. ``number`` is the id
     of the memory or the capture, or None.
@@ -106,7 +106,7 @@ def explain_turns(
 
 
 def _captures_of(one: Seen, known: Recorded) -> list[Capture]:
-    """Return the captures made of a sentence; only those equal to its candidate, if there are any."""
+    """Return the captures made from a sentence: those equal to its candidate, or all if none is equal."""
     rows = [capture for capture in known.captures.get(one.turn.id, ()) if _rests_on(capture, one)]
     same = [capture for capture in rows if one.candidate is not None and _says(capture) == _says_of(one.candidate)]
     return same or rows
@@ -131,7 +131,7 @@ async def explain_sentence(ctx: RecallContext, turn: Turn, where: Provenance) ->
 
 
 async def _last_word(ctx: RecallContext, judged: Judged, where: Provenance, repeats: merging.Repeats) -> Admission:
-    """Return the decision on a candidate after comparing it with the store."""
+    """Return the final decision on a candidate, after comparing it with stored memories and captures."""
     candidate, _ = judged
     admission = merging.made_certain(candidate, await last_word(ctx, judged, where), repeats)
     if admission.decision not in merging.KEPT:
@@ -237,7 +237,7 @@ def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
     if not read:
         return _judged(one, admission)
     return _judged(
-        one, admission, "not stored: it was no candidate when it was read, or was purged since; read today, it "
+        one, admission, "not stored: it was not a candidate when it was read, or has been purged; if read today, it "
     )
 
 

@@ -1,4 +1,4 @@
-"""Decides at the end of each turn and each session whether answers used the memories that the session was given."""
+"""Decides at the end of each turn and each session whether answers used the memories shown to the session."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from subconscious.supersession import confirmation
 from subconscious.transcripts import State, read_turns
 
 LATEST_BYTES = 512 * 1024
-"""The most bytes that are read, at the end of a transcript: earlier answers were examined already."""
+"""How many bytes at the end of a transcript are read at most: earlier answers have been examined already."""
 
 CLOCK = 2.0
-"""The seconds by which the client's clock may be slow."""
+"""How many seconds the times in a transcript may be behind the daemon's."""
 
 GIVEN = 1000
-"""The most records of given memories that are examined for one session."""
+"""How many records of memories shown to a session are examined at most."""
 
 Judged = tuple[Unjudged, str]
 
 
 async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str = "", *, final: bool = False) -> int:
-    """Decide on the memories given before the latest answers, and return the number of decisions.
+    """Decide whether the latest answers used the memories shown before them; return the number of decisions.
 
-    A memory given at the start of a session counts as unused only at its end (``final``), a lesson or a pinned memory
-    never. ``last_said`` is the end of the answer as the hook reports it, because the transcript is written later.
+    A memory shown at the start of a session counts as unused only at the session's end (``final``), or never if it is a
+    lesson or pinned. ``last_said`` is the end of the answer as the hook reports it, because the transcript is written
+    later.
     """
     waiting = await surfaces.unjudged(ctx.database, session_id) if ctx.settings.feedback else []
     if not waiting:
@@ -47,7 +48,7 @@ async def judge(ctx: RecallContext, session_id: str, path: str, last_said: str =
 
 
 async def conclude(ctx: RecallContext, session_id: str) -> list[int]:
-    """Confirm or retire the unconfirmed memories that a finished session was given.
+    """Confirm or retire the unconfirmed memories that were shown to a finished session.
 
     Returns the ids of the confirmed memories, which have to be added to the index.
     """
@@ -72,7 +73,7 @@ def _latest(path: str) -> Sequence[Turn]:
 def _weighed(
     waiting: Iterable[Unjudged], known: dict[int, Memory], turns: Sequence[Turn], last_said: str, final: bool
 ) -> list[Judged]:
-    """Return the decisions on given memories, each with how the memory was used; "" if no answer used it."""
+    """Return the decisions on shown memories, each with how an answer used the memory; "" if none used it."""
     asked = "\n".join(turn.text for turn in turns if turn.role is Role.USER and turn.origin is Origin.USER)
     own = [turn for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain]
     judged = []

@@ -18,11 +18,11 @@ class Thresholds(Protocol):
 
     @property
     def auto_threshold(self) -> float:
-        """The least confidence of a candidate that is stored at once."""
+        """The minimum confidence of a candidate that is stored at once."""
 
     @property
     def review_threshold(self) -> float:
-        """The least confidence of a candidate that is queued for review."""
+        """The minimum confidence of a candidate that is queued for review."""
 
 
 def admit(
@@ -30,8 +30,8 @@ def admit(
 ) -> Admission:
     """Return the decision on a candidate.
 
-    ``heard`` is the text of the quoted turn. Pass it unless the extractor can be trusted to quote correctly; a model
-    can't. ``confidence`` is the calibrated confidence; by default the raw one is used.
+    ``heard`` is the text of the quoted turn. Pass it unless the extractor can be trusted to quote correctly, which a
+    language model can't. ``confidence`` is the calibrated confidence; by default the raw one is used.
     """
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):
@@ -49,12 +49,12 @@ def admit(
 
 
 def is_below(confidence: float, threshold: float) -> bool:
-    """Whether a confidence is below a threshold. NaN counts as below, and a rounding error does not count."""
+    """Whether a confidence is below a threshold by more than a rounding error. NaN counts as below."""
     return not confidence >= threshold - _ROUNDING
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:
-    """Return why a candidate is discarded at any confidence; "" if it need not be."""
+    """Return why a candidate is discarded whatever its confidence; "" if the confidence decides."""
     quote = candidate.evidence.quote
     if not quote.strip():
         return "there is no evidence for it"
@@ -70,7 +70,7 @@ def _refusal(candidate: Candidate, heard: str | None) -> str:
 
 
 def _reservation(candidate: Candidate) -> str:
-    """Return why a candidate must be reviewed at any confidence; "" if it need not be."""
+    """Return why a candidate must be reviewed however high its confidence is; "" if it need not be."""
     if candidate.origin is Origin.TEAMMATE:
         return "another person shared it: a person must approve it"
     if candidate.origin is Origin.TOOL:

@@ -2,7 +2,7 @@
 
 A habit is a fixed sentence with commands that were run and worked. It is stored when a second session shows it, unless
 one of its commands needs a person's decision. A session in which a file, a page or an output named a command before it
-was run shows no habit: the text may have been planted.
+was run does not count: the text may have been planted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def is_habit(candidate: Candidate) -> bool:
 
 
 def with_suggestions(path: Path, end: int, judged: Sequence[Judged]) -> list[Judged]:
-    """Return the decisions, with a reservation for habits that a text suggested. Reads the transcript: use a thread."""
+    """Return the decisions, with a reservation for habits that a text in the session suggested.
+
+    This reads the transcript: run it in a thread.
+    """
     return [
         (candidate, _suggested(admission))
         if is_habit(candidate) and admission.decision is Decision.REVIEW and _is_suggested(path, end, candidate)
@@ -60,9 +63,9 @@ def _suggested(admission: Admission) -> Admission:
 
 
 def _is_suggested(path: Path, end: int, candidate: Candidate) -> bool:
-    """Whether a text of the session named a command of a habit before it was run.
+    """Whether a text of the session named a command of a habit before the command was run.
 
-    What a sub-agent was told is in the transcript of its session, which is another file.
+    Assumed for the transcript of a sub-agent: its instructions are in another file, the transcript of its session.
     """
     commands = _commands(candidate)
     return bool(commands) and (path.name.startswith(AGENT_FILE) or named_first(path, end, commands, clean, is_check))
@@ -71,7 +74,8 @@ def _is_suggested(path: Path, end: int, candidate: Candidate) -> bool:
 def _commands(candidate: Candidate) -> list[str]:
     """Return the commands in a habit, up to the first placeholder.
 
-    Single words are tools, such as `mise` or `pytest`; only that of a wrapper is specific to the project.
+    Single words are left out: they are tools, such as `mise` or `pytest`. Only a wrapper's name is specific to the
+    project.
     """
     told = [one for one in _QUOTED.findall(candidate.content) if one not in _OURS]
     wrapper = told[:1] if candidate.tags == (WRAPPER,) else []

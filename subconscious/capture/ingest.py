@@ -40,12 +40,12 @@ LATE = "it was written after its session had ended"
 """The reason to review a statement from a line added after the end of its session: anybody can append to a file."""
 
 PROMPT_LENGTH = 500
-"""The most characters of a prompt that are stored with its session."""
+"""How many characters of a prompt are stored with its session at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The result of one batch. ``known`` counts candidates that were stored before, from a line that is repeated."""
+    """The result of one batch. ``known`` counts candidates that are not new, for example from a repeated line."""
 
     reading: Reading
     new: tuple[int, ...] = ()
@@ -56,7 +56,7 @@ async def learn(app: App, ctx: RecallContext, source: Source, *, final: bool = F
     """Read a transcript from the saved position on; return the ids of new captures.
 
     ``final`` means that the file is complete, so that a last line without a line feed is read too. Raises
-    UnreadableTranscriptError if the path is no regular file, because a retry would be useless.
+    UnreadableTranscriptError if the path is not a regular file, because a retry would be useless.
     """
     if not source.path or not await asyncio.to_thread(is_written, source.path):
         return []
@@ -142,7 +142,7 @@ async def _found(
 async def _judged(app: App, ctx: RecallContext, source: Source, batch: Batch, turns: tuple[Turn, ...]) -> list[Judged]:
     """Return the candidates in new turns with the decisions on them.
 
-    A person reviews candidates that no hook attested, and those from a late transcript.
+    Candidates from prompts that no hook reported, and those from a late transcript, wait for a person's review.
     """
     new = batch.reading.turns
     opinions = await opinions_of(app, new)
@@ -219,7 +219,7 @@ async def _log_batch(ctx: RecallContext, source: Source, gain: Gain, began: floa
 
 
 async def _ended(ctx: RecallContext, source: Source, batch: Batch, judged: list[Judged]) -> retirement.Ended:
-    """Return the memories that no longer apply, as the user says in typed sentences; none for a late transcript."""
+    """Return the memories that no longer apply according to the user's typed sentences; none for a late transcript."""
     if source.late:
         return retirement.Ended(judged)
     turns, doubtful = batch.reading.turns, batch.doubtful

@@ -40,15 +40,15 @@ UNLIKELY = -4.0
 """The score of the linear model below which the encoder is not used."""
 
 FEW_WORDS = 2
-"""The most words of a sentence without content of its own: "no!", "ok then"."""
+"""A sentence of at most this many words counts as having no content of its own: "no!", "ok then"."""
 
 MOST_WORDS_OF_AN_ANSWER = 8
 
 LONGEST_BEFORE = 160
-"""The most characters of the text before a sentence that are read with it."""
+"""How many characters of the text before a sentence are read with the sentence at most."""
 
 LONGEST = 400
-"""The most characters of a sentence that count for the features of its shape."""
+"""How many characters of a sentence are used at most for the features of its shape."""
 
 GRAMS, WORDS = 1 << 16, 1 << 14
 """The sizes of the tables of hashed n-grams and words."""
@@ -117,7 +117,7 @@ def _words(text: str, spoken: Spoken) -> Iterator[str]:
 
 
 def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
-    """Return hashes of the names, from ``offset`` on, each with a weight: its dampened count.
+    """Return an index for each name, its hash plus ``offset``, with a weight: the dampened count of the index.
 
     The weights are scaled to unit length, so that long sentences don't weigh more.
     """
@@ -234,7 +234,7 @@ def model() -> Model:
 
 
 def read_on(middle: numpy.ndarray) -> float:
-    """Return the score of the encoder for the embedder's middle layer."""
+    """Return the encoder's score for the output of the embedder's middle layer."""
     return float(_upper().run(None, {"middle": middle[None]})[0].item())
 
 

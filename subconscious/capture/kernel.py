@@ -1,7 +1,7 @@
 """Selects the sentences and points of a passage that state facts and reasons.
 
 Replies to a reviewer, remarks about the moment, and sentences that depend on a missing one are left out. A passage of
-which nothing remains is no candidate.
+which nothing remains does not become a candidate.
 """
 
 from __future__ import annotations

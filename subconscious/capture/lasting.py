@@ -1,4 +1,4 @@
-"""Finds statements that are only valid in their session: carried-out requests, reports, findings about its edits."""
+"""Finds statements that are only valid in their session: requests that were carried out, reports, findings on edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subconscious.domain.model import Candidate, Origin, Turn
 QUOTES = "quotes what somebody else said"
 
 SHORTEST_NAME = 4
-"""The fewest letters of a file name that connects a statement with the file."""
+"""The minimum length of a file name by which a statement is recognised to be about the file."""
 
 _STANDING = re.compile(
     r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must(?: not|n't)?|only|no longer|prefer|convention|rule"
@@ -77,10 +77,10 @@ _LINES = re.compile(
 """Line numbers after a file name, or in brackets."""
 
 MOST_POINTS = 3
-"""The most semicolons in a finding: a finding with more is a list of notes."""
+"""The maximum number of semicolons in a finding: a finding with more is a list of notes."""
 
 MOST_LEADS = 2
-"""The most colons in a finding: a finding with more is a list of notes."""
+"""The maximum number of colons in a finding: a finding with more is a list of notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +168,14 @@ def names_lines(text: str) -> bool:
 
 
 def carried_out(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement in an approved plan is outdated once the plan is carried out."""
+    """Whether a statement in an approved plan becomes outdated when the plan has been carried out."""
     said = candidate.content
     ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
     return any(pattern.search(said) for pattern in ends) or names_edited(candidate, session)
 
 
 def names_edited(candidate: Candidate, session: Session) -> bool:
-    """Whether a statement names a file that its exchange edited; the list of files at its end does not count."""
+    """Whether a statement names a file that its exchange edited; files listed after the statement don't count."""
     exchange = session.of_turn.get(candidate.evidence.turn_id)
     said = without_added_names(candidate.content).casefold()
     names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()

@@ -14,10 +14,10 @@ from subconscious.domain.model import Candidate
 from subconscious.text.wording import content_words
 
 MOST_FILES = 4
-"""The most changed files that are listed after a finding."""
+"""The maximum number of changed files that are listed after a finding."""
 
 MOST_EDITS = 2
-"""The most semicolons in a report of edits."""
+"""The maximum number of semicolons in a report of edits: a report with more is a list of notes."""
 
 FEWEST_OF_LOOKS = 2
 """A finding with at least this many different words for parts of a page describes the look of the page."""
@@ -71,14 +71,14 @@ _CUT_LEAD = re.compile(r"\b(?:that|which|who|it|they|to|this|these)\s*: +(?=[`A-
 """An introduction that breaks off before its colon, as in "it fails because it: The file ..."."""
 
 FEWEST_NAMES = 2
-"""The fewest names in backticks that make a statement clear although it begins with a general noun."""
+"""With at least this many names in backticks, a statement is clear even if it begins with a general noun."""
 
 _QUOTED = re.compile(r"`[^`]+`")
 _CODE = re.compile(r"`[^`]*`|\([^()]*\)|(?<!\S)[^\s_./\\]*+[_./\\]\S*+")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 
 FEWEST_POINTS, FEWEST_OF_A_POINT = 3, 5
-"""The fewest points of a list of names. A point with ``FEWEST_OF_A_POINT`` words besides names states something."""
+"""The minimum number of points of a list of names, and of words besides names that make a point state something."""
 
 _COURSE = re.compile(r"\b(?:when(?:ever)?|while|during|after|before|because|since|until|unless)\b", re.IGNORECASE)
 """Words for when or why something happens."""
@@ -146,7 +146,10 @@ def _lists_names(said: str) -> bool:
 
 
 def for_a_stranger(text: str) -> str:
-    """Return a finding without vague headings, greetings, list numbers and line numbers, and with few file names."""
+    """Return a finding without the vague headings, greetings, list and line numbers that only its session explains.
+
+    Of the files listed at its end, the first few are kept.
+    """
     said = without_lines(text)
     while (rest := _without_opening(said)) != said:
         said = rest

@@ -29,11 +29,11 @@ from subconscious.system.projects import head
 from subconscious.transcripts.speech import PLAN
 
 UNWRITTEN = "its prompt is in no transcript"
-"""The reason to review a statement if no transcript has its prompt, which somebody else may have written."""
+"""The reason to review a statement whose prompt no transcript has: somebody else may have written the prompt."""
 
 
 async def expect(app: App, entry: Entry) -> None:
-    """Keep a prompt until it is in the transcript, because a killed client may never write it there.
+    """Store a prompt until the transcript contains it: a client that is killed may never write it there.
 
     Prompts of other coding agents are not kept: their sub-agents have prompts that a model wrote, which only the
     transcript shows.
@@ -53,7 +53,7 @@ async def expect(app: App, entry: Entry) -> None:
 async def learn_unwritten(app: App, ctx: RecallContext, source: Source) -> None:
     """Learn from the prompts of a finished session that are missing in its transcript.
 
-    Nothing is learned without a transcript: the person configured the client to keep none.
+    If there is no transcript at all, nothing is learned: the person configured the client to write none.
     """
     written = await asyncio.to_thread(_is_written, source.path)
     heard = [
@@ -85,7 +85,7 @@ def _is_written(path: str) -> bool:
 
 
 async def _is_vouched_for(app: App, source: Source, turn: Turn) -> bool:
-    """Whether a hook of the person's client attested a prompt, to this daemon or an earlier one."""
+    """Whether a hook of the person's client reported a prompt, to this daemon or an earlier one."""
     known_of = await events.history(app.database, "prompt", f"{source.session_id}/{turn.id}")
     known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in known_of)
     return known or app.sessions.vouched.stored(source.session_id, turn.id, turn.text)

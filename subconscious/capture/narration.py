@@ -42,7 +42,7 @@ LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.I
 
 
 LONGEST = 1000
-"""The most characters of a sentence that is examined; longer ones are data."""
+"""The maximum length in characters of a sentence that is examined; longer ones are data."""
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:

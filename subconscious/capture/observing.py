@@ -1,6 +1,6 @@
 """Makes memories of failed tool calls, each with its way out: the command that worked afterwards.
 
-A memory is stored without a review if the failure was met several times and the way out is harmless.
+A memory is stored without a review if the failure occurred several times and the way out is harmless.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from subconscious.text import wording as words
 
 FEWEST_SESSIONS = 2
 FEWEST_TIMES = 3
-"""A failure is stored if ``FEWEST_SESSIONS`` sessions met it, or if it was met at least this many times."""
+"""A failure is stored if it occurred in at least ``FEWEST_SESSIONS`` sessions, or at least this many times."""
 
 CONFIDENCE = 0.9
 
 MOST_ONCE = 2
-"""The most unconfirmed memories, per session, of failures that only this session met."""
+"""The maximum number of unconfirmed memories per session of failures that occurred only in that session."""
 
 ONCE_CONFIDENCE = 0.75
-"""The confidence of a memory of a failure that one session met: of 42 in four projects, later sessions met 23 again."""
+"""The confidence of a memory of a failure in a single session: 23 of 42 in four projects occurred again later."""
 
 MET_AGAIN = "the same failure was met again"
 
@@ -80,8 +80,8 @@ def look(
 ) -> Seen:
     """Return the failed tool calls in a part of a transcript. Slow: run it in a thread.
 
-    Earlier calls are read again, because their way out may be in this part; ``known`` are the ids of those that have
-    one.
+    Earlier calls are read again, because their way out may be in this part; ``known`` are the ids of calls whose way
+    out has been found already.
     """
     runs = read_runs(path, max(0, start - LOOKED_BACK), end)
     seen = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
@@ -91,7 +91,7 @@ def look(
 
 
 def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
-    """Return a failure with doubts about the source of its way out. A way out with secret or private text is removed."""
+    """Return a failure with doubts about the source of its way out; one with secret or private text is removed."""
     if not one.sort:
         return one
     slots = [slot for slot in one.slots.values() if slot]
@@ -161,7 +161,7 @@ async def _with_known_way_out(tx: aiosqlite.Connection, row: Failure) -> Failure
 
 
 async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
-    """Make a memory of a failure that was met often enough, or raise the recurrence of the existing one; return its id."""
+    """Make a memory of a failure that occurred often enough, or count its recurrence; return the id in a list."""
     if not _often(met) or met[-1].sort in EXPLAINED:
         return []
     wordings = {content_hash(wording.sentence(one.sort, one.slots)) for one in met}
@@ -185,7 +185,7 @@ async def _store(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Fai
 
 
 async def propose(ctx: RecallContext, tx: aiosqlite.Connection, session_id: str, places: int) -> list[int]:
-    """Make unconfirmed memories of failures that only one session met; return their ids.
+    """Make unconfirmed memories of up to ``places`` failures that occurred only in one session; return their ids.
 
     More than half of these failures occur again in a later session, which then stores the way out.
     """
@@ -200,7 +200,7 @@ async def propose(ctx: RecallContext, tx: aiosqlite.Connection, session_id: str,
 
 
 async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[Failure], session_id: str) -> list[int]:
-    """Make an unconfirmed memory of a failure, if no person has to decide about it or has decided."""
+    """Make an unconfirmed memory of a failure, unless a person has decided on it or has to; return its id in a list."""
     project, content = met[0].project_id, wording.sentence(met[0].sort, met[0].slots)
     known = [
         await failures.capture_results(tx, project, one, {content_hash(content)})
@@ -219,7 +219,7 @@ async def _proposed(ctx: RecallContext, tx: aiosqlite.Connection, met: Sequence[
 
 
 def _once(candidate: Candidate) -> Candidate:
-    """Return the candidate marked as met once, so that the capture of a later session is no duplicate of it."""
+    """Return the candidate marked as met once, so that a later session's capture does not count as a duplicate."""
     evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
     return replace(candidate, extractor=wording.ONCE, evidence=evidence)
 
@@ -261,7 +261,7 @@ async def _capture(
 
 
 def judge(content: str, met: Sequence[Failure], ctx: RecallContext) -> Admission:
-    """Return the decision on a failure: it is stored only as a fixed sentence with harmless commands that really ran."""
+    """Return the decision on a failure: only a fixed sentence with harmless commands that really ran is stored."""
     candidate = _candidate(content, met[0])
     confidence = CONFIDENCE  # not calibrated: forgetting one way out says nothing about others
     verdict = screen(candidate) if ctx.settings.poisoning else Verdict()
@@ -311,7 +311,7 @@ async def _failed_itself(tx: aiosqlite.Connection, row: Failure) -> list[int]:
 
 
 async def _recovered(tx: aiosqlite.Connection, project_id: str) -> list[int]:
-    """Retire the memories of failed calls that work by now."""
+    """Retire the memories of failed calls that have worked since then."""
     outdated = await failures.outdated_memories(tx, project_id, RECOVERS)
     return [gone for memory_id in outdated for gone in await _retire(tx, memory_id, "what failed has worked since")]
 
@@ -331,7 +331,8 @@ async def known_ways_out(
 ) -> list[tuple[Memory, str]]:
     """Return the memories of this failure, with reasons: the same normalised command with the same type of error.
 
-    Another error also counts, if the command has only one known failure, which was met often, and has never worked since.
+    Another error also counts if the command has only one known failure, which occurred often, and the command has never
+    worked since.
     """
     named = shell_error(tool, given, error)
     if named is not None and (number := await failures.memory_of_trouble(ctx.database, project_id, named.trouble)):

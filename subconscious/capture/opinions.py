@@ -12,11 +12,11 @@ from subconscious.domain.model import Turn
 from subconscious.embeddings.local import LocalEmbedder
 
 MOST_SENTENCES = 400
-"""The most typed sentences of one batch that are embedded; further sentences are judged by their words alone."""
+"""How many typed sentences of one batch are embedded at most; further sentences are judged by their words alone."""
 
 
 async def opinions_of(app: App, turns: Sequence[Turn]) -> Opinions:
-    """Return the judge's opinions on typed sentences; none without the local embedder, so that words alone decide."""
+    """Return the judge's opinions on typed sentences; {} without the local embedder: then words alone decide."""
     said = dict.fromkeys(one for turn in turns for one in spoken(turn))
     embedder = await app.embedding.loaded_embedder() if said else None
     if not isinstance(embedder, LocalEmbedder):

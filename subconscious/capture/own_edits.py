@@ -25,23 +25,23 @@ from subconscious.settings.settings import Settings
 from subconscious.text.standalone import unclear
 from subconscious.text.words import content_words, is_name
 
-OF_A_PLAN = "it is over when its plan is carried out"
+OF_A_PLAN = "it is outdated once its plan is carried out"
 """The reservation of a statement of an approved plan."""
 
 LEAST = 0.45
-"""The least confidence of a statement about the session's own edits that becomes an unconfirmed memory."""
+"""The minimum confidence of a statement about the session's own edits that becomes an unconfirmed memory."""
 
 MOST = 0.5
-"""The largest confidence of an unconfirmed memory about the session's own edits."""
+"""The maximum confidence of an unconfirmed memory about the session's own edits."""
 
 SPEAK_FOR_IT = "the edits of its session support it: "
 """The beginning of the reason for admitting a statement."""
 
 CHANCE = 0.5
-"""The share of a sentence's words that one place in files or output may have by chance: sessions have much text."""
+"""One passage in files or output may have less than this share of a sentence's words by chance."""
 
 FEWEST_NAMES = 2
-"""The fewest names in a report: with fewer, it does not say what was changed."""
+"""The minimum number of names in a report: with fewer, it does not say what was changed."""
 
 _OF_TESTS_OR_UNNAMED = re.compile(
     r"tests?(?:\b|[_.-])|[._-]spec\b|\bTest[A-Z_]"
@@ -82,7 +82,7 @@ def _is_of_edits(traced: Traced, admission: Admission, session: Session, setting
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:
-    """Whether the only reservation about a statement is that it reports work. A plan may also have none."""
+    """Whether the only reservation about a statement is that it reports work; in a plan, also if there is none."""
     if reservation(traced, verdict, news=True):
         return False
     return traced.approved or bool(reservation(traced, verdict))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 400
-"""The most characters of a passage, unless it is a single longer sentence."""
+"""The maximum length in characters of a passage, unless it is a single longer sentence."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<title>.+?)[ \t#]*\Z|[ \t]*\*\*(?P<bold>[^*\n]{3,100}?):?\*\*:?[ \t]*\Z")
@@ -32,7 +32,7 @@ _LONGEST_TEXT = 120_000
 class Passage:
     """A part of a text: its span, its wording, the headings above it, and the line that introduces it.
 
-    ``index`` is its position among the passages of the text, ``count`` their number.
+    ``index`` is the passage's position among the passages of the text, ``count`` the number of these passages.
     """
 
     start: int
@@ -72,7 +72,7 @@ def passages(text: str, longest: int = LONGEST) -> list[Passage]:
 def points(text: str, longest: int = LONGEST) -> list[Passage]:
     """Return each paragraph, and each list item with its nested items.
 
-    A last sentence that introduces something is left out; the sentences before it often give the reason.
+    The last sentence of a paragraph is left out if it only introduces what follows; the others often give the reason.
     """
     text = text[:_LONGEST_TEXT]
     blocks = [_unled(text, block) for block in _blocks(text)]

@@ -1,7 +1,8 @@
 """Summarises sessions that were never read or never summarised.
 
-Lines that were added after the end of a session are read too, but their captures wait for a person and they are not
-summarised, because anybody may have written them. A session that was never read is summarised from its whole file.
+Lines that were added after the end of a session are read too, but the captures from these lines wait for a person and
+the lines are not summarised, because anybody may have written them. A session that was never read is summarised from
+its whole file.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from subconscious.transcripts.records import AGENT_FILE
 log = logging.getLogger("subconscious.capture")
 
 KEPT = ("captured", "approved")
-"""The statuses of captures that a session's summary may use: the next session receives no statement that waits."""
+"""The statuses of captures that a session's summary may use: statements that wait are not shown to the next session."""
 
 LOOKED_AT = 100
-"""The most sessions that one step examines."""
+"""How many sessions one step examines at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +107,14 @@ def _grown(over: EndedSession) -> Iterator[str]:
 
 
 async def _stated(app: App, session: Session) -> list[str]:
-    """Return the stored and waiting statements of the user in a session."""
+    """Return the user's statements in a session that were stored or approved."""
     async with app.database.write() as tx:
         brought = await captures.all_of_session(tx, session.id)
     return [one["content"] for one in brought if one["origin"] == Origin.USER and one["status"] in KEPT]
 
 
 async def _sketch(app: App, session: Session, end: int) -> Sketch:
-    """Return the sketch of a transcript up to an offset, read again without turns that no hook attested."""
+    """Return the sketch of a transcript, read again up to an offset, without typed turns that no hook reported."""
     stated = await _stated(app, session)
     sketch, offset, state = Sketch(), 0, State()
     path, deeds = Path(session.transcript), Deeds()

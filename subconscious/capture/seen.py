@@ -1,4 +1,4 @@
-"""Shows how capture reads each sentence of some turns, including sentences that are no candidates.
+"""Shows what capture finds in each sentence of some turns, including sentences that are not candidates.
 
 `seen` is the only caller of the extractors for this purpose. To add another judge of sentences, add it here, with its
 probability as the confidence.
@@ -42,9 +42,9 @@ SAID_BEFORE = "says the same as another sentence of this session"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A sentence with its speaker, what was found in it, its confidence, and what lowered that.
+    """A sentence with its speaker, what was found in it, the confidence, and the reasons that lowered it.
 
-    ``candidate`` is None if the sentence is no candidate; ``reasons`` then say why.
+    ``candidate`` is None if the sentence is not a candidate; ``reasons`` then say why not.
     """
 
     sentence: str

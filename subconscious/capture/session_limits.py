@@ -21,10 +21,10 @@ from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
 MOST_UNCONFIRMED = 3
-"""The most captures of one session that may become unconfirmed memories; the user's own words are counted separately."""
+"""How many captures of one session may become unconfirmed memories; the user's own words are counted separately."""
 
 TO_A_PERSON = 2
-"""The most captures of one session that may wait for a person; the user's own words are not counted."""
+"""How many captures of one session may wait for a person; the user's own words are not counted."""
 
 TOO_MANY = f"more than {TO_A_PERSON} captures of its session would wait for a person"
 
@@ -68,7 +68,7 @@ def without_place(rows: Sequence[SessionCapture], settings: Settings) -> dict[in
 
 
 def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
-    """Return the captures, with only one of those that belong to the same memory."""
+    """Return the captures, with only one of several that belong to the same stored memory."""
     known: set[int] = set()
     kept = []
     for row in rows:
@@ -82,9 +82,8 @@ def _once_a_memory(rows: Sequence[SessionCapture]) -> list[SessionCapture]:
 def _says_what_is_doubted(rows: Sequence[SessionCapture]) -> set[int]:
     """Return the ids of captures that repeat a doubtful one.
 
-    A capture is doubtful if the poisoning check flagged it, or if a model found it and there is a reservation.
-
-    A deceived assistant words one claim in many ways; the harmless wording must not be chosen.
+    A capture is doubtful if the poisoning check flagged it, or if a model found it and there is a reservation. A
+    deceived assistant words one claim in many ways; a harmless wording of the claim must not be chosen.
     """
     warned = [row for row in rows if row["level"] != Level.NONE or (row["reservation"] and _is_of_model(row))]
     entries = [_entry(row, fixed=True) for row in warned]

@@ -23,7 +23,10 @@ from subconscious.transcripts.records import AGENT_FILE
 
 
 def attested_part(source: Source, batch: Batch) -> Reading:
-    """Return the part of a batch that the session's summary may use: attested turns, and none of a settled session."""
+    """Return a batch without what the session's summary must not use: typed turns that no hook reported.
+
+    If the session is settled, no turns are left.
+    """
     if source.settled:
         return replace(batch.reading, turns=(), branch="")
     attested = tuple(turn for turn in batch.reading.turns if turn.id not in batch.doubtful)
@@ -33,7 +36,7 @@ def attested_part(source: Source, batch: Batch) -> Reading:
 async def story_of(
     ctx: RecallContext, source: Source, position: int, reading: Reading, judged: Sequence[Judged]
 ) -> sessions.Story | None:
-    """Return the session's new summary; None if summaries are off, the session is settled, or a sub-agent wrote the lines."""
+    """Return the session's new summary; None if summaries are off, it is settled, or the file is a sub-agent's."""
     wanted = ctx.settings.capture and ctx.settings.summaries and not source.settled
     if not wanted or Path(source.path).name.startswith(AGENT_FILE):
         return None
@@ -65,7 +68,7 @@ def _harmless(text: str) -> str:
 
 
 def stated(judged: Sequence[Judged]) -> list[str]:
-    """Return the user's stored statements; the next session receives no statement that waits for a review."""
+    """Return the user's stored statements; those that wait for a review are not shown to the next session."""
     return [
         candidate.content
         for candidate, admission in judged

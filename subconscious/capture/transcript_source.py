@@ -1,4 +1,4 @@
-"""Reads the next batch of a transcript, and finds out which typed turns a hook attested."""
+"""Reads the next batch of a transcript, and finds out which typed turns a hook reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.system.safe_files import NotRegularError, require_regular
 from subconscious.transcripts import Reading, State, read_turns
 
 LOOK_SECONDS = 0.1
-"""The seconds between two checks whether the hook of a prompt has arrived."""
+"""The seconds between two checks whether the hook of a prompt has reported the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """New turns of a transcript; ``doubtful`` are the ids of those that no hook attested."""
+    """New turns of a transcript; ``doubtful`` are the ids of typed turns that no hook reported."""
 
     reading: Reading
     doubtful: set[str]
 
 
 async def read_batch(app: App, source: Source, place: sessions.Position, final: bool) -> Batch:
-    """Return the turns after a position, and which of them no hook attested.
+    """Return the turns after a position, and which typed ones no hook reported.
 
-    The client may write a prompt before its hook arrives, and this may happen just while the end of the previous turn
-    is read. So recent prompts, and the first ones of a session, are checked again for a moment.
+    The client may write a prompt before its hook reports the prompt, even just while the end of the previous turn is
+    being read. So recent prompts, and the first ones of a session, are checked again for a moment.
     """
     until = monotonic() + HOOK_SECONDS
     while True:
@@ -70,7 +70,7 @@ async def read_batch(app: App, source: Source, place: sessions.Position, final: 
 
 
 class _Doubtful(NamedTuple):
-    """Turns that no hook attested. ``unsettled`` means that a hook may still attest one of them."""
+    """Typed turns that no hook reported. ``unsettled`` means that a hook may still report one of them."""
 
     turns: set[str]
     unsettled: bool

@@ -1,4 +1,4 @@
-"""Decides which waiting captures become unconfirmed memories, and chooses the ones that a session is given."""
+"""Decides which waiting captures become unconfirmed memories, and which of these memories are shown to a session."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ Bond = tuple[Memory, float]
 """A memory that is bound to a prompt or a file, and the strength of the binding, 0 to 1."""
 
 NEIGHBOURS = 20
-"""The most similar active memories, which a statement must not contradict."""
+"""How many of the most similar active memories are checked for a contradiction to a statement."""
 
 A_SESSION = 2
-"""The most unconfirmed memories that one session may be given, one at a time."""
+"""How many unconfirmed memories may be shown to one session at most, one at a time."""
 
 OWN_WORDS = 1 / 3
-"""The share of the relevance threshold from which a statement of the user is given with a prompt.
+"""The share of the relevance threshold that a statement of the user must reach to be shown with a prompt.
 
-Findings need the whole threshold: in replayed sessions three of four less relevant ones did not help. What a user said
-is true, though it was too vague to be stored.
+Findings must reach the whole threshold: in replayed sessions three of four less relevant ones did not help. What a user
+said is true, though it was too vague to be stored.
 """
 
 BOND = 0.8
-"""The least strength of a binding to a file with which a memory is given."""
+"""The minimum strength of its binding to a file at which a memory is shown to a session."""
 
 NEAR_WORK = 0.4
-"""The least cosine between the prompt of the session and a memory that is bound to a file."""
+"""The minimum cosine similarity between the session's prompt and a memory that is bound to a file."""
 
 OVERTAKEN = 2
 """If at least this many later sessions changed a file, a memory about the file is probably outdated."""
@@ -75,8 +75,8 @@ GONE = "its transcript can't be read any more"
 async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
     """Make unconfirmed memories of a finished session's failures and waiting captures; return the memories' ids.
 
-    Failures come first, then captures that a model found, then the others with the highest confidence. Statements of
-    the user are counted separately, so that they take no places from the rest.
+    Failures come first, then captures that a model found, then the other captures with the highest confidence.
+    Statements of the user are counted separately, so they do not use up the limit for the rest.
     """
     if not ctx.settings.unconfirmed:
         return []
@@ -112,10 +112,10 @@ async def settle_session(ctx: RecallContext, session_id: str) -> list[int]:
 
 
 async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
-    """Retire the weakest memory of the rules for a capture that a model confirmed; return whether there was one."""
+    """Retire the weakest memory that rules found, to make room for a model's capture; return whether there was one."""
     weakest = await unconfirmed.weakest(tx, capture["session_id"] or "") if candidate_from(capture).by_model else None
     if weakest is not None:
-        await unconfirmed.retire(tx, weakest, "replaced by a capture that a second look confirmed")
+        await unconfirmed.retire(tx, weakest, "replaced by a capture that a second check by the model confirmed")
     return weakest is not None
 
 
@@ -203,7 +203,10 @@ def turn_of(candidate: Candidate) -> Turn | None:
 
 
 async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: str) -> list[Hit]:
-    """Return the most relevant unconfirmed memory for a prompt, if it is relevant enough and the session may have it."""
+    """Return the most relevant unconfirmed memory for a prompt in a list.
+
+    The list is empty if no memory is relevant enough, or if the session's limit is reached.
+    """
     if not await _may_be_given(ctx, session_id):
         return []
     hits = await found(ctx, text, project_id, LOOKED_AT)
@@ -211,12 +214,12 @@ async def fitting(ctx: RecallContext, session_id: str, project_id: str, text: st
 
 
 def _needed_relevance(ctx: RecallContext, memory: Memory) -> float:
-    """Return the least relevance to a prompt with which an unconfirmed memory is given."""
+    """Return the minimum relevance to a prompt at which an unconfirmed memory is shown."""
     return ctx.settings.surface_relevance * (OWN_WORDS if memory.origin is Origin.USER else 1.0)
 
 
 async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: Touched) -> list[Hit]:
-    """Return the unconfirmed memory with the strongest binding to a file, if the session may be given one."""
+    """Return the unconfirmed memory with the strongest binding to a file; [] if the session's limit is reached."""
     if not await _may_be_given(ctx, session_id):
         return []
     which = Filter(project_id, unconfirmed=True)
@@ -237,7 +240,7 @@ async def bound(ctx: RecallContext, session_id: str, project_id: str, touched: T
 async def about_failure(
     ctx: RecallContext, session_id: str, project_id: str, words: Sequence[str], sure: Callable[[Memory], float]
 ) -> list[Hit]:
-    """Return the unconfirmed memory that is most probably about a failure, if the session may be given one.
+    """Return the unconfirmed memory that is most probably about a failure; [] if the session's limit is reached.
 
     ``words`` are searched for; ``sure`` returns the probability that a memory is about the failure.
     """
@@ -256,7 +259,7 @@ async def about_failure(
 
 
 async def one_at_a_time(ctx: RecallContext, session_id: str, bound: Sequence[Bond]) -> list[Bond]:
-    """Return the bound memories with at most one unconfirmed memory, and none if the session may not be given one."""
+    """Return the bound memories with at most one new unconfirmed memory, or without it if the limit is reached."""
     if not any(memory.unconfirmed for memory, _ in bound):
         return list(bound)
     known = await surfaces.hashes_in_context(ctx.database, session_id)
@@ -285,7 +288,7 @@ async def found(ctx: RecallContext, text: str, project_id: str | None, limit: in
 
 
 async def _cosines(ctx: RecallContext, text: str, ids: Sequence[int]) -> dict[int, float]:
-    """Return the cosines of memories to a text, by id. The memories are in no index, so their vectors are read."""
+    """Return the cosines of unconfirmed memories to a text, by id. No index has these memories: read their vectors."""
     vector = await ctx.embed(text) if ids else None
     if vector is None:
         return {}

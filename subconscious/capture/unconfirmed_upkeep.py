@@ -1,4 +1,4 @@
-"""Makes unconfirmed memories when a session ends, and confirms or retires those that the session was given.
+"""Makes unconfirmed memories when a session ends, and confirms or retires those that were shown to the session.
 
 Statements of the user that have waited since an earlier version, which could not judge most of them, are judged again
 once.
@@ -28,24 +28,24 @@ from subconscious.text.terms import terms
 from subconscious.wire.captures import Capture
 
 A_ROUND = 20
-"""The most sessions that one round of maintenance settles: each may need its transcript to be read again."""
+"""How many sessions one round of maintenance settles at most: each may need its transcript to be read again."""
 
 
 async def settle(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Make unconfirmed memories of the best waiting captures of a finished session."""
+    """Make unconfirmed memories from the best waiting captures of a finished session."""
     if await unconfirmed.settle_session(ctx, session_id):
         app.embedding.wake()
 
 
 async def conclude(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Confirm or retire the unconfirmed memories that a session was given."""
+    """Confirm or retire the unconfirmed memories that were shown to a session."""
     if confirmed := await feedback.conclude(ctx, session_id):
         await app.embedding.refresh(confirmed)
         app.embedding.wake()
 
 
 async def settle_all(app: App) -> None:
-    """Settle ended sessions that were not settled yet, and judge captures that an earlier version left waiting."""
+    """Settle ended sessions that have not been settled yet, and judge captures that an earlier version left waiting."""
     ctx = app.recall_context()
     if not ctx.settings.unconfirmed:
         return
@@ -64,7 +64,7 @@ NEIGHBOURS = 10
 
 
 async def weigh_again(app: App, ctx: RecallContext, session_id: str) -> int:
-    """Store a session's statements that would be stored today without a review; return their number.
+    """Store a session's waiting statements that this version would store without a review; return their number.
 
     Statements that contradict or would replace a memory continue to wait, because they may have been withdrawn.
     """
@@ -88,7 +88,7 @@ def _may_be_sure(capture: Capture) -> bool:
 
 
 async def _judged(app: App, ctx: RecallContext, capture: Capture) -> Judged | None:
-    """Return the candidate that today's rules find in a capture's words, if they would store it; else None."""
+    """Return the candidate that this version's rules find in a capture's words, if they would store it; else None."""
     place = (capture["transcript"], capture["byte_start"], capture["byte_end"])
     said = (capture["evidence"], capture["said_at"], *place, capture["branch"])
     turn = Turn(capture["turn_id"], capture["session_id"] or "", Role.USER, Origin.USER, *said)

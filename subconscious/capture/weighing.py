@@ -44,13 +44,13 @@ _SETTLED = {"answer", "approved"}
 """Sources of statements that a person chose or approved, so that no model has to weigh them."""
 
 QUEUE = 0.38
-"""The least probability of a draft that waits for a person."""
+"""The minimum probability of a draft that waits for a person."""
 
 _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
 """Points that map the model's probability to a confidence, which stays just below the threshold for storing."""
 
 _STRUGGLE = 0.9
-"""The least value of a failure with its repair: raters found 50 of 61 such statements right."""
+"""The minimum probability of a failure with its repair: raters found 50 of 61 such statements right."""
 
 
 def signs(draft: Draft) -> Iterator[str]:
@@ -80,7 +80,7 @@ def lifted(draft: Draft, chance: float) -> float:
 
 
 def climb(chance: float, queue: float = QUEUE) -> float:
-    """Return the confidence for a probability, piecewise linear; ``queue`` is where waiting for review begins."""
+    """Return the confidence for a probability, piecewise linear. From ``queue`` on, drafts wait for a review."""
     ladder = (*_BELOW, (queue, 0.70), *_ABOVE)
     for (low, bottom), (high, top) in pairwise(ladder):
         if chance <= high:
@@ -207,10 +207,10 @@ _SIGNS = (
     "edits:0,edits:1,edits:2,edits:3,states:0,states:1,states:2,states:3,points:0,points:1,points:2,points:3"
 ).split(",")
 _MOST = 4
-"""The largest count of words of one type that is used."""
+"""Counts of words of one type are limited to this value."""
 
 _SHORT = 200
-"""The characters up to which the logarithm of the length is the same."""
+"""Drafts of fewer characters count as this long in the logarithm of the length."""
 
 
 def looks(draft: Draft) -> list[float]:

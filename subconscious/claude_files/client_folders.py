@@ -1,4 +1,4 @@
-"""The folders of Claude Code's own notes, found as the client finds them, from its settings."""
+"""Finds the folders of Claude Code's own notes in the way that Claude Code (the client) does: from its settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subconscious.system.json_bounds import has_too_many_values
 from subconscious.system.safe_files import read_regular
 
 INDEX = "MEMORY.md"
-"""The list of notes, which the client loads at every start."""
+"""The name of the file that lists the notes; the client loads this file at the start of every session."""
 
 MOST_SETTINGS = 1 << 20
 LONGEST_SLUG = 200
@@ -20,7 +20,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def config_folder(config_dir: str, transcript: str) -> Path:
-    """Return Claude Code's folder: the configured folder, else the folder of its transcript, else the default."""
+    """Return Claude Code's folder: ``config_dir`` if absolute, else the one above the transcript, else ~/.claude."""
     if config_dir.startswith("/"):
         return Path(config_dir)
     above = Path(transcript).parents
@@ -30,7 +30,7 @@ def config_folder(config_dir: str, transcript: str) -> Path:
 
 
 def notes_folder(config: Path, root: str) -> Path:
-    """Return the notes folder of the project at ``root``, which worktrees and sub-folders share.
+    """Return the folder with Claude Code's notes on the project at ``root``, shared by its worktrees and sub-folders.
 
     Only the user's own settings can move this folder. The client uses a repository's settings only if the user trusts
     the repository, which is not known here.

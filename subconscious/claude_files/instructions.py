@@ -1,8 +1,8 @@
 """Statements that Claude Code loads into a session: CLAUDE.md, rules files, its own notes and their index.
 
-The client loads CLAUDE.md, .claude/CLAUDE.md, CLAUDE.local.md and .claude/rules of the folder and of all its parents,
-and the user's own; files that these import with ``@path``; and the beginning of the notes' index. AGENTS.md is loaded
-only if it is imported.
+The client loads CLAUDE.md, .claude/CLAUDE.md, CLAUDE.local.md and .claude/rules from the session's folder and from all
+its parents; CLAUDE.md and rules from the user's own configuration folder; files that these import with ``@path``; and
+the beginning of the notes' index. AGENTS.md is loaded only if it is imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_FILES = 300
 MOST_RULES = 100
 """The most rules files of one folder that are read."""
 MOST_ENTRIES = 2000
-"""The most entries of one folder of rules that are examined."""
+"""The most directory entries of one rules folder that are examined."""
 DEEPEST = 5
 """The greatest depth of nested rules folders, and of imports in imported files."""
 INDEX_LINES, INDEX_BYTES = 200, 25_000
@@ -38,7 +38,7 @@ MOST_IMPORTS = 20
 CACHED = 1000
 """The most files with cached statements."""
 MOST_BUILT = 50
-"""The most folders with cached statements of all their files."""
+"""The most session folders for which the statements of all loaded files are cached together."""
 
 _IMPORT = re.compile(r"(?:^|(?<=\s))@([\w./~-]{1,300})", re.MULTILINE)
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -47,7 +47,7 @@ _PATHS = re.compile(r"^paths?[ \t]*:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A parsed file: its statements, its imports, and whether it applies to certain paths only."""
+    """A parsed file: its statements, its imports, and whether it applies only to certain paths (``narrow``)."""
 
     stamp: tuple[int, int, int]
     statements: tuple[str, ...] = ()
@@ -63,10 +63,10 @@ class Instructions:
     _built: dict[tuple[Path, str, tuple[str, ...]], tuple[object, KnownStatements]] = field(default_factory=dict)
 
     def known_statements(self, config: Path, folder: str, others: tuple[str, ...] = ()) -> KnownStatements:
-        """Return the statements that sessions in ``folder`` may read.
+        """Return the statements in the files that sessions in ``folder`` load at their start or may read later.
 
-        ``others`` are the files that another client loads instead of CLAUDE.md: names, paths in the home folder,
-        absolute paths.
+        ``others`` are the files that another client loads instead of CLAUDE.md: plain names (searched in the folder and
+        its parents), paths relative to the home folder, or absolute paths. For Claude Code, it is empty.
         """
         files: dict[Path, tuple[bool, _File]] = {}
         remaining = MOST_BYTES_IN_ALL
@@ -87,7 +87,7 @@ class Instructions:
         return known[1]
 
     def _files(self, config: Path, folder: str, others: tuple[str, ...]) -> Iterator[tuple[Path, bool]]:
-        """Yield the files that a session may read, and whether each file is loaded at the start."""
+        """Yield the files that a session may read, and for each whether the session loads it at its start."""
         folder_path = Path(os.path.realpath(folder))
         if others:
             yield from ((path, True) for path in _others(folder_path, others))
@@ -102,9 +102,10 @@ class Instructions:
             yield note, on and any(note.name in line for line in index.statements)
 
     def _with_imports(self, path: Path, folders: tuple[Path, Path], depth: int) -> Iterator[Path]:
-        """Yield a file and its imports, if they are in the session's folder or in Claude Code's folder.
+        """Yield a file, and the files it imports that are in one of ``folders`` (the session's and Claude Code's).
 
-        Before other files are imported, the client asks the user; the reply is not known here.
+        Imports from elsewhere are skipped: the client asks the user before loading them, and the reply is not known
+        here.
         """
         yield path
         for named in self._read(path).imports[:MOST_IMPORTS] if depth else ():

@@ -12,13 +12,13 @@ from subconscious.text.statement import parse
 
 MOST_STATEMENTS = 5000
 LONGEST = 600
-"""The most characters of a statement; longer ones are not rules."""
+"""The most characters of a statement; longer sentences are ignored, because they are hardly rules."""
 SHARED = 0.5
-"""Share of a statement's words that another must have to be compared with it."""
+"""The share (0 to 1) of a sentence's words that a known statement must contain to be compared with the sentence."""
 MOST_COMPARED = 8
-"""Number of statements compared in full: those with the most words in common."""
+"""The number of known statements that are compared with a sentence in full: those with the most words in common."""
 LENGTH_FACTOR = 2
-"""A known statement matches a statement of n content words only if it has at most this many times n + 1."""
+"""A known statement matches a sentence of n content words only if it has at most LENGTH_FACTOR * (n + 1) of them."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
@@ -38,7 +38,7 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence of a file. ``loaded``: each session reads it at its start, not only on request."""
+    """One sentence of a file. ``loaded``: every session loads the file at its start, not only on request."""
 
     text: str
     source: str
@@ -56,7 +56,10 @@ class KnownStatements:
                 self._by_word[word].append(number)
 
     def source(self, text: str, *, loaded: bool = False) -> str:
-        """Return a file that states all of ``text``, or "". ``loaded``: only files that every start loads."""
+        """Return a file that states the first sentence of ``text`` if every sentence is in some file; else "".
+
+        ``loaded``: consider only files that every session loads at its start.
+        """
         parts = [part for part in _sentences(_EMPHASIS.sub("", text)) if _words(part)]
         found = [self._source(part, loaded=loaded) for part in parts]
         return found[0] if found and all(found) else ""
@@ -79,7 +82,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs, each on one line: a line continues in the next unless that is empty or a list item."""
+    """Yield paragraphs, each joined to one line. Empty lines, list items, headings and quotations separate them."""
     paragraph, fenced = "", False
     for line in text.splitlines():
         if _FENCE.match(line):
@@ -97,7 +100,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return prefixes of the words, which inflected forms of a word share; used to preselect statements."""
+    """Return the first four letters of each word, which inflected forms usually share; used to preselect statements."""
     return frozenset(word[:4] for word in _WORD.findall(_OPENING.sub("", text).casefold()))
 
 

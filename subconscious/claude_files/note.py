@@ -1,4 +1,4 @@
-"""A note of Claude Code: a markdown file with one fact, and YAML front matter."""
+"""Parses a note of Claude Code: a markdown file with YAML front matter that states one fact."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MOST_LINKS = 20
 LONGEST_NAME = 100
 
 KIND_OF = {"user": "preference", "feedback": "preference", "project": "learning", "reference": "research"}
-"""Maps the client's types of notes to our kinds."""
+"""Maps the client's types of notes to our kinds of memories."""
 KIND = "learning"
-"""The kind of a note without a type."""
+"""The kind of memory for a note whose type is missing or unknown."""
 
 
 _PAIR = re.compile(r"^[ \t]*([\w-]+):(.*)$", re.MULTILINE)
@@ -39,7 +39,7 @@ class UnusableNoteError(SubconsciousError):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The parts of a note. ``name`` is used in links; ``type`` is one of the client's, or ""."""
+    """The parts of a note. ``name`` is the name that links use; ``type`` is stated in the front matter, or ""."""
 
     name: str
     type: str

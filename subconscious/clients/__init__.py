@@ -1,6 +1,6 @@
 """Coding agents besides Claude Code: their events, transcripts and settings, converted to Claude Code's formats.
 
-Each has a module and a row in ``CLIENTS``.
+Each agent has a module and a row in ``CLIENTS``.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from subconscious.clients import codex, cursor, gemini
 from subconscious.clients.client import Client
 
 CLIENTS: dict[str, Client] = {row.name: row for row in (codex.CLIENT, gemini.CLIENT, cursor.CLIENT)}
-"""The clients by the name that their hooks pass."""
+"""The clients, by the name with which their hooks identify them."""
 
 CLAUDE_CODE = "claude-code"
-"""The name of the agent of a memory for which no other agent is recorded."""
+"""The name of the agent that a memory is attributed to if no other agent is recorded for it."""
 
 VARIABLE = "SUBCONSCIOUS_CLIENT"
-"""The environment variable in which the hooks of these agents name their client; a spool entry has it as an option."""
+"""The environment variable with which these agents' hooks name their client; spool entries store it as an option."""
 
 __all__ = ["CLAUDE_CODE", "CLIENTS", "VARIABLE", "Client", "instructions_of", "notes_of"]
 
 
 def instructions_of(client: str, transcript: str) -> tuple[str, ...]:
-    """Return the files that another client loads instead of CLAUDE.md, in the form of `Client.instructions`."""
+    """Return the files that another client loads instead of CLAUDE.md; none for Claude Code.
+
+    They have the form of `Client.instructions`, but paths that are relative to the transcript are resolved.
+    """
     names = CLIENTS[client].instructions if client in CLIENTS else ()
     found = (_beside(transcript, name) if name.startswith("../") else name for name in names)
     return tuple(name for name in found if name)

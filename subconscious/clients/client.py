@@ -19,8 +19,8 @@ class Client:
     Claude Code's format to its own; both have the event as their first argument. ``transcript`` matches the first bytes
     of its transcripts, and ``records`` converts a line of them to lines of Claude Code's format. ``programs`` are the
     names of its program, ``scripts`` the ends of the paths of its script if a runtime such as node runs it, and
-    ``marks`` the variables that it sets for everything that its model runs. ``servers`` are arguments with which the
-    program serves several front ends, so that its processes don't show who types.
+    ``marks`` the environment variables that it sets for every command that its model runs. ``servers`` are arguments
+    with which the program runs as a server for several front ends; its process tree then doesn't show who types.
 
     ``instructions`` are the files that it loads by itself: a plain name is searched in the project's folder and its
     parents, a path with a slash in the user's home folder, and a path that begins with "../" is relative to the path of
@@ -43,7 +43,7 @@ class Client:
 
 
 def text_of(values: object, *keys: str) -> str:
-    """Return the string at a path of keys, or ""."""
+    """Return the string found in nested objects by following ``keys``; "" if there is none."""
     for key in keys:
         values = values.get(key) if isinstance(values, Mapping) else None
     return values if isinstance(values, str) else ""
@@ -60,7 +60,7 @@ def tool_result(number: str, text: str, *, failed: bool) -> dict[str, Any]:
 
 
 def spoken(role: str, number: str, content: object, **more: object) -> dict[str, Any]:
-    """Return a record of Claude Code's transcripts: ``role`` is "user" or "assistant"."""
+    """Return a message as a record of Claude Code's transcripts; ``role`` is "user" or "assistant"."""
     return {"type": role, "uuid": number, "message": {"role": role, "content": content}, **more}
 
 

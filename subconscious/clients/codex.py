@@ -1,4 +1,4 @@
-"""OpenAI Codex CLI, measured in 0.169.0 (docs/other-agents.md)."""
+"""The client OpenAI Codex CLI; its formats were observed in version 0.169.0 (docs/other-agents.md)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ LONGEST_PATCH = 1 << 20
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload in Claude Code's format: the prompt's number, edits and sub-agents differ.
+    """Return a hook's payload in Claude Code's format: the prompt's id, edits and sub-agents are converted.
 
-    The model writes a sub-agent's prompt, though hook and transcript say that the user typed it. So the prompt and the
-    sub-agent's transcript are left out; the sub-agent's result is in the main transcript, as the result of a tool.
+    The model writes a sub-agent's prompt, although the hook and the transcript say that the user typed it. So the
+    prompt and the path of the sub-agent's transcript are left out; the sub-agent's result is in the main transcript, as
+    the result of a tool.
     """
     said = dict(given)
     if event == "UserPromptSubmit":
@@ -40,7 +41,7 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output. Codex rejects an output with a field that it does not know."""
+    """Return a hook's output, without added context if it has a decision: Codex rejects unexpected fields."""
     del event
     return {key: value for key, value in said.items() if key != "hookSpecificOutput" or "decision" not in said}
 
@@ -118,7 +119,7 @@ def _arguments(said: Values) -> Values:
 
 
 def _command(given: Values) -> str:
-    """Return a shell command; for the list ``["bash", "-lc", COMMAND]`` its last item."""
+    """Return the shell command of a tool call as text; from a list like ``["bash", "-lc", COMMAND]``, the last item."""
     command = given.get("cmd") or given.get("command")
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         shell = len(command) == 3 and command[1].startswith("-") and command[1].endswith("c")

@@ -1,4 +1,4 @@
-"""Cursor, according to its documentation; not tested with the real editor (docs/other-agents.md)."""
+"""The client Cursor, written from its documentation; not tested with the real editor (docs/other-agents.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOOLS = {"Shell": "Bash", "run_terminal_cmd": "Bash", "read_file": "Read", "edi
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
-    """Return a hook's payload in Claude Code's format: the conversation is the session, the generation the prompt."""
+    """Return a hook's payload in Claude Code's format: a conversation becomes a session, and a generation a prompt."""
     said = dict(given)
     roots = given.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
@@ -30,7 +30,7 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output. For a prompt, Cursor's hook can only stop the prompt, and add no context."""
+    """Return a hook's output. At a prompt, a hook of Cursor can only stop the prompt; it can't add context."""
     if event == "UserPromptSubmit":
         return {"continue": False, "user_message": said.get("reason", "")} if "decision" in said else {}
     text = text_of(said, "hookSpecificOutput", "additionalContext")
@@ -38,7 +38,7 @@ def answer(event: str, said: Values) -> dict[str, Any]:
 
 
 def records(line: Values) -> list[dict[str, Any]]:
-    """Return nothing: the format of its transcripts is not documented."""
+    """Return an empty list: the format of Cursor's transcripts is not documented."""
     del line
     return []
 

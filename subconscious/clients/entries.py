@@ -1,6 +1,6 @@
 """Adds and removes the entries of Subconscious in the settings files of other coding agents.
 
-An entry is ours if its command is our launcher. Everything else in a file stays as it is.
+An entry is ours if its command is our launcher. Everything else in a settings file stays as it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ _GONE = object()
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A hook of a client: the event's name in the client and in Subconscious, the command, and its tools ("": all)."""
+    """A hook of a client.
+
+    ``event`` is the event's name in the client, ``ours`` its name in Subconscious, ``run`` the launcher's mode (ask,
+    drop or wake), and ``tools`` a pattern of the tools for which the hook runs ("" for all).
+    """
 
     event: str
     ours: str
@@ -43,15 +47,18 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFolder:
-    """The place of a client's settings: a folder in the home folder, or in a variable's value, and its files."""
+    """A client's settings: files in ``folder`` in the home folder, or in the folder that a variable names."""
 
     variable: str
     folder: str
     hooks: tuple[Hook, ...]
     files: Mapping[str, Callable[[str, Path, tuple[Hook, ...], str], str]]
-    """Functions by file name: old text, state folder, hooks (none: remove them) and path -> new text."""
+    """For each file name, a function that returns the file's new text.
+
+    Its arguments are the old text, the state folder, our hooks (empty: remove our entries), and the file's path.
+    """
     why_skipped: Callable[[Mapping[str, str]], tuple[str, str]]
-    """Return why the client does not run our hooks, and the remedy, from the texts of its files; "" if it runs them."""
+    """Return, from the texts of the files, why the client skips our hooks and the remedy; two "" if it runs them."""
     afterwards: str = ""
     """A message for the user after an installation."""
 
@@ -90,7 +97,7 @@ def _dump(values: Json, before: str) -> str:
 
 
 def _without_ours(values: Json) -> None:
-    """Remove our hooks, and the groups and events that are empty afterwards. The order of the others is kept."""
+    """Remove our hooks, and the groups and events that become empty. The remaining ones keep their order."""
     hooks = values.get("hooks", {})
     for event, groups in list(hooks.items()):
         left = [group for group in map(_cleaned, groups) if group is not _GONE]
@@ -123,7 +130,7 @@ def _server(state: Path, client: str) -> Json:
 
 
 def _is_our_server(server: object, client: str) -> bool:
-    """Return whether an MCP server is ours, for any state folder; a server that somebody changed is not ours."""
+    """Return whether an MCP server's entry is as we wrote it, for any state folder; a changed entry is not ours."""
     args = server.get("args") if isinstance(server, dict) else None
     return (
         isinstance(args, list) and len(args) == 3 and str(args[0]).endswith("/bin/hook") and args[1:] == [client, "mcp"]
@@ -131,7 +138,7 @@ def _is_our_server(server: object, client: str) -> bool:
 
 
 def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
-    """Add our MCP server to ``mcpServers`` or remove it."""
+    """Add our MCP server to ``mcpServers``, or remove it; a server of that name that is not ours stays unchanged."""
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict):
         return
@@ -145,7 +152,7 @@ def _with_tools(values: Json, state: Path, client: str, wanted: bool) -> None:
 
 
 def _with_hooks(values: Json, wanted: list[tuple[str, Json]]) -> None:
-    """Set our groups of hooks by event. Groups that exist already keep their place among the others."""
+    """Replace our groups of hooks by ``wanted``, pairs of event and group; if all are there already, change nothing."""
     there = [
         (event, group)
         for event, groups in values.get("hooks", {}).items()
@@ -174,7 +181,7 @@ def _codex_hooks(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -
 
 
 def _codex_tools(before: str, state: Path, hooks: tuple[Hook, ...], path: str) -> str:
-    """Return the text of config.toml with our MCP server, or without it; lines of the user and of Codex stay."""
+    """Return the text of config.toml with our MCP server, or without it if ``hooks`` is empty; other lines are kept."""
     servers = _toml(before, path).get("mcp_servers", {})
     there = servers.get(NAME) if isinstance(servers, dict) else None
     ours = _server(state, "codex")
@@ -213,7 +220,10 @@ def _without_our_tables(text: str, path: str) -> str:
     expected = _toml(text, path)
     del expected["mcp_servers"][NAME]
     if _toml(after, path) not in (expected, {key: value for key, value in expected.items() if key != "mcp_servers"}):
-        raise RequestError(f"{path} has the server {NAME} in an unknown form", f"remove [mcp_servers.{NAME}] from it")
+        raise RequestError(
+            f"{path} defines the MCP server {NAME} in a form that can't be edited automatically",
+            f"remove [mcp_servers.{NAME}] from it",
+        )
     return after
 
 
@@ -247,7 +257,7 @@ def _commands(state: Path, hooks: tuple[Hook, ...], client: str) -> Iterator[tup
 
 
 def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
-    """Return why Codex does not run our hooks: they are switched off, or the user has not trusted each of them yet."""
+    """Return why Codex skips our hooks: all hooks are switched off, or the user has not trusted each of ours yet."""
     config = _toml(texts["config.toml"], "config.toml")
     if config.get("features", {}).get("hooks") is False:
         return "hooks are switched off in Codex's config.toml ([features] hooks)", "codex features enable hooks"
@@ -262,7 +272,7 @@ def _why_codex_skips(texts: Mapping[str, str]) -> tuple[str, str]:
             wanted += sum(not any(key.endswith(f"/{one}") for key in trusted) for one in ours)
     if wanted:
         return (
-            f"Codex skips {wanted} hooks of Subconscious until you trust them",
+            f"Codex skips hooks of Subconscious until you trust them (not trusted yet: {wanted})",
             'codex # choose "Trust all and continue"',
         )
     return "", ""

@@ -1,4 +1,4 @@
-"""Google Gemini CLI, measured in 0.61.0 (docs/other-agents.md)."""
+"""The client Google Gemini CLI; its formats were observed in version 0.61.0 (docs/other-agents.md)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXIT = re.compile(r"^(?:Exit Code|Command exited with code):? (-?\d+)", re.MULT
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL)
 _CANCELLED = "Request cancelled"
 ROUNDS = 4
-"""The most texts of hooks that are removed from the beginning of a prompt: each hook of an event adds one."""
+"""The most hook outputs that are removed from the beginning of a prompt: each hook of an event can add one."""
 
 
 def payload(event: str, given: Values) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def payload(event: str, given: Values) -> dict[str, Any]:
 
 
 def answer(event: str, said: Values) -> dict[str, Any]:
-    """Return a hook's output, with Gemini's name of the event."""
+    """Return a hook's output in Gemini's format, with Gemini's name for the event."""
     if "decision" in said:
         return {"decision": "deny", "reason": said.get("reason", "")}
     given = said.get("hookSpecificOutput")
@@ -59,7 +59,7 @@ def answer(event: str, said: Values) -> dict[str, Any]:
 
 
 def typed(text: str) -> str:
-    """Return a prompt without the texts of hooks that the client puts before it."""
+    """Return a prompt without the hook outputs that Gemini puts before it."""
     for _ in range(ROUNDS):
         text = _GIVEN.sub("", text, count=1)
     return text.strip()
@@ -89,7 +89,7 @@ def records(line: Values) -> list[dict[str, Any]]:
 
 
 def _joined(content: object) -> str:
-    """Return the text of a message, without results of tools (which come with the calls) and without texts of hooks."""
+    """Return the text of a message, without tool results (which are stored with the calls) and without hook outputs."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -98,7 +98,10 @@ def _joined(content: object) -> str:
 
 
 def _answer(number: str, line: Values) -> Iterator[dict[str, Any]]:
-    """Yield the assistant's text and tool calls. When calls have ended, Gemini repeats their line with the same ids."""
+    """Yield the assistant's text, and its tool calls if they have ended.
+
+    When they end, Gemini repeats the line with the same ids and the results.
+    """
     if text := _joined(line.get("content")):
         yield spoken("assistant", number, [{"type": "text", "text": text}])
     calls = line.get("toolCalls")

@@ -1,4 +1,4 @@
-"""Connects other coding agents, and disconnects them: their settings files, and the launcher of our hooks."""
+"""Connects and disconnects other coding agents: changes their settings files, and writes the launcher of our hooks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ exec cat >/dev/null
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A settings file with its text before and after; "" if there is none."""
+    """A settings file with its text before and after the change; "" means that the file does not exist."""
 
     path: Path
     before: str
@@ -66,13 +66,13 @@ def problem_of(client: str, state: Path) -> tuple[str, str]:
     if not os.access(launcher_of(state), os.X_OK):
         return "the launcher of its hooks is missing", repair
     if changes(client, state):
-        return "entries of Subconscious in its settings are missing or outdated", repair
+        return "entries for Subconscious in its settings are missing or outdated", repair
     folder = folder_of(client)
     return PLACES[client].why_skipped({name: _text_of(folder / name) for name in PLACES[client].files})
 
 
 def launcher_of(state: Path) -> Path:
-    """Return the program that the entries name."""
+    """Return the path of the launcher, the program that our entries in settings files run."""
     return state / "bin" / "hook"
 
 
@@ -84,7 +84,7 @@ def _has_entry(path: Path) -> bool:
 
 
 def write(change: Change) -> None:
-    """Write a settings file, through a link to it; remove the file if it only had our entries."""
+    """Write a changed settings file, or the file that its link leads to; delete the file if no text is left."""
     path = Path(os.path.realpath(change.path))
     if not change.after:
         path.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def write(change: Change) -> None:
 
 
 def write_launcher(state: Path) -> Path:
-    """Write the program that the entries name. It finds the hooks wherever an update puts them."""
+    """Write the launcher that our entries run, and return its path. It finds the hooks wherever an update puts them."""
     launcher = launcher_of(state)
     launcher.parent.mkdir(mode=0o700, exist_ok=True)
     default = f'[ "$SUBCONSCIOUS_HOME" ] || SUBCONSCIOUS_HOME={shlex.quote(str(state))}\nexport SUBCONSCIOUS_HOME'

@@ -18,7 +18,7 @@ class Consolidating(Handler):
     """Requests about consolidation: preview it, run it."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"consolidate"})
-    decides: ClassVar[str] = "what is summed up"
+    decides: ClassVar[str] = "what is summarized"
 
     async def cmd_clusters(self, args: Args) -> ClustersResult:
         """Return the groups that would be summarized, and their summaries. Read-only."""
@@ -45,7 +45,7 @@ class Consolidating(Handler):
         return {"clusters": clusters, "total": len(found), "vectors": self.app.embedding.index is not None}
 
     async def cmd_consolidate(self, args: Args) -> ConsolidateResult:
-        """Run consolidation now; for a person only."""
+        """Run consolidation now; only a person may request this."""
         project = None if args.everywhere else (await self.here(args)).id
         await consolidating.tidy(self.app)
         return fields_of(ConsolidateResult, await consolidating.consolidate(self.app, project))

@@ -62,7 +62,7 @@ def _cluster(ids: Sequence[int], cosines: NDArray[np.float64], group: Sequence[i
 
 
 class _Groups:
-    """Groups of vectors, each identified by its first row, and the cosines between groups."""
+    """Groups of vectors, and the cosines between groups. A group's number is the row of its first vector."""
 
     def __init__(self, cosines: NDArray[np.float64], most: int) -> None:
         self._near = cosines.copy()

@@ -1,7 +1,7 @@
 """Summarizes memories that overlap, weekly or on request.
 
 Each summary is stored in one transaction: the capture, its sources and, unless a person must approve it, the memory
-with its links. Memories with a summary, also with a proposed or refused one, are not summarized again, so an
+with its links. Memories that have a summary, even a proposed or rejected one, are not summarized again, so an
 interrupted run can be repeated. If a provider is configured, its model writes the summary later; otherwise the summary
 consists of the sources' own sentences.
 """
@@ -52,7 +52,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run: memories made, captures proposed, requests to a model, groups left for another day."""
+    """The result of a run: ids of new memories and of proposed captures, requests to a model, groups left for later."""
 
     made: tuple[int, ...] = ()
     proposed: tuple[int, ...] = ()
@@ -61,7 +61,7 @@ class Report:
 
 
 def cursor_of(project: str) -> str:
-    """Return a project's position in the order of projects; user-wide memories come first."""
+    """Return the cursor of a project: cursors sort like project ids, with "" (user-wide memories) first."""
     return f"={project}"
 
 
@@ -72,7 +72,10 @@ async def following(app: App, cursor: str) -> str | None:
 
 
 async def find(app: App, project_id: str | None) -> list[Group]:
-    """Return the groups of one project, or of user-wide memories, the most similar first; none without vectors."""
+    """Return the groups to summarize, the most similar first; none if there are no vectors.
+
+    They are those of one project, or of user-wide memories if ``project_id`` is None.
+    """
     index = app.embedding.index
     if index is None:
         return []
@@ -108,7 +111,7 @@ def _group(known: dict[int, Memory], cluster: Cluster) -> Group | None:
 
 
 async def consolidate(app: App, project_id: str | None) -> Report:
-    """Summarize the groups of one project, or of user-wide memories, up to the daily limit."""
+    """Summarize groups of one project, or of user-wide memories if ``project_id`` is None, up to the daily limit."""
     settings = app.config.current
     report = Report()
     for group in await find(app, project_id):
@@ -140,7 +143,7 @@ def _with(report: Report, stored: tuple[int, Memory | None] | None) -> Report:
 async def store(
     app: App, tx: aiosqlite.Connection, group: Group, text: SummaryText
 ) -> tuple[int, Memory | None] | None:
-    """Store a summary; return its capture's id and its memory, if any; None if the sources have changed."""
+    """Store a summary; return its capture's id, and its memory or None; return None if the sources have changed."""
     home = await consolidations.project_of(app.database, [source.id for source in group.sources])
     project = group.sources[0].project_id or home
     if project is None or not await _are_unchanged(tx, group.sources):
@@ -192,7 +195,7 @@ async def _ask(app: App, group: Group) -> int:
 def register(app: App) -> None:
     """Register the handlers of the model's answers.
 
-    If an answer fails the checks, the summary is composed without it.
+    If there is no answer, or it fails the checks, the summary is composed from the sources' own sentences.
     """
 
     async def apply(tx: aiosqlite.Connection, asked: StoredRequest, answer: Synthesis) -> None:

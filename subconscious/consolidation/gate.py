@@ -12,13 +12,13 @@ from subconscious.text.same_statement import DISTINCT, differences
 from subconscious.text.words import content_words
 
 PERSONAL = frozenset({"preference", "lesson"})
-"""Kinds that only a person can state."""
+"""Kinds of memories that only a person can state."""
 
 EXPIRY_DAYS = 7.0
 """Days after which a proposed summary expires."""
 
 SHARED = 0.5
-"""The share of the shorter statement's words (0 to 1) that both must contain to have the same subject."""
+"""Two statements have the same subject if they share at least this part (0 to 1) of the shorter one's words."""
 
 _NUMBER = re.compile(r"\d")
 
@@ -52,7 +52,7 @@ def _words(text: str) -> set[str]:
 
 
 def admit(candidate: Candidate, sources: Sequence[Memory], cohesion: float, thresholds: Thresholds) -> Admission:
-    """Return whether a summary is stored, or waits for review and why."""
+    """Return whether a summary is stored or waits for review, and why."""
     confidence = candidate.raw_confidence
     reservation = _reservation(candidate, sources, cohesion, thresholds)
     decision = Decision.REVIEW if reservation else Decision.AUTO
@@ -64,7 +64,7 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
     if candidate.origin.is_foreign:
         return "some of its words come from files, pages, command output or other people: a person must approve it"
     if candidate.origin is not Origin.USER and PERSONAL & {source.kind for source in sources}:
-        return "a person did not state all of it: a person must approve it"
+        return "some of it was not stated by a person: a person must approve it"
     if candidate.origin is not Origin.USER and candidate.scope is Scope.USER:
         return "only a person can apply it to every project"
     if cohesion <= thresholds.consolidation_auto:
@@ -77,6 +77,6 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
 
 
 def _differences(sources: Sequence[Memory]) -> frozenset[str]:
-    """Return the kinds of differences between the first two sources that contradict or qualify each other."""
+    """Return how the first two sources that contradict or qualify each other differ; empty if no two do."""
     pairs = combinations(sources, 2)
     return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

@@ -14,7 +14,7 @@ from subconscious.text.wording import SUMMARY_LENGTH, shorten, squeeze
 
 KIND = "meta"
 EXTRACTED, SYNTHESISED = "consolidation", "consolidation-model"
-"""The extractor names of summaries that were composed here, and of those that a model wrote."""
+"""The extractor names of summaries that this module composed, and of summaries that a model wrote."""
 
 LONGEST = 2000
 """The most characters of a summary; a source that would exceed the limit is left out."""
@@ -36,7 +36,7 @@ class SummaryText:
 
 
 def fitting(sources: Sequence[Memory]) -> list[Memory]:
-    """Return the sources that fit into one text, the most central first."""
+    """Return the sources that fit into one summary of ``LONGEST`` characters, in the order of ``sources``."""
     kept: list[Memory] = []
     length = 0
     for source in sources:
@@ -47,7 +47,7 @@ def fitting(sources: Sequence[Memory]) -> list[Memory]:
 
 
 def compose(sources: Sequence[Memory]) -> SummaryText:
-    """Return the statement of the most central source, and a line with the additions of each other source."""
+    """Return a summary: the most central source's text, then a line with what each other source adds, if anything."""
     said = list(sentences(sources[0].content))
     lines = [sources[0].content.strip()]
     for source in sources[1:]:

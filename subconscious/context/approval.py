@@ -1,8 +1,8 @@
 """Guarded settings: a change takes effect after a person has accepted it.
 
 Guarded settings decide what is stored without review, and any command that the model runs could write config.toml or
-start the daemon with other variables. The values that a person accepted last are in the history; the values at the
-daemon's first start count as accepted.
+start the daemon with other environment variables. The values that a person accepted last are recorded in the history
+of events; the values at the daemon's first start count as accepted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def guarded(settings: Settings) -> dict[str, Any]:
 
 
 def needs_word(name: str, held: Any, wanted: Any) -> bool:
-    """Return whether the change of a setting from ``held``, the accepted value, needs a person's approval."""
+    """Return whether changing a setting from the accepted value ``held`` to ``wanted`` needs a person's approval."""
     return bool(held != wanted) and not (name in GUARDS and GUARDS[name].safer(held, wanted))
 
 
 def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the wanted values that need a person's approval and don't have it."""
+    """Return the values in ``settings`` that differ from the accepted ones (``held``) and need a person's approval."""
     wanted = guarded(settings).items()
     return {name: value for name, value in wanted if name in held and needs_word(name, held[name], value)}
 
@@ -53,7 +53,7 @@ async def accepted(database: Database, found: Settings) -> dict[str, Any]:
 async def accept(
     database: Database, wanted: Settings, reason: str, held: dict[str, Any] | None = None, actor: str = "user"
 ) -> dict[str, Any]:
-    """Record that the values in ``wanted`` are accepted instead of the values in ``held``."""
+    """Record that the guarded values in ``wanted`` are accepted instead of those in ``held``; return the new ones."""
     values = guarded(wanted)
     async with database.write() as tx:
         await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, before=held, after=values)
@@ -63,7 +63,10 @@ async def accept(
 async def accept_only(
     database: Database, wanted: Settings, held: Mapping[str, Any], names: Collection[str]
 ) -> dict[str, Any]:
-    """Record that the settings in ``names`` are accepted as in ``wanted``; the others stay as in ``held``."""
+    """Record that the settings in ``names`` are accepted as in ``wanted``; return all accepted values.
+
+    The other guarded settings keep their values in ``held``.
+    """
     values = dict(held) | {name: value for name, value in guarded(wanted).items() if name in names}
     async with database.write() as tx:
         await events.record(

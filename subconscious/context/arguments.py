@@ -13,10 +13,10 @@ WORDY = 10_000
 
 LONGEST_NAME = 200
 MANY = 1000
-"""The most items that one request may name; for paths, ten times as many, because a shell may have listed them."""
+"""The most items that one request may name; for paths, ten times as many, because a shell pattern may match many."""
 
 Number = Annotated[int, Field(ge=0, lt=2**63)]
-"""A number that fits into a column of SQLite. Those that name nothing get the store's own message."""
+"""A number that fits into an SQLite integer column; if it is an id that does not exist, the store reports that."""
 
 NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]

@@ -1,8 +1,8 @@
 """Protects against a wrong clock: maintenance that would change unusually many rows waits for confirmation.
 
 A clock that jumps ten years ahead makes every memory old and every capture overdue. Maintenance rarely has to archive
-or expire a large part of the store. If it has to, it first waits until three sessions have begun at times that fit the
-present clock. If the clock is corrected meanwhile, nothing has been changed.
+or expire a large part of the store. If it has to, it first waits until three sessions have begun at times that agree
+with the present clock. If the clock is corrected while it waits, nothing has been changed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SHARE = 0.1
 """The share (0 to 1) of all rows that maintenance may always change at once."""
 
 SESSIONS = 3
-"""Sessions that confirm the clock."""
+"""The number of sessions that have to begin to confirm the clock."""
 
 RECENT = 7 * 86_400.0
 """Only sessions of the last week (in seconds) confirm the clock; older ones may have begun before it jumped."""
 
 
 def is_bulk(affected: int, total: int) -> bool:
-    """Return whether this many rows are more than maintenance usually changes at once."""
+    """Return whether ``affected`` rows are more than maintenance may always change at once."""
     return affected > FEW and affected > SHARE * total
 
 
@@ -64,6 +64,6 @@ async def may_run(database: Database, name: str, affected: int, total: int) -> b
 
 
 async def allow(database: Database) -> None:
-    """Let maintenance that waits because of its size run, because a person requested it."""
+    """Allow postponed maintenance to run in spite of its size, because a person requested it."""
     async with database.write() as tx:
         await maintenance.allow_postponed(tx)

@@ -17,7 +17,11 @@ from subconscious.wire import LARGEST_NOTE
 
 @dataclass
 class Damage:
-    """Problems of the database, found when the daemon started (``setbacks``) or by the last verification."""
+    """Problems of the database.
+
+    ``setbacks`` were found when the daemon started: the database is older or smaller than its latest copy. ``problems``
+    were found by the last verification.
+    """
 
     setbacks: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -51,7 +55,7 @@ def _recalled(home: Home) -> list[str]:
 
 
 async def note(home: Home, damage: Damage, problems: Sequence[str]) -> None:
-    """Store the findings of a verification for the next start; delete the file if there are none."""
+    """Store the findings of a verification for the next start of the daemon; delete the file if there are none."""
     damage.problems = list(problems)
     if not problems:
         damage.setbacks = []
@@ -66,7 +70,7 @@ def _write(home: Home, problems: Sequence[str]) -> None:
 
 
 def verify(database: Path) -> list[str]:
-    """Verify the database and its copies in full; slow."""
+    """Verify the database and its copies in full, and return the problems found; slow."""
     found = verification.problems(database, backups.comparison_copy(database))
     changed = ", ".join(path.name for path in backups.altered_copies(database))
     return [*found, f"copies that have changed since they were made: {changed}"] if changed else found

@@ -1,8 +1,8 @@
-"""Single-use codes that confirm decisions in a session for which it is not sure that a person typed them.
+"""Single-use codes that confirm decisions in a session if it is uncertain whether a person typed them.
 
 A code is shown, with its decision, in a person's terminal outside of Claude Code, and the person types it in the
-session. Codes are in the daemon's memory only. A code is valid only for its session, its decision, and the captures as
-they were shown.
+session. Codes are kept only in the daemon's memory. A code is valid only for its session, its decision, and the
+captures as they were shown.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from subconscious.wire.captures import Capture
 class Wish:
     """A person's decision on captures: approve, reject, teach, edit, release, restore or undo.
 
-    To teach is to reject a capture and to flag later statements that say the same. To release takes it out of
-    quarantine. ``once`` is the id of the message with the decision, if the message may arrive twice: the decision is
-    applied only once.
+    To teach is to reject a capture and to flag later statements that say the same. To release a capture is to take it
+    out of quarantine. ``once`` is the id of the message with the decision if the message may arrive twice; the decision
+    is applied only once.
     """
 
     deed: str
@@ -44,15 +44,15 @@ MOST_WAITING = 20
 """The most decisions that can wait for a code; beyond that, the oldest are dropped."""
 
 MOST_GUESSES = 5
-"""Wrong codes after which all codes are dropped."""
+"""The number of wrong codes after which all waiting decisions are dropped."""
 
 READ = ("id", "content", "summary", "kind", "status", "level", "project_id")
-"""Fields of a capture that a code is bound to."""
+"""Fields of a capture that must not change between showing a code and typing it."""
 
 
 @dataclass(slots=True)
 class Waiting:
-    """A decision that waits for its code. ``code`` is empty until a terminal has shown it."""
+    """A decision that waits for its code. ``code`` is "" until a terminal has shown one."""
 
     session_id: str
     wish: Wish
@@ -94,7 +94,7 @@ class Codes:
         return f"{one.code[:4]}-{one.code[4:]}"
 
     def redeem(self, session_id: str, typed: str) -> Waiting | None:
-        """Return the session's decision if the code is right, and remove the decision; None for a wrong code."""
+        """Return the session's decision if the code is right, and remove it from the waiting ones; None otherwise."""
         code = "".join(sign for sign in typed.upper() if sign in LETTERS)
         one = next((one for one in self.waiting() if one.session_id == session_id), None)
         if one is not None and one.code and secrets.compare_digest(one.code, code):

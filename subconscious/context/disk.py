@@ -18,7 +18,7 @@ SQLITE_SCARCE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM})
 
 
 def is_machine_fault(error: BaseException) -> bool:
-    """Return whether the machine caused an error: the same work succeeds once the machine has room again."""
+    """Return whether the machine caused an error, so that the same work may succeed once the machine has recovered."""
     return _is_any(error, WRITING | SCARCE, SQLITE_WRITING | SQLITE_SCARCE)
 
 
@@ -51,20 +51,20 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class Disk:
-    """Whether a write has failed. ``trouble`` is the first reason, "" while everything works."""
+    """Records whether writes fail. ``trouble`` is the first error since writes last worked, "" if there was none."""
 
     def __init__(self) -> None:
         self.trouble = ""
         self.failed = asyncio.Event()
 
     def note(self, error: BaseException) -> bool:
-        """Record a disk error until writes work again; return whether the machine caused the error."""
+        """Record an error if it is a disk error; return whether the machine caused the error."""
         if is_disk_fault(error):
             self.note_reason(str(error))
         return is_machine_fault(error)
 
     def note_reason(self, reason: str) -> None:
-        """Record that something could not be written."""
+        """Record that something could not be written, and why."""
         self.trouble = self.trouble or reason
         self.failed.set()
 

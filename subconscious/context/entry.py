@@ -40,8 +40,8 @@ class Payload:
     """The fields of the client's payload that are used; all others are ignored.
 
     ``file`` is the file of a tool call, ``words`` the replaced and the new text, ``written`` only the new text,
-    ``command`` the shell command, ``called`` the skill or type of agent, ``error`` the error of the call ("" after
-    an interruption by the user).
+    ``command`` the shell command, ``called`` the skill or type of agent that it calls, ``error`` the error of the call
+    ("" after an interruption by the user).
     """
 
     session_id: str
@@ -115,7 +115,7 @@ def parse_entry(name: str, raw: bytes) -> Entry:
 
 
 def _payload(body: bytes, event: str, client: str) -> Payload:
-    """Parse the fields that are used. The others may have any value, such as a lone surrogate or a huge number."""
+    """Parse the fields that are used. Unused fields may have any value, such as a lone surrogate or a huge number."""
     if has_too_many_values(body):
         raise BrokenEntryError(f"the payload has more than {MOST_VALUES} values")
     try:
@@ -136,7 +136,7 @@ def _payload(body: bytes, event: str, client: str) -> Payload:
 
 
 def _tool(said: dict[str, object]) -> dict[str, object]:
-    """Return the target and the error of a tool call."""
+    """Return the fields of a payload that describe a tool call: its file, texts, command and error."""
     given, response = said.get("tool_input"), said.get("tool_response")
     used: dict[str, object] = given if isinstance(given, dict) else {}
     told: dict[str, object] = response if isinstance(response, dict) else {}
@@ -163,7 +163,7 @@ def _written(used: Mapping[str, object]) -> Iterator[str]:
 
 
 def _unread(digits: str) -> None:
-    """Ignore a number: no number of a payload is used, and parsing one with a million digits takes seconds or fails."""
+    """Return None for a number: no number of a payload is used, and parsing a million digits takes seconds or fails."""
 
 
 def _seconds(text: str) -> float:
@@ -208,7 +208,7 @@ def _storable(text: str) -> str:
 
 
 class Said(NamedTuple):
-    """The text for the model, and the text that only the person sees.
+    """The response to a prompt: text for the model (``context``), and text that only the person sees (``message``).
 
     ``done``: the model has nothing to do, so the person is shown everything and no turn begins.
     """

@@ -1,7 +1,7 @@
 """Gives requests of waiting hooks priority: other work pauses while they are answered.
 
-An answer takes some hundredths of a second, and longer if a job uses the processor, too. After its deadline, a hook
-prints nothing.
+An answer takes some hundredths of a second, and longer if a job uses the processor at the same time. A hook without
+an answer at its deadline prints nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ QUIET = 1.0
 """Seconds without a request after which maintenance continues: hooks come in bursts."""
 
 LONGEST = 1.0
-"""The most seconds that a job or a part of maintenance pauses: it must finish on a busy day, too."""
+"""The most seconds for which a job or a part of maintenance pauses, so that it finishes even on a busy day."""
 
 LOOK = 0.02
 """Seconds between two checks for running requests."""
 
 
 async def aside(signals: Signals, quiet: float = 0.0, most: float = math.inf) -> None:
-    """Wait until no request is running and none came for ``quiet`` seconds, but at most ``most`` seconds."""
+    """Wait until no request is running and none has come for ``quiet`` seconds, but at most ``most`` seconds."""
     begun = monotonic()
     while _wanted(signals, quiet) and monotonic() - begun < most and not signals.stopping.is_set():
         await asyncio.sleep(LOOK)
@@ -37,7 +37,7 @@ def _wanted(signals: Signals, quiet: float) -> bool:
 
 
 class Busy:
-    """True within its ``with`` block."""
+    """A flag that is true while its ``with`` block runs."""
 
     def __init__(self) -> None:
         self._now = False

@@ -1,4 +1,4 @@
-"""Events, locks and counters by which loops, jobs and requests wait for each other, and the times of hook responses."""
+"""Events, locks and counters with which loops, jobs and requests wait for each other, and hook response times."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class Signals:
         # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, for example,
         # the closing of a silent session. They take turns, by path.
         self.reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        # Requests of one session are answered in turn: a prompt that is answered while an abandoned start is being
-        # taken back would find all memories in the ledger, return nothing, and count as the session's first answer.
+        # Requests of one session are answered in turn. A prompt that is answered while the response to an abandoned
+        # start is being undone would find all memories recorded as shown, return nothing, and count as the session's
+        # first answer.
         self.answering: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         # Starts that wait for work on another session's hand-over; that work must not wait for them in turn.
         self.awaited = 0

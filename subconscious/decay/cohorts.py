@@ -1,7 +1,7 @@
-"""Cohorts: memories with equal facts except for the time of their last use, so that few have to be assessed.
+"""Cohorts: groups of memories with equal facts except for the time of their last use.
 
-No factor rises with time, so within a cohort older memories have no higher values and are due first. Counting takes one
-binary search for each cohort and not one assessment for each memory.
+No factor rises with time, so within a cohort older memories have no higher values and are due first. So few memories
+have to be assessed: counting takes one binary search for each cohort and not one assessment for each memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subconscious.decay.facts import Facts, Terms, days_since
 from subconscious.decay.policies import STATES, Policy, Verdict, assess, due, patience
 
 Place = tuple[float, float, float, int]
-"""A sort key of a memory: the days for which it is certainly kept, its value, when it was last alive, its id.
+"""A memory's sort key: the days for which it is certainly kept, its value, its ``Facts.alive_at``, its id.
 
 Many memories can have the same value, such as deprecated ones. Of these, the oldest is archived first.
 """
@@ -34,7 +34,7 @@ class Member:
 class Cohort:
     """Memories with equal facts.
 
-    ``members`` are pairs of the time when a memory was last alive and its id, in ascending order: oldest first.
+    ``members`` are pairs of a memory's ``Facts.alive_at`` and its id, in ascending order: oldest first.
     """
 
     facts: Facts
@@ -46,14 +46,14 @@ class Cohort:
 
 
 def count_due(policy: Policy, cohort: Cohort, now: float, terms: Terms) -> int:
-    """Return how many members are due to be archived; the oldest members are."""
+    """Return how many members of a cohort are due to be archived; these are always its oldest members."""
     return bisect_left(
         range(len(cohort.members)), True, key=lambda index: not due(policy, cohort.facts_at(index), now, terms)
     )
 
 
 def count_states(policy: Policy, cohorts: Iterable[Cohort], now: float, terms: Terms) -> dict[str, int]:
-    """Return how many members are in each state."""
+    """Return how many members of all cohorts are in each state."""
     counts = {name: 0 for name, _ in STATES}
     for cohort in cohorts:
         value = cache(lambda index, one=cohort: assess(policy, one.facts_at(index), now, terms).value)
@@ -68,7 +68,7 @@ def count_states(policy: Policy, cohorts: Iterable[Cohort], now: float, terms: T
 def in_order(
     policy: Policy, cohort: Cohort, indexes: Iterable[int], now: float, terms: Terms
 ) -> Iterator[tuple[Place, Member]]:
-    """Yield members with their sort keys, for ascending ``indexes``: the members' own order is that of these keys."""
+    """Yield the members at ``indexes`` with their sort keys; the keys ascend if the indexes do."""
     kept = patience(cohort.facts, terms)
     for index in indexes:
         facts = cohort.facts_at(index)

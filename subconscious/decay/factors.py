@@ -75,7 +75,7 @@ def usage(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def importance(facts: Facts, now: float, terms: Terms) -> float:
-    """Return the factor of the importance that the user set."""
+    """Return the factor for the importance that the user gave the memory."""
     del now, terms
     return IMPORTANCE.get(facts.importance, 1.0)
 
@@ -93,12 +93,12 @@ def citation(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def tiered(facts: Facts, now: float, terms: Terms) -> float:
-    """Return exp(-days / scale), with the scale of ``tier``."""
+    """Return exp(-days / scale), with the time scale that ``tier`` returns."""
     return math.exp(-days_since(facts.alive_at, now) / TIERS[tier(facts, terms)])
 
 
 def tier(facts: Facts, terms: Terms) -> str:
-    """Return the time scale of a memory: short for temporary ones, mid for a half-life up to a week, else long."""
+    """Return a memory's time scale in ``TIERS``: short if temporary, mid for a half-life up to a week, else long."""
     if facts.importance == "temporary":
         return "short"
     half_life = terms.half_life(facts.kind)
@@ -111,7 +111,7 @@ def daily(facts: Facts, now: float, terms: Terms) -> float:
 
 
 def staleness(facts: Facts, now: float, terms: Terms) -> float:
-    """Return the factor for a memory that was not stated or used for a long time."""
+    """Return ``terms.stale_factor`` for a memory that has not been stated or used for a long time, else 1."""
     return terms.stale_factor if days_since(facts.alive_at, now) > terms.stale_days else 1.0
 
 
@@ -126,7 +126,7 @@ REPLACEMENT = 1.2
 """The factors on the stability of a memory that was corrected, and of a memory that replaced a corrected one."""
 
 USED_FACTOR, MOST_COUNTED_USES = 1.05, 10
-"""The factor on the stability for each use or repetition, and the most uses and repetitions that count."""
+"""The factor on the stability for each use or repetition, and the most uses and repetitions (in total) that count."""
 
 HIGHEST_STABILITY = 4.0
 LOWEST_STABILITY = 0.05
@@ -169,7 +169,7 @@ def feedback_factor(counts: Mapping[str, int], weight: float, *, pinned: bool = 
 
 
 def stability(corrected: int, replaced: int, proved: int = 0) -> float:
-    """Return the factor on a half-life, from corrections of the memory, memories it replaced, and uses or repetitions.
+    """Return the factor on a memory's half-life, from counts of corrections, replaced memories, uses and repetitions.
 
     Each use or repetition (counted in ``proved``) lengthens the half-life: memories that are needed again last longer.
     """

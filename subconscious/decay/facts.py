@@ -17,7 +17,7 @@ IMPORTANCE: Mapping[str, float] = MappingProxyType(
 """The factor on retrievability for each importance. Constitutional memories don't decay at all."""
 
 UNKNOWN_HALF_LIFE = 180.0
-"""The half-life in days of a kind that only a newer version knows."""
+"""The half-life in days of a kind that is unknown to this version, but known to a newer one."""
 
 
 @dataclass(frozen=True, slots=True)

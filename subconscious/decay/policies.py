@@ -19,7 +19,7 @@ STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
 """The states of active memories, each with the lowest value that belongs to it."""
 
 LONGEST = 20 * 365
-"""The time when a memory becomes due is predicted up to this many days ahead."""
+"""The longest prediction, in days, of when a memory becomes due to be archived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Verdict:
 
 
 def weighted_sum(values: Mapping[str, float], terms: Terms) -> float:
-    """Return the mean of the factors, weighted by the fields of ``terms`` with their names; 1 if all weights are 0."""
+    """Return the mean of the factors, weighted by fields of ``terms`` with the same names; 1 if all weights are 0."""
     weights = {name: float(getattr(terms, name)) for name in values}
     whole = sum(weights.values())
     return min(1.0, sum(weights[name] * values[name] for name in values) / whole) if whole > 0 else 1.0
@@ -110,7 +110,10 @@ def can_decay(facts: Facts, terms: Terms) -> bool:
 
 
 def patience(facts: Facts, terms: Terms) -> float:
-    """Return the days for which an unused memory is always kept: its scaled half-life, or 0 if superseded."""
+    """Return the days for which an unused memory is always kept: its scaled half-life.
+
+    Return 0 if it is superseded, or if its kind never decays (then it is not archived anyway).
+    """
     half_life = terms.half_life(facts.kind)
     if half_life is None or facts.superseded:
         return 0.0
@@ -118,7 +121,7 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether a memory should be archived: its value is low, and it was unused for long enough."""
+    """Whether a memory should be archived: its value is low, and it has been unused for its days of ``patience``."""
     # The time is compared first: most memories that are kept need no assessment.
     return _was_spared(facts, now, terms) and assess(policy, facts, now, terms).value < terms.below
 
@@ -129,7 +132,7 @@ def is_due(verdict: Verdict, facts: Facts, now: float, terms: Terms) -> bool:
 
 
 def _was_spared(facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether the days of ``patience``, for which an unused memory is always kept, are over."""
+    """Whether the time for which an unused memory is always kept (``patience``) is over."""
     return days_since(facts.alive_at, now) >= patience(facts, terms)
 
 

@@ -60,4 +60,4 @@ CHECKS: tuple[Check, ...] = (
     installation.plugin,
     installation.other_agents,
 )
-"""To add a check, write a function and add it here."""
+"""All checks, in the order in which they run. To add a check, write a function and add it here."""

@@ -127,7 +127,7 @@ def permissions(context: CheckContext) -> Iterator[Finding]:
 
 
 def misplaced(context: CheckContext) -> Iterator[Finding]:
-    """Check that Subconscious's files are regular files; not in the spool, where the daemon moves bad entries away."""
+    """Check that Subconscious's files are regular files. The spool is left out: the daemon moves bad entries away."""
     home = context.home
     found = [path for path in (*_files(home), *home.log.glob("*.log")) if _is_not_regular(path)]
     for path in found:

@@ -22,7 +22,7 @@ from subconscious.system.safe_files import is_missing, read_regular
 
 OLDEST_PYTHON = (3, 11)
 MIN_FREE_BYTES = 200 * 2**20
-"""Bytes below which the disk counts as full."""
+"""The free space, in bytes, below which the disk counts as full."""
 
 MAX_BYTES = 8 << 20
 """The most bytes of a file that are read."""
@@ -118,7 +118,7 @@ def _enabled(settings: dict[str, Any]) -> str:
     names = [name.partition("@")[0] for name, on in settings.get("enabledPlugins", {}).items() if on]
     if "subconscious" in names:
         return "enabled in Claude Code"
-    return "not enabled for all of Claude Code: claude plugin install subconscious@subconscious"
+    return "not enabled for all projects; to enable it: claude plugin install subconscious@subconscious"
 
 
 def other_agents(context: CheckContext) -> Iterator[Finding]:

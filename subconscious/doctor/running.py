@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subconscious.wire.daemon import Provider, ProviderResult, StatusResult
 
 PROVIDER_SECONDS = 15.0
-"""Seconds that the daemon may take to check the providers: five for each, and the time to load its SDK."""
+"""The most seconds to wait for the daemon's check of the providers: five for each, and time to load their SDKs."""
 NONE = "none"
 OFFLINE = "none: everything works without one"
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
@@ -115,7 +115,10 @@ def provider(context: CheckContext) -> Iterator[Finding]:
 
 
 def _session() -> dict[str, str]:
-    """Return the argument that names the session running this command, which may have brought a key; {} if none."""
+    """Return the id of the session that runs this command, as an argument; {} outside of sessions.
+
+    The daemon may have a key from that session's environment.
+    """
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     return {"session_id": session} if session else {}
 
@@ -143,7 +146,7 @@ def _key(provider: Provider) -> str:
     if source := provider.get("key"):
         return f"; key from {source}"
     if sessions := provider.get("sessions_with_own_key"):
-        return f"; only sessions have a key in their environment ({sessions}), so work outside of sessions has none"
+        return f"; the only keys are in the environment of sessions (sessions: {sessions}); other work has no key"
     return ""
 
 

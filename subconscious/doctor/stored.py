@@ -37,7 +37,7 @@ UPKEEP_DETAILS = {
 }
 
 MAX_NAMED = 3
-"""The most folders and unusable notes that are named."""
+"""The most folders, and the most unusable notes, that a finding names."""
 
 TAIL_BYTES = 4096
 """Bytes at the end of run/spool-full that are read for its last line."""
@@ -46,10 +46,10 @@ MAX_BACKUP_AGE_DAYS = 14
 """Days after which the latest copy of the database is too old."""
 
 SESSIONS_WITHOUT_CAPTURE = 10
-"""A fault is reported if no capture of this many sessions was stored without a review."""
+"""A fault is reported if nothing was stored without a review in this many recent sessions with candidates."""
 
 MAX_STATED_CONFIDENCE = 0.94
-"""The highest confidence of a statement by the user: an explicit one, with names and a reason."""
+"""The highest confidence that a statement by the user can get: that of an explicit one with names and a reason."""
 
 
 def database(context: CheckContext) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _verification(context: CheckContext, health: Health) -> Iterator[Finding]:
 
 def _unfinished(context: CheckContext, health: Health) -> Iterator[Finding]:
     if health.buried:
-        detail = f"{health.buried} failed and are not retried: {'; '.join(health.buried_reasons)}"
+        detail = f"jobs that failed and are not retried: {health.buried} ({'; '.join(health.buried_reasons)})"
         yield fault("jobs", detail, f"less {quoted(context.home.log / 'daemon.log')} # entries: {context.home.buried}")
     since = health.pending_since
     wanted = settings_of(context.home).embedder != "none"
@@ -97,7 +97,7 @@ def _unfinished(context: CheckContext, health: Health) -> Iterator[Finding]:
 
 
 def _derived_data(context: CheckContext, health: Health) -> Iterator[Finding]:
-    """Check that derived data matches its source; an older database is checked after its migration."""
+    """Check that derived data matches its source; skip a database that has not been migrated to this version yet."""
     if health.schema < migrations()[-1].version:
         return
     try:
@@ -110,11 +110,11 @@ def _derived_data(context: CheckContext, health: Health) -> Iterator[Finding]:
 
 
 def _backup(context: CheckContext, health: Health) -> Iterator[Finding]:
-    """Check that there is a recent copy. The first one is made by the first nightly run."""
+    """Check that there is a recent copy of the database. The first nightly run makes the first copy."""
     copies = listing(context.home.database)
     if copies:
         days = (context.now - copies[0].at) / 86_400
-        detail = f"copies: {len(copies)}, the latest {max(0, days):.0f} days old"
+        detail = f"copies: {len(copies)}, the latest {max(0, days):.1f} days old"
         if days < -1:
             yield fault("backup", f"copies: {len(copies)}, all with dates in the future", "date; subconscious backup")
         elif days > MAX_BACKUP_AGE_DAYS:
@@ -142,7 +142,7 @@ def upkeep(context: CheckContext) -> Iterator[Finding]:
 
 
 def lost(context: CheckContext) -> Iterator[Finding]:
-    """Report dropped entries and a full disk until a session has reported them."""
+    """Report lost events and a full disk, until the start of a session has reported them to the user."""
     if not context.home.database.exists():
         return
     try:
@@ -171,13 +171,11 @@ def claude_notes(context: CheckContext) -> Iterator[Finding]:
 
 
 def _read_notes(context: CheckContext, found: list[notes.Folder]) -> Finding:
-    """Return how many notes are in use; an unusable note is a fault, because Claude Code itself loads it anyway."""
+    """Report how many notes are in use; an unusable note is a fault, because Claude Code itself still loads it."""
     minutes = max(0.0, context.now - found[0].looked_at) / 60
-    detail = (
-        f"Claude Code's own notes: {sum(folder.notes for folder in found)} in use, read {minutes:.0f} minutes ago, "
-    )
+    detail = f"Claude Code's own notes: {sum(folder.notes for folder in found)} in use, read {minutes:.0f} min ago, "
     detail += f"from {', '.join(folder.path for folder in found[:MAX_NAMED])}"
-    detail += f" and {len(found) - MAX_NAMED} more folders" if len(found) > MAX_NAMED else ""
+    detail += f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     unusable = [one for folder in found for one in folder.unusable]
     if not unusable:
         return passed("notes", detail)
@@ -201,7 +199,7 @@ def spool(context: CheckContext) -> Iterator[Finding]:
     elif sum(sizes) > limit * 2**20:
         yield fault("spool", f"{detail}: the spool is full, and the oldest events are being lost", DRAIN)
     elif context.now - oldest > MAX_WAIT_SECONDS:
-        yield fault("spool", f"{detail}, the oldest for {(context.now - oldest) / 86400:.0f} days", DRAIN)
+        yield fault("spool", f"{detail}, the oldest for {(context.now - oldest) / 86400:.1f} days", DRAIN)
     else:
         yield passed("spool", detail)
 
@@ -243,20 +241,25 @@ def _reason(found: AutomaticCounts, settings: Settings) -> tuple[str, str]:
     limit = settings.auto_threshold
     if limit > MAX_STATED_CONFIDENCE:
         why = (
-            f"auto_threshold = {limit:g}, but even an explicit statement of yours has at most {MAX_STATED_CONFIDENCE:g}"
+            f"auto_threshold = {limit:g}, but even your explicit statements have a confidence of at most"
+            f" {MAX_STATED_CONFIDENCE:g}"
         )
         return why, "subconscious status --settings # lower auto_threshold, then: subconscious accept-settings"
     if found.lowered:
-        why = f"calibration: your decisions have lowered {found.lowered} statements below the threshold"
+        why = (
+            "calibration: your decisions have lowered the confidence of statements below the threshold"
+            f" (statements: {found.lowered})"
+        )
         return why, "subconscious stats --calibration # shows the curve; with a lower auto_threshold more is stored"
     if found.suspect:
         return f"the poisoning check flagged {found.suspect} of your statements", "subconscious review --limit 20"
     if found.sure:
-        why = f"{found.sure} of your statements reached the threshold, but wait or were dropped for another reason"
+        why = (
+            "statements of yours that reached the threshold, but wait for review or were dropped for another reason:"
+            f" {found.sure}"
+        )
         return why, "subconscious explain"
     if found.own:
-        why = (
-            f"no statement of yours reached auto_threshold: the highest confidence is {found.surest:.2f}, of {limit:g}"
-        )
+        why = f"no statement of yours reached auto_threshold = {limit:g}: the highest confidence is {found.surest:.2f}"
         return why, "subconscious explain"
     return "none of them was in your own words; the words of others wait for your review", "subconscious review"

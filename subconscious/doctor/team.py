@@ -19,7 +19,7 @@ SECONDS = 10.0
 
 
 def team(context: CheckContext) -> Iterator[Finding]:
-    """Check the address, the password file and, if the daemon runs, the server; skip this without a team's store."""
+    """Check the address, the password file and, if the daemon runs, the server; nothing if there is no team's store."""
     store = settings_of(context.home).store
     if not store:
         return

@@ -5,25 +5,25 @@
     ├── StoreError           the database can't be opened, read or written
     │   ├── NewerStoreError  a newer program wrote this database
     │   ├── NotFoundError    no memory, session or capture has that id
-    │   │   └── OnlyCaptureError  the id is that of a capture which is no memory
+    │   │   └── OnlyCaptureError  the id belongs to a capture, not to a memory
     │   ├── UnsoundStoreError  a verification found problems in the database
-    │   └── LostStoreError   the database is missing, truncated or damaged; nothing new is created in its place
+    │   └── LostStoreError   the database is missing, truncated or damaged; no new one is created
     ├── TranscriptError      a transcript can't be read at all
-    │   └── UnreadableTranscriptError  its path is not a regular file: a retry is useless
+    │   └── UnreadableTranscriptError  the transcript is not a regular file: a retry is useless
     ├── DaemonError          the daemon can't be reached, or refused the request
     ├── RequestError         the request is invalid
     │   └── QuarantinedError  the memory is in quarantine, for a person to review
     ├── TeamError            the team's store can't be reached or used now
-    │   └── TeamRefusedError  it refuses this request
+    │   └── TeamRefusedError  the team's store refuses this request
     ├── EmbedderError        the embedding model can't be loaded or used
     │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: no retry
     │   ├── EmbedderBusyError    overloaded, broken, timed out or unreachable; may be retried
     │   └── EmbedderTextError    this text was refused, or no valid vector came back
     └── ProviderError        a language model can't be used
-        ├── KeyRefusedError  the key is missing, wrong, or not allowed: no other is tried
+        ├── KeyRefusedError  the key is missing, wrong, or not allowed: no other provider is tried
         ├── RateLimitedError too many requests or tokens; the call waits
         ├── UnavailableError overloaded, broken, timed out or unreachable; may be retried
-        ├── BadAnswerError   the answer is invalid, also after one repair attempt
+        ├── BadAnswerError   the answer is invalid, even after one repair attempt
         ├── BadRequestError  the provider refuses this request, and would refuse it again
         └── CapReachedError  the call would exceed a spending cap: the work waits
 
@@ -188,7 +188,7 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     usage: Usage | None = None
-    """Tokens that were charged in spite of the error, as for a truncated answer; None if none or unknown."""
+    """Tokens that were charged in spite of the error, as for a truncated answer; None if there are none, or unknown."""
 
 
 class KeyRefusedError(ProviderError):
@@ -221,7 +221,7 @@ class UnavailableError(ProviderError):
 
 
 class BadAnswerError(ProviderError):
-    """The model's answer does not have the requested form, also after one attempt to repair it."""
+    """The model's answer does not have the requested form, even after one attempt to repair it."""
 
     code = "E063"
 

@@ -1,4 +1,4 @@
-"""Values for search results (hits), and for memories given to sessions (surfaces)."""
+"""Values for search results (hits), and for records of memories added to sessions' contexts (surfaces)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EngineHit:
 
 
 PRIORITY_WEIGHT = 0.15
-"""The share by which a priority of 1 or -1 raises or lowers a rank."""
+"""The share by which the highest priority (1) raises a hit's score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A surface: the record that one memory was given to one session, with the reason.
+    """A surface: the record that one memory was added to the context of one session, with the reason.
 
-    ``about`` is the path of the file because of which the memory was given. ``limits`` is the state of the session's
-    limits as JSON. ``trigger_id`` is the id of the due date or milestone because of which the memory was given.
+    ``about`` is the path of the file because of which the memory was added. ``limits`` is the state of the session's
+    limits as JSON. ``trigger_id`` is the id of the due date or milestone because of which the memory was added.
     """
 
     session_id: str

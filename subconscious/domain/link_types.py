@@ -13,13 +13,13 @@ from typing import Literal
 class LinkType:
     """A link type. It is read from source to target by its name, and from target to source by its inverse.
 
-    Links of the groups ``core`` and ``causal``, which are treated alike, are found by discovery and made by users; only
-    the program makes ``system`` links. ``why`` is the direction in which a chain of reasons continues from a memory:
-    ``in`` to the sources of its incoming links, ``out`` to the targets of its outgoing ones. ``weight`` is the share of
-    relevance that a link of this type passes on.
+    Links of the groups ``core`` and ``causal``, which are treated alike, are found by discovery or made by users. Only
+    the program itself makes links of the group ``system``. ``why`` is the direction in which a chain of reasons
+    continues from a memory: ``in`` to the sources of its incoming links, ``out`` to the targets of its outgoing ones.
+    ``weight`` is the share of a memory's relevance that a link of this type passes on to the other memory.
 
-    Three sets say more about some types: ``gate.OVERTURNS`` in ``links``, ``fading.NO_CITATIONS`` and
-    ``links.AFFECTS_VALIDITY`` in ``store``.
+    Three sets elsewhere define further properties of some types: ``gate.OVERTURNS`` in ``links``,
+    ``fading.NO_CITATIONS`` and ``links.AFFECTS_VALIDITY`` in ``store``.
     """
 
     name: str

@@ -30,7 +30,7 @@ class Origin(StrEnum):
 
     @classmethod
     def least_trusted(cls, *origins: Origin) -> Origin:
-        """Return the least trusted origin, which is that of a text made from several others, such as a summary."""
+        """Return the least trusted origin: that of a text made from texts of these origins, such as a summary."""
         return max(origins, key=lambda origin: origin.distrust)
 
 
@@ -57,7 +57,7 @@ class Act(StrEnum):
 
 
 class Strength(StrEnum):
-    """How explicitly a statement was made. It determines the confidence from which the rules start."""
+    """How explicitly a statement was made. This determines its initial confidence, which rules then adjust."""
 
     EXPLICIT = "explicit"
     IMPLIED = "implied"
@@ -95,8 +95,8 @@ class Turn:
     hook's payload; older clients have none. ``text`` of a tool turn is empty: tool output is large and never captured
     directly. ``commands`` and ``files`` belong to the tool calls in an assistant's turn, or to the calls
     that a tool's turn answers, without calls that the user refused. ``failed`` means that the tool returned an error.
-    ``before`` is the end of the assistant's last message before the user typed, which the user may answer. ``shown`` is
-    an excerpt of tool calls or their output, if requested, for context; it can't be quoted as evidence.
+    ``before`` is the end of the assistant's last message before the user typed, which the user may be answering.
+    ``shown`` is an excerpt of tool calls or their output, if requested, for context; it can't be quoted as evidence.
     """
 
     id: str
@@ -166,11 +166,11 @@ class Candidate:
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     support: str = ""
-    """Further quotes that a model stated as evidence, for its second look; they are not stored."""
+    """Further quotes that a model stated as evidence, for the call that reviews the candidate; they are not stored."""
 
     @property
     def by_model(self) -> bool:
-        """Whether a language model proposed the candidate; then a second call to the model reviews it."""
+        """Whether a language model proposed the candidate; if so, a second call to the model reviews it."""
         return self.extractor.startswith(MODELS)
 
 
@@ -189,7 +189,7 @@ class Level(StrEnum):
         return list(Level).index(self)
 
     def shifted(self, steps: int) -> Level:
-        """Return the level that is ``steps`` worse (better if negative), but not below low; none stays none."""
+        """Return the level that is ``steps`` worse (better if negative), but at least LOW; NONE stays NONE."""
         levels = list(Level)
         return self if self is Level.NONE else levels[max(1, min(self.rank + steps, len(levels) - 1))]
 
@@ -243,7 +243,7 @@ BY_CONFIDENCE = "confidence "
 """The beginning of the admission gate's reason if only the confidence decided."""
 
 PROBABLY = "it was probably meant to last: "
-"""The prefix of the gate's reason if a statement may become an unconfirmed memory."""
+"""The prefix of the admission gate's reason if a statement may become an unconfirmed memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,8 @@ class Admission:
     """The result of the admission gate. ``verdict`` is None before the poisoning check has run.
 
     ``reservation`` is the reason why the candidate may not be injected before it is confirmed: "" if there is none,
-    None if this was not checked. ``doubtful`` means that it is not confirmed that a person typed the text, ``weak``
-    that only the low confidence counted against the candidate.
+    None if this was not checked. ``doubtful`` means that it is uncertain whether a person typed the text, ``weak`` that
+    only the low confidence counted against the candidate.
     """
 
     decision: Decision
@@ -265,13 +265,13 @@ class Admission:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the candidate is not stored only because of its confidence."""
+        """Whether the confidence alone is the reason why the candidate waits for review or was discarded."""
         undecided = self.decision in (Decision.REVIEW, Decision.DISCARD)
         return undecided and self.reason.removeprefix(PROBABLY).startswith(BY_CONFIDENCE)
 
 
 class Relation(Enum):
-    """The relation of a statement to an earlier one. ``ENDS``: it only takes the earlier one back."""
+    """The relation of a statement to an earlier one. ``ENDS``: it withdraws the earlier one and states nothing new."""
 
     SAME = "same"
     REPLACES = "replaces"

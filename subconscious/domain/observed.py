@@ -1,10 +1,10 @@
-"""What was learned from tool calls alone, so that nobody said it. Imports nothing, because most commands load it."""
+"""Names for what was learned from tool calls alone. This module imports nothing, because most commands load it."""
 
 OBSERVED = "observed-"
 """The prefix of the names of extractors that learn from tool calls alone."""
 
 IN_TOOL_CALLS = "observed in tool calls"
-"""The words for the source of what nobody said; all screens use them."""
+"""The source that all screens show for a memory that was learned from tool calls alone."""
 
 
 def is_observed(extractor: str) -> bool:

@@ -24,7 +24,7 @@ FLAGGED = "flagged"
 LEAST, MOST = 1.0, 10.0
 
 VIOLATION = 2
-"""A number added to a memory's recurrence for each violation: the user had to repeat the memory."""
+"""Added to a memory's recurrence score for each violation, which means that the user had to repeat the memory."""
 
 WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
@@ -45,7 +45,7 @@ _LONG = re.compile(
     r"|\b(?:multiple|several|[3-9]|\d\d+)\b.{0,30}\b(?:times|attempts|tries|failures)\b",
     re.IGNORECASE,
 )
-"""A pattern of words for a long struggle."""
+"""A pattern of words that mention many attempts or failures."""
 
 _FILE = re.compile(r"(?<![\w/])[\w.-]{1,80}/[\w.-]|\b[\w-]{1,80}\.[a-z]{1,5}\b(?!\()")
 _IDENTIFIER = re.compile(
@@ -70,8 +70,8 @@ CACHED = 4096
 class Facts:
     """Counts about a memory: the sessions that stated it, and the links that cite it.
 
-    ``used`` is the number of replies that used the memory, ``violated`` how often the user repeated it in a session
-    that had received it.
+    ``used`` is the number of replies that used the memory, ``violated`` how often the user had to repeat what it says
+    in a session whose context already contained it.
     """
 
     sessions: int = 1
@@ -84,7 +84,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The scores (1 to 10) from which a memory is promoted, and from which it is shown as observed."""
+    """The lowest scores (1 to 10) with which a memory is promoted, and with which it is shown as observed."""
 
     promoted: float = 7.0
     observed: float = 4.0

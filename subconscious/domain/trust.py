@@ -26,7 +26,7 @@ class Trust(StrEnum):
 class Repute:
     """A memory's reliability: its trust, the memories that conflict with it, the memories that replaced it.
 
-    ``stale`` means that the memory was not stated or used for a long time.
+    ``stale`` means that the memory has not been stated or used for a long time.
     """
 
     trust: Trust
@@ -39,7 +39,7 @@ REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TEAMMAT
 """The highest trust for each origin before a person has verified the memory."""
 
 SURE = 0.7
-"""The confidence below which a memory is doubted: the admission gate would have discarded it."""
+"""The confidence below which a memory's trust is lowered: the admission gate would have discarded the memory."""
 OFTEN = 3
 """Repetition counts if a memory was stated at least this many times."""
 

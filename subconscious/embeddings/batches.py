@@ -72,8 +72,8 @@ class Batches:
     async def embed(self, writer: OpenedEmbedder, batch: Sequence[Memory]) -> None:
         """Embed one batch of memories.
 
-        If the last attempt fails, they are marked as failed and found by full text only. Raises EmbedderOutError if a
-        remote embedder fails or the spending cap is reached; the memories stay pending then.
+        If the last attempt fails, the memories are marked as failed and found by full text only. Raises
+        EmbedderOutError if a remote embedder fails or the spending cap is reached; the memories stay pending then.
         """
         batch = await self._without_vector(writer, batch)
         if not batch:
@@ -109,8 +109,8 @@ class Batches:
     async def _wait_or_give_up(self, writer: OpenedEmbedder, error: EmbedderError, pause: float | None) -> None:
         """Sleep for ``pause`` seconds before the next attempt.
 
-        A busy server may ask for a longer pause. Raises EmbedderOutError if there is no further attempt, if that pause
-        is too long, or if the error is not temporary.
+        A busy server may ask for a longer pause. Raises EmbedderOutError if there is no further attempt, if the
+        server's pause is too long, or if the error is not temporary.
         """
         wanted = error.retry_after or 0.0 if isinstance(error, EmbedderBusyError) else math.inf
         if pause is None or wanted > LONGEST_PAUSE:
@@ -177,10 +177,10 @@ class Batches:
 
 
 def text_of(said: Candidate | Memory | Waiting) -> str:
-    """Return the text of a statement that is embedded."""
+    """Return the text that is embedded for a statement: its content, rationale and tags."""
     return f"{said.content} {said.rationale} {' '.join(said.tags)}".strip()
 
 
 def digest_of(memory: Memory) -> str:
-    """Return a hash that identifies the text of a memory that is embedded."""
+    """Return a hash of the text that is embedded for a memory."""
     return hashlib.sha256(text_of(memory).encode("utf-8", "surrogatepass")).hexdigest()[:16]

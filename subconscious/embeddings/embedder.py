@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONE = "none"
-"""The value of the setting ``embedder`` for no embeddings: recall uses full text only."""
+"""The value of the setting ``embedder`` that turns embeddings off: searches use full text only."""
 
 
 Spent = Callable[[str, str, int], None]
-"""A function that is called, from any thread, after each call that may cost money: embedder, model, tokens."""
+"""A callback with an embedder, its model and the tokens of a call that may cost money; any thread may call it."""
 
 
 def spends_nothing(embedder: str, model: str, tokens: int) -> None:
-    """Do nothing; used for embedders that cost nothing."""
+    """Record nothing: the callback for embedders that cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text: shape (len(texts), dim), each row of unit length.
 
-        The vector of a text must not depend on the other texts. Of a text that is too long, the beginning is used.
-        Failed calls are not retried. Raises EmbedderError or a subclass if a call fails, also after ``close``.
+        The vector of a text must not depend on the other texts. Of a text that is too long, only the beginning
+        is used. Failed calls are not retried. Raises EmbedderError or a subclass if a call fails, also after ``close``.
         """
         ...
 

@@ -30,14 +30,14 @@ LONGEST_PAUSE = 20.0
 RECHECK = 300.0
 """Seconds after which an unavailable embedder is tried again.
 
-After a refused key, it is not tried again before a person changes the key.
+An embedder that refused its key is not tried again before a person changes the key.
 """
 
 LONGEST_OUTAGE = 2 * 86_400.0
-"""The longest suspension of an embedder in seconds; a spending cap suspends it until the next day at most."""
+"""No suspension of an embedder lasts longer (in seconds): a spending cap suspends it until the next day at most."""
 
 CANARY = "We decided to keep the queue in SQLite and to retry three times."
-"""The text with the vector that identifies a model. Never change it: every model would count as a new one."""
+"""The text whose vector identifies a model. Never change this text: every model would count as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class EmbedderChain:
         return True
 
     def suspend(self, name: str, error: EmbedderError) -> None:
-        """Suspend an embedder for a time, or after a refused key until a person has changed it."""
+        """Suspend an embedder for a time; after a refused key, until a person has changed the key."""
         wait = error.retry_after if isinstance(error, EmbedderBusyError) else None
         until = math.inf if isinstance(error, EmbedderKeyError) else time() + (wait or RECHECK)
         self._outages[name] = Outage(error, until)
@@ -123,7 +123,7 @@ class EmbedderChain:
         )
 
     async def first(self, present: OpenedEmbedder | None) -> OpenedEmbedder | None:
-        """Return the first usable embedder, which is opened now unless it is ``present``."""
+        """Return the first usable embedder, opened now unless it is ``present``; None if none can be used."""
         for name in self.usable():
             if present is not None and present.name == name:
                 return present
@@ -140,15 +140,15 @@ class EmbedderChain:
         return None
 
     def _extend_outages(self, seconds: float) -> None:
-        """Extend all outages to at least the time, from now, that opening the replacement took.
+        """Extend all outages to last at least ``seconds`` from now: the time that opening the replacement took.
 
-        If an outage were shorter than that, the embedders would be opened in turns, and none would embed anything.
+        If an outage were shorter than that, the embedders would be opened alternately, and none would embed anything.
         """
         until = time() + seconds
         self._outages = {name: replace(one, until=max(one.until, until)) for name, one in self._outages.items()}
 
     async def reopen(self, known: EmbeddingModel) -> OpenedEmbedder | None:
-        """Open the embedder of a known model; return None if it is not available or makes other vectors now."""
+        """Open the embedder of a known model; return None if it is unavailable or now computes different vectors."""
         name, access = self._access_to(known)
         if name not in self.names or name in self._outages:
             return None
@@ -184,7 +184,7 @@ class EmbedderChain:
     async def _open_once(self, name: str, access: Access) -> OpenedEmbedder:
         embedder = await in_thread(lambda: open_embedder(name, access))
         if embedder is None:
-            raise EmbedderError(f'"{name}" names no embedder')
+            raise EmbedderError(f'"{name}" is not an embedder')
         try:
             canary = (await in_thread(lambda: embedder.embed([CANARY])))[0]
             async with self._database.write() as tx:

@@ -23,7 +23,7 @@ Version = tuple[int, int]
 
 
 class EngineCache(Generic[Answer]):
-    """The fused results of the latest queries of all sessions."""
+    """A cache of the fused results (from all search engines) of the latest queries of all sessions."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

@@ -46,8 +46,8 @@ class _Weight(NamedTuple):
 def integer_model(model: bytes, also: str = "") -> bytes:
     """Return ``model`` with matrix products computed in int8, and lookups that convert only the selected rows.
 
-    ``also`` is the name of an inner value that the new model returns as an additional output. Raises EmbedderError if
-    the bytes are not an ONNX model with int8 weights.
+    ``also`` is the name of an intermediate value that the new model returns as an additional output. Raises
+    EmbedderError if the bytes are not an ONNX model with int8 weights.
     """
     parsed = _model_class()()
     try:
@@ -84,7 +84,7 @@ class _Graph:
         return products
 
     def _weight(self, name: str) -> _Weight | None:
-        """Return the int8 weight from which ``name`` is computed as Mul(Cast(values), scale); None if it is not."""
+        """Return the int8 weight of the value ``name`` if that is Mul(Cast(values), scale); None if it is not."""
         mul = self._makers.get(name)
         if mul is None or mul.op_type != "Mul" or mul.input[1] not in self._initializers:
             return None

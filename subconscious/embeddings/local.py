@@ -120,9 +120,9 @@ class LocalEmbedder:
         return results
 
     def middle(self, text: str, before: str = "") -> NDArray[np.float32]:
-        """Return the third layer's output for a text and the text before it: shape (tokens, 384).
+        """Return the model's intermediate output, that of the third layer, for a text and the text before it.
 
-        Raises EmbedderError after ``close``.
+        Its shape is (tokens, 384). Raises EmbedderError after ``close``.
         """
         ids = bert_uncased().encode(text, TEXT_TOKENS)
         second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []

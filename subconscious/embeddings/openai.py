@@ -84,7 +84,7 @@ def error_of_status(status: int, message: str, retry_after: str | None, model: s
     if status in (401, 403):
         return EmbedderKeyError(text, "correct embedder_key in config.toml, then `subconscious daemon stop`")
     if status == 404:
-        return EmbedderError(text, f"is there a model {model!r} at that address? (embedder_model, embedder_base_url)")
+        return EmbedderError(text, f"check that the server has the model {model!r} (embedder_model, embedder_base_url)")
     # llama.cpp reports a text that is too long with a 500.
     if status in (400, 413, 422) or (status == 500 and TOO_LONG.search(message)):
         return EmbedderTextError(text, "see the server's reason in the message")

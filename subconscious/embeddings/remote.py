@@ -35,7 +35,7 @@ TOO_LONG = re.compile(
     r"|exceed|input length",
     re.IGNORECASE,
 )
-"""A pattern of servers' messages about a text that is too long; there is no common error code."""
+"""A pattern that matches servers' messages about a text that is too long, as there is no common error code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class _Table(dict[int, str]):
 
 
 def _clean(character: str) -> str:
-    """Return a character cleaned: whitespace as a space, "" for a control character, an ideograph between spaces."""
+    """Return a character's replacement: a space for whitespace, "" for control characters, spaces around ideographs."""
     if character in "\t\n\r":
         return " "
     if character in "\0\ufffd" or unicodedata.category(character) in {"Cc", "Cf", "Co"}:

@@ -22,7 +22,7 @@ from subconscious.system.safe_files import read_regular
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A set of packages: its name for users, the modules that it provides, and its size on disk in megabytes."""
+    """A set of packages: a label for users, the modules that it provides, and its size on disk in megabytes."""
 
     label: str
     modules: tuple[str, ...]
@@ -32,7 +32,7 @@ class Extra:
 
     @property
     def packages(self) -> str:
-        """The arguments for pip if Subconscious does not run in the plugin's own environment."""
+        """The arguments with which pip installs the packages outside of the plugin's own environment."""
         return " ".join(self.modules)
 
 
@@ -68,7 +68,7 @@ class Absence:
 
 
 def is_installed(name: str) -> bool:
-    """Whether an extra can be imported: false during its installation, when its folder already exists."""
+    """Whether an extra can be imported; false while it is being installed, although its folder exists already."""
     environment = _environment()
     if environment is None:
         modules = EXTRAS[name].modules if name in EXTRAS else (name,)
@@ -94,7 +94,7 @@ def ensure(name: str) -> Absence | None:
 
 
 def install(name: str) -> Absence | None:
-    """Install an extra and wait for it, with the proxies and indexes of this process; None if it was successful."""
+    """Install an extra and wait for it, with this process's proxy and package index settings; None if successful."""
     environment = _environment()
     if name not in EXTRAS or is_installed(name) or environment is None:
         return ensure(name)
@@ -110,7 +110,7 @@ def install(name: str) -> Absence | None:
 
 
 def _environment() -> Path | None:
-    """Return the environment of this process if the plugin created it, else None: others must not be changed."""
+    """Return this process's Python environment if the plugin created it, else None: other ones must not be changed."""
     folder = Path(sys.prefix)
     return folder if folder.parent.name == "env" and (folder / ".complete").exists() else None
 
@@ -128,13 +128,13 @@ def _start(environment: Path, name: str, environ: Mapping[str, str] | None = Non
 
 
 def _hooks() -> Path:
-    """The folder of the hooks: in the package, or beside it in a checkout."""
+    """Return the folder of the hooks: in the package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     return next(folder / "hooks" for folder in (package, package.parent) if (folder / "hooks").is_dir())
 
 
 def _failure(environment: Path, name: str) -> Absence | None:
-    """The last failure of an installation, if it is recent."""
+    """Return the last failure of an installation if it is recent, else None."""
     try:
         noted = json.loads(read_regular(environment.parent / f"failure-{name}", LARGEST))
         left = float(noted["time"]) + RETRY_SECONDS - time()

@@ -1,8 +1,8 @@
-"""Recognises in the reports of linters which known checks rejected code.
+"""Finds out, from the reports of linters, which known checks rejected code.
 
 A report is only searched for names in the tables below. A memory describes a check in the words beside its name, and
-copies no part of a report, so that an output can't write a memory. The tables leave out names that cover many checks at
-once, and checks that every compiler makes.
+copies no part of a report, so that a command's output can't put its own words into a memory. The tables leave out names
+that cover many checks at once, and checks that every compiler makes.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ _SIGNS = {
 """Patterns of code that a check may reject. Checks of the length and structure of functions have none."""
 
 SOME = 8
-"""The fewest lines of new code with which a check is worth mentioning."""
+"""The fewest lines of new code for which a check is worth mentioning."""
 
 _AT = r"[\w./@+-]{1,200}:\d{1,6}(?::\d{1,5})?:?"
 _RULE = r"[\w/-]{3,40}"
@@ -288,7 +288,8 @@ _REPORTS = tuple(
 def may_reject(check: str, code: str) -> bool:
     """Whether a check may reject new code, because the code matches the pattern of the check.
 
-    Checks without a pattern are never predicted: of 16 replayed sessions that changed much code, one met such a check.
+    For a check without a pattern, the answer is always no: of 16 replayed sessions that changed much code, only one met
+    such a check.
     """
     sign = _SIGNS.get(check)
     return sign is not None and is_much(code) and _sign(sign).search(code) is not None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 LONGEST = 2000
 """The most characters of a command that is parsed: longer ones are scripts."""
 MOST_WORDS = 8
-"""The most words of a command that a sentence can contain."""
+"""The most words of a command that the sentence of a memory can contain."""
 MOST_PLAIN = 3
 """The most words after the program that may name subcommands, tasks or scripts; further words are arguments."""
 
@@ -25,7 +25,7 @@ _FILE = re.compile(r".*(?:/|\.[A-Za-z]\w{0,5}\Z).*|[.~]{1,2}", re.DOTALL)
 _FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr uniq wc".split())
 """Programs that only filter the output of the previous command in a pipe."""
 _ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
-"""Commands that only prepare the main command of a line."""
+"""Commands that only prepare or accompany the main command of a line."""
 _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
 _THEN, _AND = frozenset(";"), frozenset({"&&"})
 
@@ -62,7 +62,7 @@ class Command:
 
 
 def only(command: str) -> Command | None:
-    """Return the only command of a line; None if there are several, or if it can't be shown."""
+    """Return the only command of a line; None if there are several, or if the line can't be parsed."""
     found = parse(command)
     return found[0] if len(found) == 1 else None
 
@@ -77,7 +77,7 @@ def quotable(command: str) -> str:
 
 
 def parse(command: str) -> tuple[Command, ...]:
-    """Return the commands of a line, without `cd`, `echo` and the like; none for scripts and very long lines.
+    """Return the commands of a line, without `cd`, `echo` and the like; none for scripts and unparsable lines.
 
     If the line succeeded, all of its commands did, except masked and followed ones: these may have failed.
     """
@@ -202,7 +202,7 @@ def placeholder(word: str) -> str:
 
 
 def hides_text(word: str) -> bool:
-    """Whether a sentence shows a placeholder for a text or an address in a word, also in the value of an option."""
+    """Whether a sentence shows a placeholder instead of a text or URL in a word, or in the value of an option."""
     return _shown(word).endswith((TEXT, URL))
 
 

@@ -7,7 +7,7 @@ import re
 from subconscious.failures.commands import PATH, URL, Command, hides_text, placeholder
 
 LONGEST_SLOT = 120
-"""The most characters of a command or a path in a sentence."""
+"""The most characters of a command or a path that the sentence of a memory quotes."""
 
 FETCHING = frozenset(
     """apt apt-get aria2c brew bunx choco conda corepack curl deno dnf docker easy_install ftp gem gsutil helm http
@@ -60,13 +60,13 @@ _ADDRESS = re.compile(
     r":\d{2,5}\b"
 )
 _PROSE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+){4,}")
-"""Sentences written as a name, with dashes or dots between the words."""
+"""A sentence in the form of a name, with dashes or dots between its words."""
 _KEY = re.compile(r"(?=[A-Za-z_-]{0,60}\d)(?=[\d_-]{0,60}[A-Za-z])[\w-]{20,}")
 _CONTROL = re.compile(r"[;&|<>$`\\!*?#{}()\[\]\"']|[^\x20-\x7e]")
 
 
 def hazard(way_out: Command, failed: Command | None = None) -> str:
-    """Return why a person must decide on a way out; "" if not."""
+    """Return why a person must approve ``way_out``, the command that worked after ``failed``; "" if nobody has to."""
     if way_out.env:
         return "it sets variables"
     told = way_out.text
@@ -91,7 +91,7 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 
 
 def _hidden(way_out: Command, failed: Command | None) -> str:
-    """Return why a person must see a word that a placeholder replaces; "" if not."""
+    """Return why a person must see a command whose words are partly replaced by placeholders; "" if nobody has to."""
     known = failed.words if failed is not None else ()
     new = [word for word in way_out.words[1:] if word not in known]
     if any(map(hides_text, new)):
@@ -102,7 +102,7 @@ def _hidden(way_out: Command, failed: Command | None) -> str:
 
 
 def _skips_what_failed(way_out: Command, failed: Command) -> bool:
-    """Whether the way out of a failed check omits the check or one of its options, and not just a wrapper before it."""
+    """Whether ``way_out`` omits the check that failed or one of its options, and not just a wrapper before it."""
     if not _CHECKING.search(failed.text):
         return False
     kept = set(way_out.shape)
@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Return why a person must approve a sentence with these words (an address, a key, prose); "" if not."""
+    """Return why a person must approve a sentence with these words (an address, a key, prose); "" if nobody has to."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"
@@ -128,6 +128,6 @@ def doubtful(*slots: str) -> str:
 
 
 def tellable(slot: str) -> bool:
-    """Whether a command or path can be quoted in a sentence: one line of plain characters."""
+    """Whether a command or path can be quoted in a sentence: it is short, and has only plain characters."""
     bare = re.sub(r"<(?:text|path|number|url|word)>", "", slot)
     return 0 < len(slot) <= LONGEST_SLOT and not _CONTROL.search(bare)

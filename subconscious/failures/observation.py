@@ -1,4 +1,4 @@
-"""Defines a failed tool call, with the call that then worked, if there was one."""
+"""Defines observations: a failed tool call and, if there was one, the call that then worked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A failed call and, if it is known, its way out.
+    """A failed call and, if it is known, its way out: what worked instead.
 
     ``sort`` is the name of the template that describes the way out. ``trouble`` is a hash that identifies the failure
     together with its way out; ``command`` is a hash that identifies the failed call alone. ``doubt`` is the reason why
-    a person must decide. ``quote`` is the evidence from the transcript: a command, a name or a file. ``needle`` has
-    words of the way out, and ``until`` is a byte offset in the transcript: if a line of a file, page or output before
-    this offset has all these words, the way out was suggested by that text.
+    a person must approve the memory about it, "" if nobody has to. ``quote`` is the evidence from the transcript: a
+    command, a name or a file. ``needle`` has words of the way out, and ``until`` is a byte offset in the transcript: if
+    a line of a file, page or output before this offset has all these words, that text suggested the way out.
     """
 
     run: Run
@@ -45,12 +45,12 @@ class Observation:
 
 
 def digest(*parts: str) -> str:
-    """Return a hash of some texts."""
+    """Return a hash of several texts."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def command_key(tool: str, given: Mapping[str, object]) -> str:
-    """Return a key of a tool call, from its normalised command or its input; "" if it has neither."""
+    """Return a key that calls of the same kind share, made from the command or the input; "" if there is neither."""
     if tool == "Bash":
         command = only(str(given.get("command", "")))
         return digest(tool, *command.shape) if command is not None else ""
@@ -61,6 +61,6 @@ def command_key(tool: str, given: Mapping[str, object]) -> str:
 
 
 def inside(path: str, root: str) -> str:
-    """Return a path relative to the project; unchanged if it is outside the project."""
+    """Return a path inside the folder ``root`` as a path relative to it; other paths unchanged."""
     whole = PurePosixPath(path)
     return str(whole.relative_to(root)) if root and whole.is_relative_to(root) else path

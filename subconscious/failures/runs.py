@@ -1,4 +1,4 @@
-"""Reads the tool calls of a transcript with their results, and searches earlier outputs for the source of a command."""
+"""Reads the tool calls of a transcript with their results, and searches earlier texts for the source of a command."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from subconscious.transcripts.records import Record, blocks, joined_text, messag
 from subconscious.transcripts.records_of import records_of
 
 LOOKED_BACK = 4 << 20
-"""The most bytes before a transcript's new part that are read again: a new call may end an old failure."""
+"""The most bytes before a transcript's new part that are read again: a new call may solve an old failure."""
 MOST_SEARCHED = 64 << 20
 """The most bytes of a transcript that are searched for the source of a command."""
 
 SUGGESTED = "a file, a page or an output of the session named it before it was run"
-"""The reason for which a person must decide about a command."""
+"""The reason shown to a person who must approve a command because the assistant may not have found it itself."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"')
 _REFUSED = ("The user doesn't want", "Permission to use", "[Request interrupted", "<tool_use_error>Sibling")
@@ -27,7 +27,7 @@ _TRACE = re.compile(r"^(?:\[[\w:.-]{1,40}\] )?\$ .*$", re.MULTILINE)
 """The lines in which a task runner prints what it runs: "[test] $ go test ./..."."""
 
 _OF_THE_CLONE = (("git", "remote"), ("git", "config"), ("git", "branch"))
-"""Commands that only show how this clone is set up."""
+"""Commands that only show how this clone of the repository is set up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def command(self) -> str:
-        """Return the shell command; "" if it was no shell call."""
+        """Return the shell command; "" if the call was not a shell command."""
         return self.text("command") if self.tool == "Bash" else ""
 
     @property
@@ -100,7 +100,7 @@ def _records(
 ) -> Iterator[tuple[int, int, Record]]:
     """Yield the records with one of ``hints`` between two offsets, each with the offsets of its line.
 
-    With ``sides``, those of sub-agents are included. A first line without its beginning is skipped.
+    With ``sides``, records of sub-agents are included. If ``start`` is within a line, that line is skipped.
     """
     try:
         with open_regular(path) as file:
@@ -115,9 +115,9 @@ def _records(
 
 
 def brought(path: Path, end: int, needle: Sequence[str], clean: Callable[[str], str]) -> bool:
-    """Whether a line of a file, page or output before an offset contains all words of ``needle``.
+    """Whether the session met the words of ``needle`` before an offset: all in one line of a file, page or output.
 
-    ``clean`` removes the memories that this plugin itself added. Also true if the transcript is too long to search.
+    ``clean`` removes the memories that Subconscious itself added. Also true if the transcript is too long to search.
     """
     if end > MOST_SEARCHED:
         return True
@@ -138,8 +138,8 @@ def named_first(
 ) -> bool:
     """Whether a line of a file, page or output contains all words of one of ``commands`` before that command was run.
 
-    Like ``brought``, but each command is looked for until the assistant runs it for the first time. The lines in which
-    a task runner prints the commands that it runs suggest nothing, in the output of a command that ``is_check``.
+    Like ``brought``, but each command is looked for until the assistant runs it for the first time. In the output of a
+    command for which ``is_check`` is true, lines in which a task runner prints the commands that it runs are ignored.
     """
     if end > MOST_SEARCHED:
         return True
@@ -170,7 +170,7 @@ class _Sought:
         return cls(words, tuple(re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words))
 
     def is_in(self, text: str, clean: Callable[[str], str]) -> bool:
-        """Whether a line of a text contains all words, also without the memories that ``clean`` removes."""
+        """Whether a line of a text contains all words, and still does after ``clean`` has removed memories from it."""
         return self._holds(text) and self._holds(clean(text))
 
     def is_run_by(self, line: str) -> bool:
@@ -187,7 +187,7 @@ class _Sought:
 
 
 def _outside_texts(record: Record, commands: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a line that no person and not the assistant wrote, each with the command that printed it."""
+    """Yield the texts of a record that are from neither a person nor the assistant, each with its command or ""."""
     if string(record, "type") == "attachment":
         if not string(record, "attachment", "type").startswith(_OWN_ATTACHMENTS):
             yield str(record.get("attachment")), ""

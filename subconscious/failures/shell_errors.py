@@ -1,4 +1,4 @@
-"""Recognises failures of shell commands that the error message explains, so that no later call is needed."""
+"""Recognises failures of shell commands that the error message alone explains, without a later call that worked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ELSEWHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShellError:
-    """A failure that its error explains. ``doubt`` is the reason why a person must decide, "" if nobody has to."""
+    """A failure that its error explains. ``doubt`` is why a person must approve a memory about it, or ""."""
 
     sort: str
     failed: str = ""

@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Iterator
 
 MOST_LINES = 60
-"""The number of first and of last lines of an output that are read: failures are reported there."""
+"""The number of lines that are read at the beginning and at the end of an output, where failures are reported."""
 LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
 ALIKE = 0.5
-"""Two errors are alike if at least this share (0 to 1) of the signatures of the one with fewer is common to both."""
+"""Two errors are alike if they share at least this part (0 to 1) of the signatures of the one that has fewer."""
 
 _TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
 _STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
@@ -40,7 +40,7 @@ USAGE = re.compile(
 )
 """Errors about the call itself: a command, option or file that does not exist."""
 USAGE_LINES = 4
-"""The number of first and of last lines that may say that the call was wrong. Other lines report on its work."""
+"""The number of lines at each end of an output that may say that the call was wrong; the others report on its work."""
 
 
 def signatures(output: str) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def signatures(output: str) -> tuple[str, ...]:
 
 
 def alike(one: Collection[str], other: Collection[str]) -> bool:
-    """Whether two errors are of the same type."""
+    """Whether two errors, compared by their signatures, are probably of the same type."""
     shared = len(set(one) & set(other))
     return shared > 0 and shared >= ALIKE * min(len(set(one)), len(set(other)))
 

@@ -31,7 +31,7 @@ SHORT_OUTPUT = 4
 
 
 def failed(run: Run) -> bool:
-    """Whether a call failed. A pipeline hides the exit code: there, only a short error about the command counts."""
+    """Whether a call failed. If the exit code is hidden, as in a pipeline, only a short usage error shows a failure."""
     if run.failed or run.tool != "Bash":
         return run.failed
     command = only(run.command)
@@ -69,7 +69,7 @@ def _short(command: Command) -> bool:
 
 
 def only_looks(command: Command) -> bool:
-    """Whether a command only looks or stages files, so that it may run between a failure and its way out."""
+    """Whether a command only reads or stages files, so that it may run between a failure and its way out."""
     git = command.program == "git" and bool(_GIT_LOOKING & set(command.shape[1:3]))
     return git or command.program in _LOOKING
 
@@ -85,7 +85,7 @@ class _Pair:
     root: str
 
     def variant(self) -> Observation | None:
-        """Return the way out if the failed call had a usage error, and a variant of the call worked."""
+        """Return the failure with its way out if it was a usage error, and a variant of the call worked; else None."""
         if not of_the_call(self.found.run.error):
             return None
         if self.worked.words == self.failed.words:
@@ -104,7 +104,10 @@ class _Pair:
         )
 
     def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
-        """Return the way out if the same command works after one other command, such as a formatter or a generator."""
+        """Return the failure with its way out if the command works after one other command; else None.
+
+        That command may be a formatter or a generator, for example.
+        """
         same = self.worked.shape == self.failed.shape and not self.worked.masked
         if not same or len({other.shape for _, other in between}) != 1:
             return None
@@ -124,7 +127,7 @@ class _Pair:
         return self._observed("directory", self.failed.text, way_out=_place(there), dropped=_place(here))
 
     def _without(self) -> Observation | None:
-        """Return the way out if the same command works without one of its paths, which is ignored or does not exist."""
+        """Return the failure with its way out if the command works without one (ignored or missing) path; else None."""
         gone = [word for word in self.failed.words if word not in self.worked.words]
         kept = all(word in self.failed.words for word in self.worked.words)
         if not kept or len(gone) != 1 or gone[0] not in paths(self.failed):
@@ -132,7 +135,7 @@ class _Pair:
         return self._observed("without", self.failed.program, dropped=inside(gone[0], self.root))
 
     def _of_repository(self) -> Observation | None:
-        """Return the way out if the same command works for a repository of the same name and another owner."""
+        """Return the failure with its way out if the command works with another owner of the repository; else None."""
         named, meant = set(repositories(self.failed)), set(repositories(self.worked))
         wrong, right = sorted(named - meant), sorted(meant - named)
         if self.failed.program != "gh" or not len(wrong) == len(right) == 1 or _name(wrong[0]) != _name(right[0]):
@@ -163,7 +166,7 @@ def _doubt(slots: Sequence[str]) -> str:
 
 
 def changed(old: Command, new: Command) -> str:
-    """Return how a command differs from another one for the same purpose; "" if the purposes differ."""
+    """Return how ``new`` differs from ``old`` if both have the same purpose; "" if the purposes differ."""
     return _wrapped(old.shape, new.shape) or _renamed(old, new)
 
 

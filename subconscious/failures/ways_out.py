@@ -55,8 +55,8 @@ def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
 def _rejections(run: Run) -> Iterator[Observation]:
     """Yield the checks with which a linter rejected code, even if a pipe hid its exit code.
 
-    Commands that only show text did not run a linter; lines that can't be parsed are skipped, too. Of a line such as
-    "lint || true", the part that fails is parsed.
+    Commands that only show text did not run a linter. Lines that can't be parsed are skipped, too. Of a line such as
+    "lint || true", the part before ``||`` is parsed.
     """
     if run.tool != "Bash" or all(map(variants.only_looks, parse(run.command.partition("||")[0]))):
         return
@@ -91,7 +91,7 @@ def _way_out(found: Observation, later: Sequence[Run], root: str) -> Observation
 
 
 def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
-    """Return the failure of reading a file from the wrong folder of the project."""
+    """Return the failure to read a file, with the right path if it was then read from another folder; else None."""
     run = found.run
     wrong = inside(run.file, root)
     same = (one for one in later if one.tool == run.tool and not one.failed and one.file)
@@ -107,7 +107,7 @@ def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation
 
 
 def _of_name(found: Observation) -> Observation | None:
-    """Return the failure of calling a skill or a type of agent that does not exist."""
+    """Return the failure to call a skill or a type of agent that does not exist; None for other failures."""
     sort = "skill" if found.run.tool == "Skill" else "agent"
     name = found.run.text("skill" if sort == "skill" else "subagent_type")
     if not _UNKNOWN[sort].match(found.run.error) or not _NAME.fullmatch(name):
@@ -132,7 +132,7 @@ def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
 
 
 def _indented(failed: str, worked: str) -> str:
-    """Return the indentation that the lines of a text lacked; "" if the two texts differ in more than that."""
+    """Return what the text that worked is indented with, "tabs" or "spaces"; "" if more than indentation differs."""
     old, new = _margins(failed), _margins(worked)
     shared = set(old) & set(new)
     if not shared or len(shared) < _ALIKE_LINES * min(len(old), len(new)):
@@ -144,6 +144,6 @@ def _indented(failed: str, worked: str) -> str:
 
 
 def _margins(text: str) -> dict[str, str]:
-    """Return the indentation of each line of a text, by the rest of the line."""
+    """Return a mapping from each line's text, without its indentation, to its indentation."""
     lines = (line for line in text.splitlines() if line.strip())
     return {line.strip(): line[: len(line) - len(line.lstrip())] for line in lines}

@@ -69,7 +69,7 @@ def sentence(sort: str, slots: Mapping[str, str]) -> str:
 
 
 def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
-    """Whether a text is exactly a template with these values, and no quoted value contains a backquote."""
+    """Whether a text is exactly the sentence made from these values, and no value quoted in it contains a backquote."""
     if sort == "check" and CHECKS.get(slots.get("failed", "")) != slots.get("way_out"):
         return False
     quoted = {name: slot for name, slot in slots.items() if sort != "check" or name == "failed"}
@@ -101,7 +101,7 @@ def of_types(types: Sequence[str], ways_out: Sequence[str] = ()) -> str:
 
 
 EXPLAINED = 4
-"""The most checks in a list that are explained; of the others, the list contains only the names."""
+"""The most checks in a list that are explained; of further checks, the list contains only the names."""
 
 
 def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
@@ -114,7 +114,7 @@ def of_checks(rejected: Sequence[tuple[str, int]]) -> str:
 
 
 def rendered(content: str, sessions: int) -> str:
-    """Return a sentence as a session is given it: shorter, and with the number of sessions that met the failure."""
+    """Return a sentence as it is shown to a session: shorter, and with the number of sessions that met the failure."""
     if tabs := _TABS.match(content):
         times = f"in {sessions} sessions " if sessions > 1 else ""
         return (

@@ -14,11 +14,11 @@ from subconscious.store.transfer import Selection
 from subconscious.wire.files import Document, ExportResult, FilesPlanResult, FilesTakeResult
 
 NOTES_PER_REQUEST = 500
-"""The most notes in one request."""
+"""The most notes that one request may contain."""
 
 
 class FilesArgs(Args):
-    """``notes`` are records and statements (`files.reading.Item`). With ``links``, links between them are restored."""
+    """``notes`` are records and statements (`files.reading.Item`). With ``links``, only their links are restored."""
 
     project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
     statuses: tuple[Literal["active", "unconfirmed", "archived"], ...] = ("active", "unconfirmed", "archived")
@@ -52,7 +52,7 @@ class Files(Handler):
         return {"notes": [import_plan.as_answer(one) for one in planned]}
 
     async def cmd_files_take(self, args: FilesArgs) -> FilesTakeResult:
-        """Import notes; for a person only, because a file can claim anybody's words."""
+        """Import notes, or restore links; only a person may do this, because a file can claim anybody's words."""
         refuse_forgery(args)
         if args.links:
             return {"links": await importing.restore_links(self.app, args.notes)}

@@ -29,7 +29,7 @@ from subconscious.wire.files import Page
 
 
 async def export(app: App, selection: Selection, after: int, limit: int) -> Page:
-    """Return a page of signed records, and the id after which the next page starts; None at the end."""
+    """Return a page of signed records, and the id after which the next page starts (None if this is the last page)."""
     memories = await transfer.page(app.database, selection, after, limit)
     records = await _records(app, memories)
     key = await asyncio.to_thread(export_key, app.home.root)

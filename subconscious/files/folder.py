@@ -24,7 +24,7 @@ LARGEST = 64 << 20
 
 
 class Folder:
-    """An open folder that only its owner may read."""
+    """The open folder of an export. New files and sub-folders are accessible only to their owner."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -35,11 +35,11 @@ class Folder:
         return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - of the open folder, not of its path
 
     def close_to_others(self) -> None:
-        """Set the mode to 0700."""
+        """Set the folder's mode to 0700, so that only its owner can access it."""
         os.fchmod(self._descriptor, 0o700)
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a regular file; None if it is missing. Raises RequestError for anything else."""
+        """Return a file's content; None if it is missing. Raises RequestError for links, devices and large files."""
         try:
             with self._parent(name, make=False) as (folder, base):
                 descriptor = os.open(base, _READ, dir_fd=folder)
@@ -54,7 +54,7 @@ class Folder:
             return file.read(LARGEST + 1)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file atomically, with mode 0600. Raises RequestError if a link or device has this name."""
+        """Write a file atomically, with mode 0600. Raises RequestError if something other than a file has this name."""
         with self._parent(name, make=True) as (folder, base):
             self._refuse_other(folder, base, name)
             draft = f".{os.urandom(6).hex()}.tmp"

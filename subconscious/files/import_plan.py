@@ -89,7 +89,7 @@ class PlannedNote:
 
 
 IMPORTED = (State.RESTORE, State.NEW, State.EDITED, State.CONFLICT)
-"""States in which an import changes the store."""
+"""The states of notes that an import stores."""
 
 
 async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> list[PlannedNote]:
@@ -112,7 +112,7 @@ async def plan(app: App, raw: Sequence[Mapping[str, Any]], project: Project) -> 
 
 
 def _checked(planned: PlannedNote, project: Project) -> PlannedNote:
-    """Return the note; if an import would store its text, with the reason why the text may be poisoned."""
+    """Return the note; if its text would be stored and may be poisoned, with the reason as its ``suspicion``."""
     if planned.state not in IMPORTED:
         return planned
     return replace(planned, suspicion=of_verdict(screen(candidate_of(planned.note, project, Origin.TOOL))))
@@ -133,7 +133,7 @@ def parse_note(raw: Mapping[str, Any]) -> ImportedNote:
 
 
 def _refuse_duplicates(planned: Sequence[PlannedNote]) -> list[PlannedNote]:
-    """Refuse all but the first note about the same memory, since it is unknown which of them is right."""
+    """Refuse all but the first of several notes about the same memory, since it is unknown which of them is right."""
     first: dict[str, str] = {}
     found = []
     for one in planned:
@@ -208,7 +208,7 @@ def _shown(label: str | Sequence[str]) -> str:
 
 
 def _plan_edited(one: ImportedNote, record: Record, memory: Memory, *, is_signed: bool) -> PlannedNote:
-    """Plan a note about a stored memory that was edited or not signed by this store: only its text decides."""
+    """Plan a note about a stored memory if the note was edited or is not signed by this store, by its text alone."""
     if content_hash(one.text) == memory.content_hash:
         return PlannedNote(one, State.UNCHANGED, memory)
     if memory.archived_at is not None:
@@ -229,7 +229,7 @@ def _whole(text: str) -> str:
 
 
 def as_answer(planned: PlannedNote) -> wire.PlannedNote:
-    """Return a planned note as a row of the answer."""
+    """Return a planned note as a row of the response."""
     now = planned.memory.content if planned.memory else ""
     return {
         "name": planned.note.name,
@@ -243,7 +243,7 @@ def as_answer(planned: PlannedNote) -> wire.PlannedNote:
 
 
 def candidate_of(one: ImportedNote, project: Project, origin: Origin) -> Candidate:
-    """Return the candidate of a note. Kind, reason, tags and date are claims of the file."""
+    """Return a note as a candidate. Its kind, reason, tags and date are what the file claims."""
     claimed = one.record.memory if one.record else None
     kind = _claim(one, "kind", claimed.kind if claimed else "")
     text = clean(one.text).strip()

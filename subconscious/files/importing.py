@@ -1,4 +1,8 @@
-"""The second step of an import: restores records of this store, corrects edited memories, queues other notes."""
+"""Carries out a planned import of notes.
+
+Memories that this store exported are restored, and memories with edited notes are corrected. New notes are stored if a
+person vouches for them, and wait for review otherwise.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ UNCHANGED: NoteOutcome = {"became": "", "memory_id": None}
 async def import_notes(
     app: App, raw: Sequence[Mapping[str, Any]], project: Project, *, vouched: bool = False
 ) -> list[ImportedNote]:
-    """Import notes; return the result of each, in the order of ``raw``. For a person only."""
+    """Import notes; return the result of each, in the order of ``raw``. Only a person may request this."""
     planned = await plan(app, raw, project)
     results: dict[int, NoteOutcome] = {}
     signed = [(at, one) for at, one in enumerate(planned) if one.state is State.RESTORE]
@@ -64,7 +68,7 @@ async def import_notes(
 
 
 async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
-    """Correct a memory by an edited note, for which a person vouches."""
+    """Apply the edits in a note to its memory; a person vouches for the note."""
     assert one.memory is not None  # noqa: S101 - only notes about a stored memory are edited
     memory, act, reason = one.memory, uuid4().hex, f"edited in {one.note.name}"
     try:
@@ -85,7 +89,7 @@ async def _correct(app: App, one: PlannedNote) -> NoteOutcome:
 async def _restore_records(
     app: App, chosen: Sequence[tuple[int, PlannedNote]], project: Project
 ) -> dict[int, NoteOutcome]:
-    """Restore memories of this store, after redacting and checking them again."""
+    """Restore memories that this store exported, after redacting and checking their texts again."""
     if not chosen:
         return {}
     records = [one.note.record for _, one in chosen if one.note.record]

@@ -1,7 +1,7 @@
 """Converts a memory to a Markdown note, and back.
 
 Front matter and text are for people and for Obsidian. The comment at the end contains the exact record. A note counts
-as edited if its statement differs from the one that its record renders to.
+as edited if its statement differs from the statement in its record.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Note:
     """A parsed note.
 
-    ``record`` is None for a note written by hand. ``statement`` is the edited text, None if it equals the record's.
+    ``record`` is None for a note written by hand. ``statement`` is the note's statement, None if it is the same as in
+    the record.
     """
 
     record: Record | None
@@ -48,7 +49,11 @@ class NoteError(ValueError):
 
 
 def render(record: Record, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
-    """Return the note of a record. Only links to notes in ``names`` are shown; the record has all of them."""
+    """Return the note of a record, with the memory's links to other notes.
+
+    ``names`` and ``titles`` are the names and titles of notes, by the uids of their memories. Only links to memories
+    in ``names`` are shown, but the record in the note's last line contains all links.
+    """
     links = [link for link in record.links if link.target in names and link.status in ("active", "proposed")]
     parts = [
         f"---\n{yaml_subset.dump(_front(record, links, names))}---\n",
@@ -94,7 +99,7 @@ def _front(
 
 
 def shown_tag(tag: str) -> str:
-    """Return a tag as notes show it: tags of Obsidian have no spaces."""
+    """Return a tag as notes show it, with hyphens instead of spaces, because Obsidian's tags can't contain spaces."""
     return tag.replace(" ", "-")
 
 
@@ -127,7 +132,7 @@ def wiki_link(name: str, title: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return a text as one line without links and comments."""
+    """Return a text as one line, in which nothing can be parsed as a wiki link or a comment."""
     return re.sub(r"\[{2,}", "[", " ".join(text.split())).replace("<!--", "<-")
 
 
@@ -177,7 +182,7 @@ def parse(text: str) -> Note:
 
 
 def as_exported(text: str) -> str:
-    """Return an edited note with the statement, kind and tags of its record.
+    """Return a note in which the statement, kind and tags are replaced by those in its record.
 
     If nothing else was edited, the result is the note that was exported. Raises NoteError for a note without a record.
     """
@@ -210,7 +215,10 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _split_record(body: str) -> tuple[Record | None, str]:
-    """Return the record in our last comment, and the text before it."""
+    """Return the record in the last comment that an export wrote, and the text before that comment.
+
+    For a note without such a comment, return None and the whole text.
+    """
     found = list(_COMMENT.finditer(body))
     if not found:
         if MARK in body:
@@ -222,9 +230,9 @@ def _split_record(body: str) -> tuple[Record | None, str]:
     try:
         return parse_record(json.loads(found[-1][1])), body[: found[-1].start()]
     except (RecordError, RecursionError) as error:
-        raise NoteError(f"its record can't be used: {error}") from error
+        raise NoteError(f"the exported memory in its last line can't be used: {error}") from error
     except ValueError as error:
-        raise NoteError("its record is not JSON") from error
+        raise NoteError("the exported memory in its last line is not valid JSON") from error
 
 
 def _parse_statement(text: str) -> str:

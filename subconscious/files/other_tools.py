@@ -1,6 +1,6 @@
 """Reads memories of other tools: claude-mem, mem0, basic-memory, and Claude Code's own notes.
 
-None of them records reliably who said what, so all of them wait for review after an import.
+None of these tools records reliably who said what, so all imported memories wait for review.
 """
 
 from __future__ import annotations
@@ -54,14 +54,17 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,60})\][ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]{0,12}(?P<mark>`{3,}|~{3,})")
 _NO_CATEGORY = re.compile(r"[xX]?|\W|[\d:.,\s-]*:[\d:.,\s-]*")
-"""Text in brackets that is no category: the mark of a task, or the time of a line in a transcript."""
+"""Text in brackets that is not a category: the mark of a task, or the time of a line in a transcript."""
 _CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
 _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool with memories to import: ``read`` reads them from a path, ``gives`` describes the path that it needs."""
+    """A tool whose memories can be imported.
+
+    ``read`` reads them from a path; ``gives`` tells the user which path to name.
+    """
 
     read: Callable[[Path, str], Iterator[Item]]
     gives: str
@@ -143,7 +146,7 @@ def read_mem0(path: Path, project: str) -> Iterator[Item]:
     categories = _named(about.get("categories"))
     yield from (_mem0_item(entry, number, categories) for number, entry in enumerate(entries, start=1))
     if about.get("next"):
-        yield Item(path.name, problem="it is one page of several; import the others, too")
+        yield Item(path.name, problem="it is one page of several; import the other pages, too")
 
 
 def _named(categories: object) -> dict[str, str]:
@@ -172,7 +175,7 @@ def _list(values: object) -> list[str]:
 
 
 def read_basic_memory(path: Path, project: str) -> Iterator[Item]:
-    """Yield each observation of basic-memory's notes; a note without observations as a whole."""
+    """Yield each observation in basic-memory's notes; a note without observations is yielded as one item."""
     del project
     for file in markdown_files(path) if path.is_dir() else [path]:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
@@ -185,7 +188,7 @@ def read_basic_memory(path: Path, project: str) -> Iterator[Item]:
 
 
 def _changed(file: Path) -> float | None:
-    """Return when a file was last written."""
+    """Return the time when a file was last changed; None if it can't be read."""
     try:
         return file.stat(follow_symlinks=False).st_mtime
     except OSError:
@@ -225,7 +228,10 @@ def _without_fences(body: str) -> str:
 
 
 def _observation_in(line: str) -> tuple[str, str] | None:
-    """Return the category and the text of a list item that is an observation: with a category in brackets, or a tag."""
+    """Return the category and the text of a list item; None if the item is not an observation.
+
+    An observation begins with a category in brackets, or contains a tag. Without a category, "" is returned for it.
+    """
     found = _CATEGORY.match(line)
     if found and not _NO_CATEGORY.fullmatch(found[1].strip()):
         return found[1], line[found.end() :]

@@ -1,7 +1,7 @@
 """Reads exports to import: folders of notes and JSON files.
 
 Files can come from anywhere, so only regular files are opened, up to a limit, and no link is followed. An unreadable
-file is returned with its problem, and the others are read.
+file yields an item with its problem, and the other files are still read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A note to import: a ``record``, a ``statement``, or both if the statement was edited; or its ``problem``."""
+    """A note to import, with a ``record``, a ``statement``, or both if the statement was edited.
+
+    ``problem`` says why the note can't be imported; "" if it can.
+    """
 
     name: str
     record: Mapping[str, Any] | None = None
@@ -82,7 +85,7 @@ def read_notes(folder: Path) -> Iterator[Item]:
 
 
 def markdown_files(folder: Path) -> list[Path]:
-    """Return the Markdown files below a folder, without hidden and linked folders."""
+    """Return the Markdown files below a folder, except hidden files and files in hidden or linked folders."""
     found: list[Path] = []
     for inner, folders, names in os.walk(folder):
         depth = len(Path(inner).relative_to(folder).parts)

@@ -21,7 +21,7 @@ from subconscious.domain.model import Origin, Scope
 from subconscious.system.safe_files import is_missing, read_regular, replace_file
 
 VERSION = 1
-"""Version of the record; other versions are refused."""
+"""The version of the record format; records of other versions are rejected."""
 
 KEY_NAME = "export.key"
 KEY_BYTES = 32
@@ -116,7 +116,7 @@ class LinkTo(_Part):
 
 
 class CorrectedBy(_Part):
-    """A person's correction of this memory; ``replacement`` is the memory that replaces it."""
+    """A person's correction of this memory; ``replacement`` is the key of the memory that replaces it, or None."""
 
     replacement: Key | None
     way: Name
@@ -134,7 +134,7 @@ class MergedInto(_Part):
 
 
 class Record(_Part):
-    """A memory in an export. ``uid`` is stable when the memory is purged and imported again; ``id`` is not."""
+    """A memory in an export. A memory that is purged and imported again keeps its ``uid``, but gets another ``id``."""
 
     version: int = VERSION
     uid: Key
@@ -142,7 +142,7 @@ class Record(_Part):
     project: Owner | None
     memory: Fields
     waiting: bool = False
-    """Whether it is unconfirmed and can still be confirmed."""
+    """Whether the memory is unconfirmed and can still be confirmed."""
     fading: Fading | None = None
     links: tuple[LinkTo, ...] = Field(default=(), max_length=MOST_ITEMS)
     corrections: tuple[CorrectedBy, ...] = Field(default=(), max_length=MOST_ITEMS)

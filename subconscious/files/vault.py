@@ -1,7 +1,7 @@
 """Updates the folder of an export: writes changed notes, and removes notes of memories that are no longer selected.
 
-A manifest lists the files that an export wrote, with the digests of their contents. A file that was edited since is
-neither overwritten nor removed, because its text may exist nowhere else.
+A manifest lists the files that an export wrote, with the digests of their contents. A file that has been edited since
+then is neither overwritten nor removed, because its text may exist nowhere else.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ EDITS = ".edits"
 OVERVIEW = "Memories.md"
 JSON_FILE = "memories.json"
 INDEX = "index"
-"""The front matter's value of `subconscious` in notes that list others; an import skips them."""
+"""The value of `subconscious` in the front matter of notes that only list other notes; an import skips such notes."""
 
 MAX_SLUG_BYTES = 80
-"""Bytes of the readable part of a name: file systems allow 255 in all, some systems 260 characters per path."""
+"""The most bytes of the readable part of a file name: file systems allow 255 in all, some 260 characters per path."""
 
 KEY_LENGTH = 8
-"""Characters of the uid at the end of a name."""
+"""The number of characters of a memory's uid at the end of its file name."""
 
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -85,7 +85,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
 
 
 def _is_ours(name: object) -> bool:
-    """Return whether an export could have written a file of this name; anybody could have edited the manifest."""
+    """Return whether an export could have written a file of this name, which anybody could have put in the manifest."""
     if not isinstance(name, str) or "\0" in name:
         return False
     inner, _, base = name.rpartition("/")
@@ -95,7 +95,8 @@ def _is_ours(name: object) -> bool:
 def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
     """Make the folder contain exactly these records, as notes (``form`` "markdown") or as one JSON file.
 
-    Raises RequestError unless the folder is empty or an earlier export.
+    Files that a person has edited stay as they are. Raises RequestError unless the folder is empty or contains an
+    earlier export.
     """
     manifest = read_manifest(folder)
     if manifest is None:
@@ -111,7 +112,7 @@ def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
 
 
 def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
-    """Return the files that differ from what an export wrote, that no export wrote, or that can't be read."""
+    """Return the named files that no export wrote, that were edited since an export, or that can't be read."""
     manifest = read_manifest(folder) or Manifest()
     return [name for name in names if _differs(folder, name, manifest.files.get(name, ""))]
 
@@ -127,7 +128,8 @@ def _differs(folder: Folder, name: str, digests: str) -> bool:
 def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str]:
     """Mark edited notes as imported, so that the next export may overwrite them unless they are edited again.
 
-    Only statements, kinds and tags are imported. A note with other edits is copied first; the copies are returned.
+    ``statements`` has each note's imported statement, by file name. An import applies only edits of statements, kinds
+    and tags, so a note that has other edits, too, is copied first. Return the names of the copies.
     """
     manifest = read_manifest(folder)
     copies: list[str] = []
@@ -145,7 +147,7 @@ def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str
 
 
 def _is_taken_whole(content: bytes, digests: str) -> bool:
-    """Return whether all edits in a note are edits that an import applies."""
+    """Return whether an import applies all edits in a note."""
     try:
         return not _is_edited(as_exported(content.decode("utf-8-sig")).encode("utf-8", "replace"), digests)
     except (NoteError, UnicodeDecodeError):
@@ -188,7 +190,7 @@ def _replaced(folder: Folder, before: Manifest, files: Mapping[str, bytes], name
 
 
 def _announce(folder: Folder, before: Manifest, files: Mapping[str, bytes], names: Mapping[str, str]) -> None:
-    """Save a manifest with the old and the new digests before writing: after a crash, both contents are known."""
+    """Save a manifest with the old and the new digests, so that no file counts as edited if the export is cut off."""
     both = {name: f"{before.files.get(name, '')} {_digest(content)}".strip() for name, content in files.items()}
     same = all(digest in before.files.get(name, "").split() for name, digest in _digests(files).items())
     if not same or before.files.keys() != files.keys():
@@ -280,7 +282,7 @@ def slug(text: str) -> str:
 
 
 def note_name(summary: str, uid: str) -> str:
-    """Return a note's name without its suffix. The key at its end distinguishes notes with the same summary."""
+    """Return a note's name without ".md"; it ends with a part of the uid, because two memories may share a summary."""
     return f"{slug(summary)}-{uid[:KEY_LENGTH]}"
 
 

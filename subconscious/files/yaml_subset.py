@@ -59,7 +59,7 @@ def load(text: str) -> dict[str, Value]:
 
 
 def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers, without empty ones and comments; an indented line continues a value."""
+    """Yield the lines with their numbers, except empty lines and comments; append indented lines to the line before."""
     whole, first = "", 0
     for number, raw in enumerate(lines, start=2):
         line = raw.rstrip()

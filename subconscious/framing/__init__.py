@@ -1,1 +1,1 @@
-"""Framing: how memories are worded, marked and cut to a budget where Claude Code reads them."""
+"""Framing: how memories are worded, marked and fitted into a budget in the texts that Claude Code reads."""

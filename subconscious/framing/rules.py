@@ -1,6 +1,6 @@
 """Renders the memories for a session: in order, within a budget, between an opening and a closing text (the frame).
 
-Memories are given as quoted data. The frame says so, and each entry has an id, a date and an origin. No content can end
+Memories are shown as quoted data. The frame says so, and each entry has an id, a date and an origin. No content can end
 the frame, begin another entry or imitate the markup of the client (``quoting``). An entry is one line that begins with
 an id in brackets. An indented line below it gives its reason. Other lines begin with a dash.
 """
@@ -47,7 +47,7 @@ DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be given at once: the most tokens, characters and memories."""
+    """The limits of one text for a session: the most tokens, characters and memories."""
 
     tokens: int
     characters: int
@@ -55,13 +55,13 @@ class Budget:
 
     @property
     def room(self) -> int:
-        """Return the number of characters that are allowed."""
+        """The number of characters that the limits on tokens and on characters both allow."""
         return min(self.tokens * CHARACTERS_A_TOKEN, self.characters)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A memory that fits but is not given, and the reason."""
+    """A relevant memory that is not shown to the session, and the reason."""
 
     memory_id: int
     relevance: float
@@ -72,7 +72,8 @@ class Held:
 class Handed:
     """An earlier session that a rendered text describes.
 
-    ``event`` is the name under which the text is recorded as given; "" stands for the name of the hook's event.
+    ``event`` is the event name with which it is recorded that the session was shown the text; "" stands for the name of
+    the hook's event.
     """
 
     session: Session
@@ -81,10 +82,11 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A rendered text and its hits. If the text is empty, nothing is given. ``held`` are memories that are not given.
+    """A rendered text for a session, and the hits in it. If the text is empty, the session is shown nothing.
 
-    For each hit, ``sizes`` has its rendered characters, ``groups`` the group that it was chosen from (such as pinned
-    memories and rules), ``reasons`` the reason. ``handed`` are the earlier sessions that the text describes.
+    ``held`` are relevant memories that are not shown. For each hit, ``sizes`` has its rendered characters, ``groups``
+    the group that it was chosen from (such as pinned memories and rules), and ``reasons`` the reason why it is shown.
+    ``handed`` are the earlier sessions that the text describes.
     """
 
     text: str
@@ -113,11 +115,11 @@ def date_of(at: float) -> str:
 
 
 Telling = Callable[[Memory], str]
-"""The type of a function that returns the part of a memory's text that is given."""
+"""The type of a function that returns the part of a memory's text that a session is shown."""
 
 
 def beginning(memory: Memory) -> str:
-    """Return the beginning of a memory's text; for an observed failure, with the number of sessions."""
+    """Return the beginning of a memory's text; for an observed failure, with the number of sessions that met it."""
     observed = is_observed(memory.extractor)
     return quote(rendered(memory.content, memory.recurrence) if observed else memory.content, LONGEST_CONTENT)
 
@@ -170,11 +172,11 @@ def compose(
     tell: Telling = beginning,
     closing: str = "",
 ) -> Context:
-    """Render as many hits as fit, in order. A memory that does not fit leaves its room to a shorter one.
+    """Render as many hits as fit, in order. A memory that does not fit is skipped; a shorter one after it may fit.
 
     ``tell`` returns the text of a memory, neutralised and on one line. ``extra`` lines, in which quotes are already
-    neutralised, come last if they fit. Room for ``closing``, a text of whole lines, is reserved first. It is left out
-    only if it alone exceeds the budget.
+    neutralised, follow the memories if they fit. Room for ``closing``, a text of whole lines at the end, is reserved
+    first; ``closing`` is left out only if it alone exceeds the budget.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
     closing = closing if len(closing) <= room else ""
@@ -198,12 +200,12 @@ def compose(
 
 
 def due_mark(due_at: float | None) -> str:
-    """Return the mark of a memory that is due."""
+    """Return the mark of a memory whose date or milestone has been reached; ``due_at`` is None for a milestone."""
     return "due now" if due_at is None else f"due since {date_of(due_at)}"
 
 
 def due_reason(words: str, due_at: float | None) -> str:
-    """Return the reason for a due memory, for `why-surfaced`: the words in which it states the date."""
+    """Return why a due memory was shown, for `why-surfaced`: it quotes the words that state the date or milestone."""
     return f"{due_mark(due_at)}: it says {within_quotes(words, 120)}"
 
 

@@ -12,7 +12,7 @@ Effect = Literal["archived", "restored", ""]
 
 
 def effect_of(event: Mapping[str, Any]) -> Effect:
-    """Return whether an event archived or restored a memory that existed before."""
+    """Return "archived" or "restored" if an event did so to an existing memory; "" for any other event."""
     before, after = event["before"] or {}, event["after"] or {}
     if event["subject"] != "memory" or not before or "archived_at" not in after:
         return ""
@@ -20,14 +20,14 @@ def effect_of(event: Mapping[str, Any]) -> Effect:
 
 
 def still_holds(event: Mapping[str, Any], memory: Memory | None) -> bool:
-    """Whether a memory is still active, or archived, as it was after an event; True for events about other subjects."""
+    """Whether a memory is still active, or still archived, as an event left it; True for any other event."""
     if event["subject"] != "memory" or not (effect_of(event) or event["action"] == "create"):
         return True
     return memory is not None and (event["after"] or {}).get("archived_at") == memory.archived_at
 
 
 def linked_pairs(act: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
-    """Return the links that an act made, as (type, id of the source memory, id of the target memory)."""
+    """Return the active links that an act made, as (type, id of the source memory, id of the target memory)."""
     made = [event["after"] or {} for event in act if (event["subject"], event["action"]) == ("link", "link")]
     return [
         (str(link["type"]), int(link["source_id"]), int(link["target_id"]))

@@ -27,9 +27,10 @@ HIDDEN_FROM_PAGES = ("surface_outcome",)
 class ChangesArgs(Args):
     """Arguments. ``subject`` is the type and ``about`` the id of the thing whose history is requested.
 
-    ``daemon`` includes the daemon's changes.
+    With ``daemon``, the latest changes to undo include changes by the daemon.
 
-    A page of the timeline contains only ids below ``before_event`` and ``before_surface``.
+    A page of the timeline contains only events with ids below ``before_event``, and surfaces (memories shown to
+    sessions) with ids below ``before_surface``.
     """
 
     subject: Literal["memory", "capture", "link", "session", "event", ""] = ""
@@ -97,7 +98,7 @@ class Changes(Handler):
         return found[0].id
 
     async def cmd_timeline(self, args: ChangesArgs) -> TimelineResult:
-        """Return a page of acts (changes) and of memories given to sessions, latest first; for a person only."""
+        """Return a page of changes (acts) and memories shown to sessions, latest first. Only a person may read it."""
         if args.origin is not Origin.USER:
             # It quotes what is in quarantine.
             raise RequestError("only a person may read the timeline, not the assistant", "run `subconscious ui`")
@@ -106,13 +107,19 @@ class Changes(Handler):
         return await timeline.page(self.app, start, args.limit, project.id if project else None)
 
     async def cmd_latest(self, args: ChangesArgs) -> LatestResult:
-        """Return the ids of the newest event and the newest surface (memory given to a session), to detect new ones."""
+        """Return the ids of the newest event and of the newest surface (memory shown to a session).
+
+        A client compares them with earlier ids to notice new rows.
+        """
         del args
         database = self.app.database
         return {"event": await events.latest_id(database), "surface": await surfaces.latest_id(database)}
 
     async def cmd_undo_acts(self, args: ChangesArgs) -> UndoResult:
-        """Undo changes for a person, in one project unless ``everywhere``; with ``preview``, only return the effect."""
+        """Undo changes at a person's request, in one project unless ``everywhere``.
+
+        With ``preview``, change nothing, and only return what would change.
+        """
         project = None if args.everywhere else await self.project(args)
         request = UndoRequest(
             args.ids, args.limit, args.daemon, args.reason, args.preview, project_id=project.id if project else None

@@ -44,9 +44,9 @@ class SessionAdditions:
 
     memories: memories of this session, and summaries that include one of them, because they repeat its content.
     repeated: memories of other sessions that this session stated again, and how often (id, count).
-    captures: captures of this session that were not closed (id, status).
-    unread: parts of its transcripts that a model has still to read, which could add more.
-    links: links of these memories, by any author, and links that this session made between others (id, status).
+    captures: captures of this session that are memories or may become memories (id, status).
+    unread: the number of parts of its transcripts that a model has yet to read, which could add more memories.
+    links: links of these memories, by any author, and links between other memories that this session made (id, status).
     revived: memories of other sessions that were merged into these memories; a rollback makes them active again.
     failures: the number of failed tool calls of this session that count as evidence.
     leaves: whether this session left a hand-over for the next session.
@@ -96,7 +96,11 @@ async def additions(tx: aiosqlite.Connection, session_id: str) -> SessionAdditio
 
 @dataclass(frozen=True, slots=True)
 class _Contribution:
-    """A session's part in a memory: whether it stated the memory first, whether no other session did, and how often."""
+    """What a session contributed to a memory.
+
+    ``mine`` means that the session stated the memory first, ``alone`` that no other session states it. ``times`` is the
+    number (0 or 1) that the session added to the memory's repetitions.
+    """
 
     memory: Memory
     mine: bool
@@ -126,8 +130,8 @@ async def _repeated(
 ) -> tuple[tuple[int, int], ...]:
     """Return how often the session repeated memories that other sessions stated too, directly or through merges.
 
-    The first statement of a memory is no repetition; it is assumed to come from another session. Archived memories are
-    included, because they may be restored.
+    The first statement of a memory is not a repetition; it is assumed to come from another session. Archived memories
+    are included, because they may be restored.
     """
     found = Counter({one.memory.id: one.times for one in contributions if not (one.mine and one.alone)})
     times = {one.memory.id: one.times for one in contributions}
@@ -169,10 +173,10 @@ async def withdraw(tx: aiosqlite.Connection, found: SessionAdditions, reason: st
 
 
 async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAdditions, list[Memory]]:
-    """Undo the latest rollback of a session; return the restored additions and memories, empty without a rollback.
+    """Undo the latest rollback of a session; return the restored additions and memories, empty if there was none.
 
     Rows that were purged after the rollback are left out. A memory that a person pinned or rated after the
-    rollback is not merged again. A story that the session got after the rollback is kept.
+    rollback is not merged again. If the session got a new summary after the rollback, that summary is kept.
     """
     done = await _in_force(tx, session_id)
     if done is None:
@@ -201,9 +205,9 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[SessionAd
 
 
 async def _in_force(tx: aiosqlite.Connection, session_id: str) -> Event | None:
-    """Return the event of the latest rollback of a session, unless it was undone, here or by ``subconscious undo``.
+    """Return the event of the latest rollback of a session; None if there is none or it has been undone.
 
-    Later events of the session, such as notes by hooks, have no influence.
+    Other events of the session, such as those that hooks record, make no difference.
     """
     done = await events.latest(tx, "session", session_id, action=DONE)
     back = await events.latest(tx, "session", session_id, action=UNDONE)

@@ -1,4 +1,4 @@
-"""Requests about sessions: import transcripts, explain captures, list sessions and the memories given to them."""
+"""Requests about sessions: import transcripts, explain captures, list sessions and the memories shown to them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from subconscious.wire.captures import reviewed
 from subconscious.wire.fields import fields_of, list_of
 
 MCP_EVENT = "mcp"
-"""The event of memories that the model requested through the MCP server."""
+"""The event name with which memories are recorded that the model requested through the MCP server."""
 
 TOOL_NAME = re.compile(r"memory_[a-z]+")
 """The names of MCP tools. Only such a name is stored as the reason, so that the model can't store free text."""
 
 
 class Past(Handler):
-    """Requests about sessions: import transcripts, explain captures, list sessions and the memories given to them."""
+    """Requests about sessions: import transcripts, explain captures, list sessions and the memories shown to them."""
 
     # A file can attribute any words to a person, so files are read only when a person asks for it.
     at_terminal: ClassVar[frozenset[str]] = frozenset({"capture", "import_file", "import_read"})
 
     async def cmd_capture(self, args: Args) -> wire.LearnResult:
-        """Capture memories from a transcript file now; for a person only, like an import."""
+        """Capture memories from a transcript file now. Only a person may request it, as with an import."""
         refuse_forgery(args)
         path = Path(args.transcript)
         if not path.is_absolute() or not await asyncio.to_thread(path.is_file):
@@ -54,7 +54,7 @@ class Past(Handler):
     async def cmd_explain(self, args: Args) -> wire.ExplainResult:
         """Return what became of each sentence of a session or transcript, or what would become of one sentence.
 
-        Read-only, and for a person only: the response contains text that no person has approved.
+        It changes nothing. Only a person may request it, because the response contains text that nobody has approved.
         """
         if args.origin is not Origin.USER:
             message = "only a person may ask for this, not the assistant: it shows text that nobody has approved yet"
@@ -77,7 +77,10 @@ class Past(Handler):
         return {"files": files, "model": await with_model.price_tags(self.app, files, whole=args.with_model)}
 
     async def cmd_import_file(self, args: Args) -> wire_imports.ImportFileResult:
-        """Read the next batch of a transcript, or a note (``vouched``: its words are the user's); for a person only."""
+        """Import the next batch of a transcript, or a note. Only a person may request it.
+
+        With ``vouched``, the statements of a note count as the person's own words.
+        """
         refuse_forgery(args)
         if not self.app.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
@@ -85,7 +88,7 @@ class Past(Handler):
         return fields_of(wire_imports.ImportFileResult, result)
 
     async def cmd_import_read(self, args: Args) -> wire_imports.ImportReadResult:
-        """Queue an imported session to be read by a model; for a person only, because it costs money."""
+        """Queue an imported session to be read by a model. Only a person may request it, because it costs money."""
         refuse_forgery(args)
         queued = await with_model.queue_reading(self.app, Path(args.transcript))
         return fields_of(wire_imports.ImportReadResult, queued)
@@ -100,7 +103,7 @@ class Past(Handler):
         return {"sessions": list_of(wire.Session, found)}
 
     async def cmd_given(self, args: Args) -> wire.GivenResult:
-        """Record which memories the model has requested, so that their repetition in the session is not captured."""
+        """Record which memories the model was shown at its request, so that it is not captured if it repeats them."""
         project = await self.here(args)
         found = await memories.get_many(self.app.database, args.ids)
         known = {number: memory for number, memory in found.items() if memory.project_id in (None, project.id)}
@@ -116,7 +119,7 @@ class Past(Handler):
         return {"session_id": session_id, "given": len(given)}
 
     async def cmd_why_surfaced(self, args: Args) -> wire.WhySurfacedResult:
-        """Return the memories that sessions were given, the reason, and how the session responded to each memory."""
+        """Return the memories that sessions were shown, each with the reason and how the session responded to it."""
         project = (await self.here(args)).id if args.cwd and args.id is None and not args.session_id else None
         session_id = await self._session(args.session_id) if args.session_id else None
         found = await surfaces.listing(

@@ -1,4 +1,4 @@
-"""The timeline: changes (acts) and memories given to sessions in one list, latest first, a page at a time."""
+"""The timeline: changes (acts) and memories shown to sessions, in one list, latest first, a page at a time."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ LEFT_OUT = ("surface_outcome", "reading", "question", "prompt", "typed", "failur
 """Subjects that the timeline leaves out, because their events are a session's bookkeeping."""
 
 HEADLINES = ("memory", "correction", "merge", "link", "capture", "session", "settings")
-"""Subjects by which an act is named, in order of preference."""
+"""Subjects in order of importance: an act is described by its event with the first of these subjects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The start of a page: it contains only events and surfaces (memories given to sessions) with lower ids."""
+    """The start of a page: the page contains only events and surfaces (memories shown to sessions) with lower ids."""
 
     event: int = NEWEST
     surface: int = NEWEST
@@ -86,7 +86,7 @@ async def _acts(app: App, before: int, limit: int, project_id: str | None) -> li
 
 
 async def _involved(app: App, acts: Sequence[Sequence[Event]], heads: Sequence[Event]) -> Mapping[int, Memory]:
-    """Return, by id, the memories that acts are named after or that they linked."""
+    """Return, by id, the memories that the acts' most important events are about, and those that the acts linked."""
     ids = {int(head["subject_id"]) for head in heads if head["subject"] == "memory"}
     ids.update(*(pair[1:] for pair in chain.from_iterable(map(linked_pairs, acts))))
     return await memories.get_many(app.database, sorted(ids))
@@ -134,7 +134,7 @@ def _session_of(event: Event) -> str | None:
 
 
 async def _given(app: App, before: int, limit: int, project_id: str | None) -> list[dict[str, Any]]:
-    """Return the latest events on which a session was given memories, with those memories."""
+    """Return the latest times at which a session was shown memories, each with those memories."""
     rows = await surfaces.page(app.database, before, PAGE, project_id)
     became = await responses.of_surfaces(app.database, [row.surface for row in rows])
     response = {row.id: text for row, text in zip(rows, became, strict=True)}

@@ -24,7 +24,7 @@ Titles = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class UndoRequest:
-    """The changes to undo: those of certain events, or else the latest ``number`` changes.
+    """The changes to undo: those recorded in ``events``, or, if there are none, the latest ``number`` changes.
 
     For the latest changes, ``daemon`` includes those by the daemon, and ``project_id`` limits them to a project.
     """
@@ -38,9 +38,9 @@ class UndoRequest:
 
 
 async def undo_acts(app: App, request: UndoRequest) -> UndoResult:
-    """Undo changes and return them; with ``preview``, only return the effect.
+    """Undo changes, and return them; with ``preview``, change nothing, and only return what would change.
 
-    Raises RequestError if that is impossible.
+    Raises RequestError if a change can't be undone.
     """
     chosen = request.events or await reversal.latest(
         app.database, request.number, daemon=request.daemon, project_id=request.project_id
@@ -162,4 +162,4 @@ EFFECTS: dict[str, Callable[[App], Awaitable[None]]] = {
     "reading": _readings_and_questions,
     "question": _readings_and_questions,
 }
-"""Functions to call after changes of a subject were undone, by subject."""
+"""Functions to call after changes have been undone, by the subject of the changes."""

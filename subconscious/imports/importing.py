@@ -38,8 +38,8 @@ from subconscious.wire.fields import fields_of
 class ImportResult:
     """The result of importing a file or a batch of it; ``skipped`` counts lines without a turn, by reason.
 
-    ``repeated`` counts captures that were judged before, from the same line in another file. ``more``: the file has
-    further batches. ``reason`` says why nothing of the file was read.
+    ``repeated`` counts statements that are stored already, for instance from the same line in another file. ``more``
+    means that the file has further batches. ``reason`` says why the file can't be imported; "" if it can.
     """
 
     path: str
@@ -57,9 +57,9 @@ class ImportResult:
 
 
 async def plan(app: App, paths: Sequence[str], folder: str) -> list[wire.SourceFile]:
-    """Return the files that could be imported, oldest first, each with its project's root and the bytes read so far.
+    """Return the files below ``paths``, oldest first, each with its project's root and the bytes read so far.
 
-    ``folder`` limits the list to sessions of its project. Files that can't be imported are always listed.
+    Unless ``folder`` is "", files of other projects are left out. Files that can't be imported are always listed.
     """
     positions = await sessions.positions(app.database)
     return await asyncio.to_thread(_plan, paths, folder, positions)
@@ -99,9 +99,9 @@ def _read_bytes(file: SourceFile, positions: Mapping[str, sessions.Position]) ->
 
 
 async def import_file(app: App, path: Path, folder: str = "", *, vouched: bool = False) -> ImportResult:
-    """Read the next batch of a file. ``folder`` is the project of notes; transcripts name their own.
+    """Import the next batch of a file. ``folder`` is a folder in the project of a note; a transcript names its own.
 
-    ``vouched``: the statements of a note count as the words of the person who imports it.
+    With ``vouched``, the statements of a note count as the words of the person who imports it.
     """
     file = await asyncio.to_thread(examine_file, path)
     if file.sort is Sort.FOREIGN:
@@ -116,7 +116,10 @@ async def import_file(app: App, path: Path, folder: str = "", *, vouched: bool =
 
 
 async def capture(app: App, path: Path, folder: str) -> tuple[str, list[int]]:
-    """Read a whole transcript; return its session and the new captures. Raises TranscriptError for other files."""
+    """Read a whole transcript; return the ids of its session and of the new captures.
+
+    Raises TranscriptError for a file that is not a transcript.
+    """
     file = await asyncio.to_thread(examine_file, path)
     if file.sort not in (Sort.SESSION, Sort.AGENT):
         raise TranscriptError(
@@ -157,7 +160,7 @@ def _past(file: SourceFile, project_id: str, folder: str) -> Session:
 
 
 async def project_of_past(app: App, folder: str) -> Project:
-    """Return the project of a folder; a folder that no longer exists is a project identified by its path."""
+    """Return the project of a folder; if the folder no longer exists, its path identifies the project."""
     if await asyncio.to_thread(Path(folder).is_dir):
         return await app.project_of(folder)
     root = await asyncio.to_thread(root_of, folder)
@@ -196,7 +199,7 @@ async def _with_counts(app: App, result: ImportResult, new: Sequence[int]) -> Im
 
 
 async def _import_note(app: App, file: SourceFile, folder: str, vouched: bool) -> ImportResult:
-    """Import a whole note; it is identified by its content, so an edited note is imported again."""
+    """Import a whole note if it is new, or has changed since it was last imported."""
     state = await asyncio.to_thread(_note_state, Path(file.path))
     position = await sessions.position(app.database, file.path, "")
     if position.state == state:
@@ -244,7 +247,7 @@ def _note_text(path: Path) -> str:
 
 
 OFFERED = "offered-import"
-"""The action of the event that records that an import was offered for a project, or that there was nothing."""
+"""The action of the event that records that an import was offered for a project, or had nothing to offer."""
 
 BYTES_PER_SECOND = 3 << 20
 """Rounded speed of an import without a model, in bytes per second (docs/figures.md)."""
@@ -253,14 +256,14 @@ MIN_SECONDS = 5
 
 
 class UnreadTranscripts(NamedTuple):
-    """The number and size of transcripts that were not read yet."""
+    """The number of transcripts that have not been read yet, and their size in bytes."""
 
     sessions: int
     bytes: int
 
 
 async def offer(app: App, entry: Entry, project: Project) -> str:
-    """Return a line for the user about sessions that can be imported; "" for none, or if it was shown before."""
+    """Return a line for the user about sessions that can be imported; "" if there are none, or after the first time."""
     transcript = entry.payload.transcript_path
     if not transcript.startswith("/") or await events.last_time(app.database, OFFERED, "project", project.id):
         return ""
@@ -286,7 +289,7 @@ def _command(root: Path) -> str:
 
 
 def _unread(own: Path, known: Collection[str]) -> UnreadTranscripts:
-    """Return the unread transcripts in the folder of ``own``, a session's transcript; they are not opened."""
+    """Return the number and size of the unread transcripts in the folder of the session's transcript ``own``."""
     try:
         with os.scandir(own.parent) as folder:
             passed = {*known, str(own)}

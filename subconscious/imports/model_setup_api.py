@@ -33,7 +33,7 @@ from subconscious.wire.daemon import ChangedSettings
 from subconscious.wire.imports import ModelOffer, SetupPlanResult, SetupTryResult, TrialStatement
 
 APPROVED = ("provider",)
-"""The guarded settings that the choice of a model approves; other changes in config.toml still wait."""
+"""The guarded settings that the choice of a model approves; other changes in config.toml still wait for approval."""
 
 
 class ModelSetup(Handler):
@@ -44,7 +44,7 @@ class ModelSetup(Handler):
     decides: ClassVar[str] = "which model sessions are sent to"
 
     async def cmd_setup_plan(self, args: Args) -> SetupPlanResult:
-        """Return what would be sent, and the cost of a session. Sends nothing."""
+        """Return how many tokens of a session a model would receive, and the cost. Sends nothing."""
         return await plan(self.app, (await self.here(args)).id)
 
     async def cmd_setup_try(self, args: Args) -> SetupTryResult:
@@ -77,7 +77,7 @@ USUAL_TOKENS = (9_300, 22_000)
 """Tokens of a session, median and 95th percentile, measured by `python -m bench.model_tokens`."""
 
 MIN_SESSIONS = 3
-"""The number of sessions from which a project's own figures are shown instead of the usual ones."""
+"""The minimum number of measured sessions; with fewer, typical figures are shown instead of the project's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ async def plan(app: App, project_id: str) -> SetupPlanResult:
 
 
 def _tokens_of_sessions(paths: Sequence[Path], settings: Settings) -> list[SessionTokens]:
-    """Return the tokens of existing sessions, sorted; sessions without anything to send count as zero."""
+    """Return the tokens of each existing transcript, lowest first; one without text to send counts as zero."""
     found = [_tokens_of_session(path, settings) for path in paths if path.is_file()]
     return sorted(found, key=lambda one: one.total)
 
@@ -158,7 +158,7 @@ def _offer(name: str, settings: Settings, measured: SessionTokens) -> ModelOffer
 async def trial(app: App, project_id: str, provider: str) -> SetupTryResult:
     """Have a provider read the first part of the last session; return the statements that would be stored or queued.
 
-    Only the cost of the call is stored. If the provider can't be reached, the answer contains the error.
+    Only the cost of the call is stored. If the call fails, the result contains the error.
     """
     if provider not in PROVIDERS:
         raise RequestError(f"there is no provider {provider!r}", f"providers are: {', '.join(PROVIDERS)}")
@@ -182,7 +182,7 @@ async def _check_provider(client: LLMClient, provider: str) -> SetupTryResult:
 
 
 async def _latest_session(app: App, project_id: str, settings: Settings) -> tuple[Session | None, Chunk | None]:
-    """Return the latest session that is not empty, and its first chunk."""
+    """Return the latest session with text to send, and the first chunk of that text; (None, None) if there is none."""
     for session in await sessions.listing(app.database, project_id, SESSIONS_READ):
         path = Path(session.transcript)
         found = await asyncio.to_thread(_chunks, path, settings) if session.transcript and path.is_file() else []

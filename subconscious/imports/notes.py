@@ -1,8 +1,8 @@
 """Extracts candidates from Markdown notes and decision records. The kind comes from the path, then the front matter.
 
 A file can contain anybody's words: a colleague's, a web page's, the model's. So the origin is `tool`, and all
-candidates wait for review, unless the person who imports the note vouches for it in a terminal. Then they count as the
-person's own words, and are judged like typed statements.
+candidates wait for review, unless the person who imports the note vouches for it in a terminal. Then the candidates
+count as the person's own words, and are judged like typed statements.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ _UNDECIDED = re.compile(r"\b(proposed|draft|pending|open|in progress|in review|w
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A Markdown file without secrets. ``place`` is its path in the project, ``at`` the time of its last change."""
+    """A Markdown file, with its secrets removed.
+
+    ``place`` is its path in the project, ``at`` the time of its last change. ``vouched``: a person vouches for it.
+    """
 
     id: str
     place: str
@@ -150,7 +153,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _statements_of_record(record: _Record, kind: str) -> list[Candidate]:
-    """Return the candidates of a note of a known kind: the decision of a decision record, or those of each section."""
+    """Return the candidates in a note of a known kind: a decision record's decision, or all sections' statements."""
     decision = next((s for s in record.sections if _DECISION.match(s.heading) and s.body.strip()), None)
     if kind == "decision" and decision is not None:
         return [_decision(record, decision)]
@@ -219,7 +222,10 @@ def _admit(candidate: Candidate, record: _Record, thresholds: Thresholds) -> tup
 
 
 def _statements(body: str, *, together: bool = False) -> list[str]:
-    """Return a section's list items, or its first paragraph; with ``together``, a list with its introduction."""
+    """Return a section's list items, or its first paragraph.
+
+    With ``together``, return the first paragraph, and at most five items of the list that it introduces.
+    """
     blocks = list(_paragraphs(body))
     first = blocks[:1]
     items = [item for block in blocks for item in _items(block)]

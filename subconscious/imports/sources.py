@@ -15,7 +15,7 @@ from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import AGENT_FILE, parse, timestamp
 
 EXAMINED_BYTES = 128 << 10
-"""The most bytes that are read at the end of a transcript, and at its start if these bytes name a session."""
+"""The most bytes that are read at each end of a transcript, unless those at its start name no session."""
 
 MAX_NOTE_BYTES = 1 << 20
 """The most bytes of a Markdown note; larger files are not imported."""
@@ -51,7 +51,7 @@ class SourceFile:
 
 
 def files_below(places: Iterable[str]) -> Iterator[Path]:
-    """Yield the named files, and possible sources below the named folders; each file once."""
+    """Yield the files in ``places``, and the transcripts and Markdown files below the folders in it; each file once."""
     seen: set[tuple[int, int]] = set()
     for place in places:
         for path in _below(Path(os.path.abspath(place))):  # noqa: PTH100 - links stay: hooks name transcripts by them
@@ -132,7 +132,7 @@ def _transcript(path: Path, status: os.stat_result) -> SourceFile:
 
 
 def _read_beginning(path: Path) -> Reading:
-    """Read the first lines; if they name no session, such as a long series of summaries, read a whole batch."""
+    """Read the first lines, or a whole batch if the first lines name no session, as in a long series of summaries."""
     reading = read_turns(path, final=True, max_bytes=EXAMINED_BYTES)
     if reading.sessions or reading.foreign or not reading.more:
         return reading

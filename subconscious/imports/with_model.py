@@ -1,7 +1,7 @@
 """Import with a language model: estimates the cost by provider, and queues sessions for the model.
 
-A model reads past sessions only if a person asks for it. Sessions are queued chunk by chunk, in the provider's own
-batches where it has them, and each answer is applied exactly once, even if the daemon is killed in between.
+A model reads past sessions only if a person asks for it. Sessions are queued chunk by chunk, and sent through the
+provider's batch API if it has one. Each answer is applied exactly once, even if the daemon is killed in between.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _scaled(dollars: float | None, share: float) -> float | None:
 
 
 def _dollars(name: str, model_name: str, settings: Settings, usages: Iterable[Usage], *, batch: bool) -> float | None:
-    """Return the cost of calls in dollars; None if the price of one is unknown."""
+    """Return the cost of calls in dollars; None if the price of at least one is unknown."""
     url = getattr(settings, f"{name}_url", "")
     prices = [price(name, model_name, usage, batch=batch, base_url=url) for usage in usages]
     known = [one for one in prices if one is not None]
@@ -156,7 +156,7 @@ def _estimate(
 
 
 def _call_tokens_of_file(path: str, reach: Part, measure: Measure) -> list[CallTokens]:
-    """Return the tokens of each call for the part ``reach`` of a file; it is not redacted: only its length counts."""
+    """Return the tokens of each call for the part ``reach`` of a file, without redacting it: only its length counts."""
     state = State.from_json(json.loads(reach.place.state or "{}"))
     room = max(1, reach.until - reach.place.anchor)
     reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room, tool_excerpts=True)
@@ -174,7 +174,7 @@ def _call_tokens(chunk: Chunk) -> CallTokens:
 
 
 def _unread(known: Sequence[Part], end: int) -> Part | None:
-    """Return the first part of a file that no model has read or is going to read; None if there is none.
+    """Return the first part of a file that is neither read nor queued to be read by a model; None if there is none.
 
     The rest of a session that is still open is not included, because it is read as the session continues.
     """
@@ -198,7 +198,7 @@ class QueuedReading:
 
 
 async def queue_reading(app: App, path: Path) -> QueuedReading:
-    """Queue the unread part of an imported session for the model; a repetition changes nothing.
+    """Queue the unread part of an imported session for the model; a second call changes nothing.
 
     Raises RequestError if no provider is set.
     """
@@ -215,7 +215,7 @@ async def queue_reading(app: App, path: Path) -> QueuedReading:
     reach = _unread(known, read.position)
     session = await sessions.get(app.database, file.session_id)
     if reach is None or session is None:
-        return QueuedReading(reason="it was read before" if session else "it was not imported yet")
+        return QueuedReading(reason="it is read or queued already" if session else "it has not been imported yet")
     span = Span(0, file.path, session.id, session.project_id, reach.begin, reach.until, reach.place, 0, 0, True)
     measure = measure_of(app.llm.settings)
     pieces = await asyncio.to_thread(lambda: list(_chunks_of(span, measure)))
@@ -241,7 +241,7 @@ async def _queue(app: App, span: Span, pieces: Sequence[tuple[Span, Piece]], mea
     async with app.database.write() as tx:
         last = pieces[-1][1].place if pieces else span.place
         if not await model_readings.insert_imported(tx, span, last):
-            return QueuedReading(reason="it was read before")
+            return QueuedReading(reason="it is read or queued already")
         for of, piece, request in requests:
             payload = asdict(of) | {"length": measure.tokens, "overlap": measure.overlap}
             calls += await app.later.put(tx, _key(piece.chunk), request, payload, span.session_id, span.project_id)
@@ -250,7 +250,7 @@ async def _queue(app: App, span: Span, pieces: Sequence[tuple[Span, Piece]], mea
 
 
 def _key(chunk: Chunk) -> str:
-    """Return the key of a request: the same turns with the same prompt version are sent once."""
+    """Return the key of a request, made from turns and prompt version: requests with the same key are sent once."""
     about = "\0".join((str(model.VERSION), *(turn.id for turn in chunk.fresh)))
     return hashlib.sha256(about.encode()).hexdigest()[:40]
 
@@ -269,7 +269,7 @@ def register(app: App) -> None:
 
 
 async def _apply_answer(app: App, tx: aiosqlite.Connection, asked: StoredRequest, answer: Answer) -> None:
-    """Apply the model's answer on a chunk; the chunk is read again, because evidence is verified in it."""
+    """Apply the model's answer about a chunk. The chunk is read again, because the evidence must occur in it."""
     payload = dict(asked.payload)
     measure = Measure(payload.pop("length"), payload.pop("overlap"))
     span = Span(**payload | {"place": ReadingPosition(**payload["place"])})

@@ -25,11 +25,11 @@ from subconscious.wire.sessions import Session
 
 Mode = Literal["summarize", "tag", "patterns", "synthesize"]
 RECENT = 86_400.0
-"""A session with its last event at most this many seconds ago is the default subject of a digest."""
+"""If a project's last session had an event within this many seconds, a digest is about that session by default."""
 
 
 class KnowledgeArgs(Args):
-    """Arguments. ``mode`` is what the command `memory` is to show; without it, the daemon chooses."""
+    """Arguments. ``mode`` is the kind of digest that the command `memory` shows; if it is None, the daemon chooses."""
 
     mode: Mode | None = None
 
@@ -40,7 +40,7 @@ class Knowledge(Handler):
     arguments: ClassVar[type[Args]] = KnowledgeArgs
 
     async def cmd_standings(self, args: KnowledgeArgs) -> wire.StandingsResult:
-        """Return the promotion status of a project's memories, best first, without flagged memories. Read-only."""
+        """Return a project's memories with their promotion status, best first, except flagged ones. Read-only."""
         project = await self.here(args)
         found = await renderable.memories(self.app.database, project.id, rendered.COMPARED)
         known = await standings(self.app.database, found, self.app.recall_context().settings)
@@ -62,7 +62,7 @@ class Knowledge(Handler):
         }
 
     async def cmd_pull(self, args: KnowledgeArgs) -> wire.PullResult:
-        """Write the files of a project's memories now; return the files' folder."""
+        """Render a project's memories to files now; return the folder and the names of the files."""
         project = await self.here(args)
         if not self.app.recall_context().settings.rendered:
             raise RequestError(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "friction"
 BY_WORDS = 0.6
-"""The share of common words (0 to 1) that is enough for two captures to report the same problem."""
+"""The share of common words (0 to 1) from which two captures count as reports of the same problem."""
 MOST_NAMED = 10
 """The most sessions that a pattern names."""
 COMPARED = 500
@@ -72,7 +72,7 @@ async def find(app: App, project: Project) -> list[Friction]:
 async def propose(app: App, project: Project) -> list[int]:
     """Put new patterns into the review queue; return their capture ids.
 
-    Patterns that were decided on are not repeated.
+    A pattern that has been proposed before is not proposed again.
     """
     ctx = app.recall_context()
     if not ctx.settings.capture:

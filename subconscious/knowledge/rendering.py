@@ -110,7 +110,7 @@ async def _attempt(app: App, before: _RenderedUpTo | None) -> _RenderedUpTo:
 
 
 async def _round(app: App, now: _RenderedUpTo, before: _RenderedUpTo) -> bool:
-    """Render the projects that changed since the last round; return whether all succeeded. Failed ones are retried."""
+    """Render the projects that changed since the last round; return whether all succeeded. The next round retries."""
     flagged, app.signals.unrendered = app.signals.unrendered, set()
     try:
         return await _render_changed(app, now, before, flagged)
@@ -147,7 +147,7 @@ async def refresh(app: App, project: Project, *, days: int = RECENT_DAYS) -> Pat
 
 
 async def render_everything(app: App) -> int:
-    """Render every project that has memories, and delete the files of others; return how many were rendered."""
+    """Render every project that has memories, and delete the files of other projects; return the number rendered."""
     async with app.signals.rendering:
         return await render_all(app)
 
@@ -254,7 +254,7 @@ def _day(before: int) -> str:
 
 
 async def _start(app: App, project: Project) -> bytes:
-    """Return ids, and the text that a hook prints at a session's start without the daemon; b"" if nothing is given."""
+    """Return the content of the file ``start``, described above; b"" if there are no memories to show."""
     before = await sessions.latest_other(app.database, project.id, "")
     ctx = app.recall_context(_options(before))
     if not ctx.settings.surface:
@@ -294,7 +294,7 @@ def _key(path: str) -> str:
 
 
 def _place(root: Path, project_id: str, files: Mapping[str, bytes], paths: Sequence[str]) -> None:
-    """Write a project's files, and delete the files in ``rendered/paths`` of folders that are no longer its own."""
+    """Write a project's files, and delete those in ``rendered/paths`` for folders that are no longer the project's."""
     place = root / project_id
     for each in (root, root / PATHS, place, place / "log"):
         each.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -59,9 +59,9 @@ class Links(Handler):
         }
 
     async def _project_of(self, args: LinkArgs) -> str:
-        """Return the id of the project of the requested memory, or else of the request's folder.
+        """Return the id of the requested memory's project, or else of the project that the request's folder belongs to.
 
-        It is "" if there is none, or if all projects are requested.
+        The result is "" if there is no such project, or if no memory but all projects are requested.
         """
         if args.id is None:
             return "" if args.everywhere else (await self.here(args)).id
@@ -83,7 +83,7 @@ class Links(Handler):
     async def cmd_link(self, args: LinkArgs) -> wire.LinkResult:
         """Link two memories. A person's link is active, the assistant's is proposed."""
         if args.source is None or args.target is None:
-            raise RequestError("a link needs two memories", "subconscious link ID TYPE ID")
+            raise RequestError("a link needs two memories", "name both by their ids: subconscious link ID TYPE ID")
         session = None if args.origin is Origin.USER else args.session_id
         wanted = LinkRequest(args.source, args.target, args.type, args.reason, args.origin, session)
         made, changed = await link_commands.link(self.app.database, wanted)
@@ -91,18 +91,21 @@ class Links(Handler):
         return {"link": row, "changed": changed}
 
     async def cmd_confirm_link(self, args: LinkArgs) -> wire.LinksResult:
-        """Confirm links; for a person only."""
+        """Confirm links. Only a person may request it."""
         found = await link_commands.confirm(self.app.database, args.ids, args.reason)
         return {"links": await link_commands.as_rows(self.app.database, found)}
 
     async def cmd_unlink(self, args: LinkArgs) -> wire.LinksResult:
-        """Refuse links; for a person only."""
+        """Refuse links. Only a person may request it."""
         found = await link_commands.refuse(self.app.database, args.ids, args.reason)
         return {"links": await link_commands.as_rows(self.app.database, found)}
 
     async def cmd_relink(self, args: LinkArgs) -> wire.RelinkResult:
-        """Change the type or direction of a link; for a person only."""
+        """Change the type or direction of a link. Only a person may request it."""
         if args.id is None or not (args.type or args.reverse):
-            raise RequestError("the request names no link or no change", "subconscious relink LINK TYPE, or --reverse")
+            raise RequestError(
+                "the request names no link, or no change to it",
+                "name the link's id, and its new type or --reverse: subconscious relink LINK TYPE",
+            )
         found = await link_commands.retype(self.app.database, args.id, args.type, args.reverse, args.reason)
         return {"link": (await link_commands.as_rows(self.app.database, [found]))[0]}

@@ -14,7 +14,7 @@ from subconscious.text.same_statement import differences
 from subconscious.text.wording import content_words, is_name
 
 COVERED = 0.7
-"""The share of a sentence's terms (0 to 1) that its sources must contain."""
+"""The share of a sentence's terms (0 to 1) that the memories it is based on must contain."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
@@ -25,14 +25,14 @@ def _numbers(value: Any) -> Any:
 
 
 class Statement(BaseModel):
-    """One sentence that a model wrote about numbered memories (notes), and the numbers of those that it is based on."""
+    """A sentence that a model wrote, and in ``notes`` the numbers of the memories that the sentence is based on."""
 
     text: Annotated[Text, Field(json_schema_extra={"maxLength": 500})] = ""
     notes: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 def covered(text: str, sources: Sequence[str]) -> bool:
-    """Whether the sources contain the numbers, names and most words of each sentence, and don't negate it."""
+    """Whether the sources contain the numbers, names and most words of each sentence of a text, and don't negate it."""
     whole = "\n".join(sources)
     if not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(whole)) or not _names(text) <= _words(whole):
         return False
@@ -50,7 +50,7 @@ def _rests_on(sentence: Sentence, known: Sequence[Sentence]) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """Return the names in a text; a word that is capitalised only because it starts a sentence is no name."""
+    """Return the names in a text; a word that is capitalised only because it starts a sentence is not a name."""
     opening = {found[0] for one in sentences(text) if (found := content_words(one.text))}
     return {
         word.casefold() for word in content_words(text) if is_name(word) and not (word in opening and word.istitle())

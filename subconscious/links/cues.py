@@ -26,10 +26,10 @@ change here: see VERSION.
 """
 
 LONGEST = 40
-"""The most words of a text that is searched for cues: what a longer document mentions in passing is no relation."""
+"""The most words of a memory that is searched for cues: what a long text mentions in passing is not a relation."""
 
 TOUCHED = 0.3
-"""The share of the shorter memory's terms (0 to 1) that the other must contain if a cue says that one supersedes it."""
+"""The share (0 to 1) of the shorter memory's terms that the longer one must contain for a cue to mean SUPERSEDES."""
 
 CLAUSE = 90
 """The number of characters before or after a cue in which the other memory can be named."""
@@ -45,7 +45,7 @@ class Cue:
     which the other memory is named. ``sure`` is the confidence of the link, ``least`` the share of the words next to
     the cue that the other memory must contain. ``late`` means that only the later memory can state the link.
 
-    Field names and values make up VERSION: renaming one searches all memories again.
+    VERSION is computed from field names and values: after a change of one, all memories are searched again.
     """
 
     type: str
@@ -59,7 +59,11 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class StatedLink:
-    """A relation that a memory states: whether the later memory is its source, its confidence, and the sentence."""
+    """A link that a memory states.
+
+    ``from_new`` means that the later memory is its source, ``sure`` is its confidence (0 to 1), and ``evidence`` the
+    sentence that states it.
+    """
 
     type: str
     from_new: bool
@@ -184,7 +188,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def stated(new: Reading, old: Reading) -> list[StatedLink]:
-    """Return the relations to the other memory that either of two memories states, the most confident first."""
+    """Return the links between two memories that the words of either memory state, the most confident first."""
     if max(new.words, old.words) > LONGEST:
         return []
     hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
@@ -201,7 +205,7 @@ def stated(new: Reading, old: Reading) -> list[StatedLink]:
 
 
 _ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Kinds of differences between two statements that can both be true, such as statements about two systems."""
+"""Kinds of differences with which two statements can both be true, such as being about two systems."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[StatedLink]:
@@ -234,7 +238,7 @@ def meets(terms: frozenset[str], other: Reading) -> float:
 
 
 def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
-    """Yield a contradiction if a negation, opposite words or different numbers show that both can't be true."""
+    """Yield a contradiction if a negation, opposite words or different numbers show that the two can't both be true."""
     texts = new.note.text, old.note.text
     if any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
         return
@@ -244,7 +248,7 @@ def _opposed(new: Reading, old: Reading) -> Iterator[StatedLink]:
 
 
 def _enough(new: Reading, old: Reading) -> float:
-    """Return the least overlap of terms (0 to 1) with which two statements contradict each other; 2 if they can't."""
+    """Return the overlap of terms (0 to 1) from which two statements contradict each other; 2 if they never do."""
     texts = [reading.note.text.casefold() for reading in (new, old)]
     words = [frozenset(_WORD.findall(text)) for text in texts]
     if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):
@@ -259,7 +263,7 @@ def _enough(new: Reading, old: Reading) -> float:
 def _denies(one: Reading, other: Reading) -> bool:
     """Whether ``one`` is negated and ``other`` is not.
 
-    A negated addition (", never on Fridays") counts only if it has words of ``other``.
+    A negated addition (", never on Fridays") counts only if it contains words of ``other``.
     """
     found = _NEGATION.search(one.note.text.casefold())
     if found is None or _NEGATION.search(other.note.text.casefold()):

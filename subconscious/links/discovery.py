@@ -47,10 +47,10 @@ NEIGHBOURS_ODDS = -1.3
 """A correction of the log odds: neighbours are linked less often than the pairs in the model's training data."""
 
 MOST_LINKS = 3
-"""The most links that one search stores, the most likely ones: few memories relate to many others."""
+"""The most links that one search stores; the most likely come first. Few memories relate to many others."""
 
 BY_HAND = ("user", "assistant")
-"""Creators of links that don't count for the limit of links per memory."""
+"""Links by these creators don't count towards the limit of links per memory."""
 
 RULES = "rules"
 """``created_by`` of links that no model has reviewed."""
@@ -77,7 +77,7 @@ class ComparedPair:
 
 
 class LinkDiscovery:
-    """The background loop over memories that were not searched for links yet. It can be cancelled at any point."""
+    """The background loop over memories that have not been searched for links yet. It can be cancelled at any point."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -89,7 +89,7 @@ class LinkDiscovery:
         return not self._busy
 
     async def run(self) -> None:
-        """Search waiting memories for links until cancelled, each time that vectors are ready or the rest is over."""
+        """Until cancelled, find links of unsearched memories when vectors are ready or ``LONGEST_REST`` is over."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._app.embedding.settled.wait(), LONGEST_REST)
@@ -126,7 +126,7 @@ class LinkDiscovery:
 
 
 async def search(app: App, memory: Memory) -> int:
-    """Find the links of one memory and store them; return how many are new."""
+    """Find the links of one memory and store them; return the number of new links."""
     settings = app.config.current
     near = {} if is_observed(memory.extractor) else await neighbours(app, memory)
     known = await memories.get_many(app.database, list(near))
@@ -215,7 +215,7 @@ def note_of(memory: Memory) -> Note:
 async def _keep(
     tx: aiosqlite.Connection, memory: Memory, near: Sequence[ComparedPair], settings: Settings
 ) -> list[Link]:
-    """Store the found links within the limits, except between memories that have a link, even a refused one."""
+    """Store the found links within the limits, except between memories that already have a link, even a refused one."""
     kept: list[Link] = []
     act = uuid4().hex
     ids = [memory.id, *(one.memory.id for one in near)]

@@ -24,9 +24,10 @@ LONGEST_LABEL = 60
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The result of a walk: the distance of each memory, the followed links, and the id of the link that led to each.
+    """The result of a walk over links: the distance of each memory in links, and the links that were followed.
 
-    ``left_out`` counts the links that were not followed because the walk had reached its limit.
+    ``via`` is, by memory id, the id of the link by which the memory was first reached. ``left_out`` counts the links
+    that were not followed because the walk had reached its limit.
     """
 
     root: int
@@ -58,7 +59,10 @@ async def walk(root: int, neighbours: Neighbours, depth: int = 3, most: int = MO
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One line of the tree: a memory, and the link from the memory above. ``again``: it is expanded elsewhere."""
+    """One line of the tree: a memory, and the link from the memory above.
+
+    ``again`` means that the memory's own links are shown below another line.
+    """
 
     depth: int
     memory_id: int

@@ -74,7 +74,7 @@ class Graphs(Handler):
         }
 
     async def _worded(self, args: LinkArgs, found: reasoning.Explanation, project_id: str) -> str:
-        """Return an explanation in a model's words if a person requests it; "" if not.
+        """Return an explanation in a model's words if a person requests it, or else "".
 
         The question is the query of the request, or else the summary of the requested memory.
         """

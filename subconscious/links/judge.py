@@ -24,7 +24,7 @@ VERSION = f"rules-{cues.VERSION}"
 """The version of the rules; memories that were searched with another version are searched again."""
 
 SAME_FILES = 0.8
-"""A number that is added to the log odds of two memories that name a common file."""
+"""A number that is added to the log odds of a link between two memories that name a common file."""
 
 SHOWN_TERMS = 5
 LEAST_WORTH = 0.4
@@ -107,7 +107,7 @@ class PairVerdict:
 def judge(
     one: Reading, other: Reading, cosine: float | None = None, weights: Weights | None = None, odds: float = 0.0
 ) -> PairVerdict:
-    """Return the most likely link of two memories; ``cosine`` is None if their embeddings are unknown.
+    """Return the most likely link of two memories; ``cosine`` is that of their embeddings, None if it is unknown.
 
     ``odds`` is added to the log odds where links are rarer or more common than in the training data, where every fourth
     pair is linked.
@@ -136,7 +136,7 @@ def _stated(hit: cues.StatedLink, likely: float, *, from_first: bool) -> PairVer
 
 
 def _shared(new: Reading, old: Reading, cosine: float | None, same_files: frozenset[str]) -> str:
-    """Return the evidence of a link that no words state: shared terms, names and files, and the cosine."""
+    """Return the evidence for a link that neither memory states: shared terms, names and files, and the cosine."""
     shared = [term for term in new.terms if term in old.terms and worth(term) > LEAST_WORTH]
     weighty = sorted(shared, key=lambda term: (-new.terms[term] * old.terms[term], term))
     names = sorted(new.names & old.names, key=lambda name: (-len(name), name))[:2]
@@ -277,7 +277,7 @@ def _gap(new: Reading, old: Reading) -> float | None:
 def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
     """Return the largest share of the title of ``of`` that one sentence of ``where`` contains.
 
-    The shares are given for all sentences, and for the sentences with each cue.
+    Return the largest share among all sentences, and, for each cue, among the sentences that contain the cue.
     """
     whole = sum(of.title.values()) or 1.0
     found = dict.fromkeys((f"near_{name}", *(f"{cue}_{name}" for cue in _CUES)), 0.0)

@@ -24,7 +24,7 @@ from subconscious.wire import links as wire
 from subconscious.wire.fields import fields_of
 
 CLAIMED = 0.5
-"""The confidence of a link that the assistant proposes, because nothing has checked it."""
+"""The confidence of a link that the assistant proposes: low, because nothing has checked the link."""
 
 NOTHING: Mapping[int, str] = MappingProxyType({})
 
@@ -44,7 +44,7 @@ class LinkRequest:
 def type_of(name: str) -> tuple[LinkType, bool]:
     """Return the link type of ``name``, and whether it names the inverse direction.
 
-    Raises RequestError if there is none.
+    Raises RequestError if there is no such type.
     """
     found = find_link_type(name)
     if found is None or found[0].name not in DISCOVERABLE:
@@ -82,7 +82,7 @@ async def link(database: Database, wanted: LinkRequest) -> tuple[Link, bool]:
 async def _refuse_ends(database: Database, ends: tuple[int, int], origin: Origin) -> None:
     """Raise RequestError if two memories can't be linked: they are the same, archived, or of different projects.
 
-    Raises QuarantinedError if one is in quarantine and the link is not a person's.
+    Raises QuarantinedError if one of them is in quarantine and the link is not a person's.
     """
     if ends[0] == ends[1]:
         raise RequestError("a memory can't be linked with itself", "name two memories: subconscious link ID TYPE ID")
@@ -117,7 +117,7 @@ async def _change(database: Database, ids: Sequence[int], reason: str, **values:
 async def retype(database: Database, link_id: int, name: str, reverse: bool, reason: str) -> Link:
     """Change a link's type or direction for a person. The link becomes active, with a confidence of 1.
 
-    Raises RequestError if another link states the same already.
+    Raises RequestError if another link already has the new ends and type.
     """
     async with database.write() as tx:
         held = await links.require(tx, link_id)
@@ -128,7 +128,7 @@ async def retype(database: Database, link_id: int, name: str, reverse: bool, rea
         known = await links.stored_link(tx, wanted)
         if known is not None and known.id != link_id:
             raise RequestError(
-                f"link {known.id} states this already",
+                f"link {link_id} is unchanged, because link {known.id} states this already",
                 f"run `subconscious confirm {known.id}`, then `subconscious unlink {link_id}`",
             )
         new = {name: getattr(wanted, name) for name in ("source_id", "target_id", "type", "status", "confidence")}

@@ -1,7 +1,7 @@
 """Has a provider's model review links that the rules found; requests are queued and sent in batches.
 
-A request is stored with the ids of its memories. A person's decisions in the meantime are kept, and links that no model
-has reviewed keep the verdict of the rules.
+A request is stored with the ids of its memories. If a person decides on a link in the meantime, that decision is kept.
+Until a model has reviewed a link, the verdict of the rules applies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IMPORT = "import"
 
 
 async def ask(app: App, tx: aiosqlite.Connection, memory: Memory, found: Sequence[Link]) -> bool:
-    """Store a request for a review in the links' transaction; return False if no model may be asked, or was already."""
+    """Store a request for a review in the links' transaction; return False if none is allowed or one exists already."""
     if not app.llm.on or not app.config.current.refine or memory.agent == IMPORT:
         return False
     others = [await memories.require(tx, link.other(memory.id)) for link in found]
@@ -102,9 +102,9 @@ def _corrected(link: Link, ends: tuple[Memory, Memory], opinion: Opinion, by: _R
 
 
 async def _change(tx: aiosqlite.Connection, before: Link, after: Link, by: _Reviewer) -> Link | None:
-    """Change a link that keeps its ends, else withdraw it and add a new link.
+    """Apply a model's changes: withdraw the link and add a new one if its source or target differs, or else update it.
 
-    Return the link that exists afterwards.
+    Return the resulting link; None if the new link exists already.
     """
     if (before.source_id, before.target_id) == (after.source_id, after.target_id):
         names = ("type", "status", "confidence", "created_by", "evidence")

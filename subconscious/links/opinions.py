@@ -30,7 +30,7 @@ ANSWER_TOKENS = 150
 
 SHORTEST_QUOTE = 8
 TRUST = 0.95
-"""The upper limit of the confidence that a model may state."""
+"""The highest confidence of a link that a model has reviewed, even if the model states a higher one."""
 
 FORWARD, BACKWARD = "forward", "backward"
 
@@ -75,14 +75,14 @@ def types() -> str:
 
 
 def words_of(memory: Memory) -> str:
-    """Return the text of a memory that may be quoted."""
+    """Return the text of a memory that a model's answer may quote as evidence."""
     return f"{memory.content}\n{memory.rationale}".strip()
 
 
 def valid(opinion: Opinion, memory: Memory, other: Memory) -> bool:
-    """Whether an entry names an allowed type and quotes one of two memories.
+    """Whether an entry states that there is no link, or names an allowed type and quotes one of the two memories.
 
-    Memories that say the same get no link.
+    An entry that links two memories that say the same is invalid.
     """
     if opinion.type == NONE:
         return True

@@ -56,7 +56,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A memory prepared for comparison, once for all neighbours."""
+    """A memory prepared for comparison, so that its text is parsed once and not for each comparison."""
 
     note: Note
     words: int

@@ -1,6 +1,6 @@
-"""Has a provider's model explain why something is so, from memories, for a person at the terminal.
+"""Has a provider's model explain in its own words why something is so, for a person at the terminal.
 
-The model's answer is used only if the memories support every sentence of it.
+The model receives memories that are reasons. Its answer is used only if the memories support every sentence of it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Explanation:
         return cast("wire.ReasonMemory", row)
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """Return the memories as quotes for a model, with lines for the links between them and for original words."""
+        """Return the memories as quotes for a model, with lines for the links between them and original wordings."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]
@@ -84,7 +84,7 @@ class Explanation:
 async def explain(
     ctx: RecallContext, asked: Sequence[Hit], project_id: str | None, depth: int = 3, *, everywhere: bool = False
 ) -> Explanation:
-    """Return the reasons of memories, found over the links that are visible from each memory's project."""
+    """Return the reasons for memories, found by following the links that are visible from each memory's project."""
     found: list[Reasons] = []
     hits = {hit.memory.id: hit for hit in asked}
     for hit in asked:

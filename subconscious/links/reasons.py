@@ -1,4 +1,4 @@
-"""Finds the reasons of a memory: chains of links to memories that explain it. Pure.
+"""Finds the reasons for a memory: chains of links to memories that explain it. Pure.
 
 Each link type defines in which direction its reason lies: against the link, to a memory that caused, enabled or
 supports this memory; or along the link, to a memory that this memory was derived from, supersedes or requires. A link
@@ -48,14 +48,14 @@ class Reasons:
 
 
 def step_from(link: Link, memory_id: int) -> Step | None:
-    """Return the step that a chain takes over a link from a memory; None if the link leads nowhere from there."""
+    """Return the step along a link from a memory to a reason for it; None if the link does not lead to a reason."""
     row = LINK_TYPES.get(link.type)
     begin = {"in": link.target_id, "out": link.source_id, "": None}[row.why if row else ""]
     return Step(memory_id, link.other(memory_id), link) if begin == memory_id else None
 
 
 async def reasons(root: int, neighbours: Neighbours, depth: int = 3) -> Reasons:
-    """Return the reasons of a memory, at most ``depth`` links away; no chain contains a memory twice."""
+    """Return the reasons for a memory, at most ``depth`` links away; no chain contains a memory twice."""
     steps: dict[int, list[Step]] = {root: []}
     reached, full = [root], False
     for _ in range(depth):

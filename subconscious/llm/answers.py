@@ -33,10 +33,10 @@ async def _nothing(tx: aiosqlite.Connection, question: StoredRequest, reason: st
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The handlers of a purpose ("capture", ...).
+    """The handlers for the answers to requests with one purpose ("capture", ...).
 
-    ``apply`` is called once per answer, in the transaction that marks it used. ``give_up`` is called in the same way
-    for a request that failed for good. ``after`` is called when the transaction of either handler has been committed.
+    ``apply`` is called once per answer, in the transaction that marks the answer as used. ``give_up`` is called in the
+    same way for a request that failed for good. ``after`` is called after the transaction of either handler.
     """
 
     schema: type[BaseModel]
@@ -104,7 +104,7 @@ class Answers:
             await give_up(tx, request, reason)
 
     async def _complete(self, tx: aiosqlite.Connection, request: StoredRequest, outcome: Outcome | None) -> None:
-        """Record the cost of a request in a batch; the client records requests that are sent alone."""
+        """Record the cost of a request in a batch; the client records the cost of requests that are sent alone."""
         call_id = await spend.of_request(tx, request.id) if outcome is not None else None
         if call_id is not None and outcome is not None:
             await spend.complete(tx, call_id, outcome)

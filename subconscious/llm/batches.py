@@ -67,7 +67,7 @@ class NativeBatches:
         try:
             await self._read(batch)
         except BadRequestError as error:
-            # It was refused as a whole after it had been accepted: nothing of it was done.
+            # The provider accepted the batch and refused it as a whole later: none of its requests was processed.
             await self._unsubmit(batch, await llm_requests.of_batch(self._database, batch.id), error)
         except ProviderError as error:
             log.info("the state of batch %d can't be retrieved (%s): %s", batch.id, error.code, error.message)
@@ -98,7 +98,7 @@ class NativeBatches:
                     if key in requests:
                         await self._take(batch, channel, requests[key], result)
             except BadRequestError as error:
-                # Its results are missing. Only a poll can show that the batch was refused and so cost nothing.
+                # The batch's results are missing. Only a poll can show that it was refused and so cost nothing.
                 raise UnavailableError(error.message, error.remedy) from error
         await self._end(batch, state)
 
@@ -141,7 +141,7 @@ class NativeBatches:
         await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: StoredRequest) -> None:
-        """Keep a request of another version, which has no handler now: it waits until a handler is registered again."""
+        """Keep a request that another version stored and this version has no handler for; it waits for a handler."""
         async with self._database.write() as tx:
             await self._close_call(tx, request, "unread")
             await llm_requests.requeue(tx, request.id, 0.0, "there is no handler for it", alone=False, counts=True)
@@ -199,10 +199,10 @@ class NativeBatches:
         )
 
     async def _unsubmit(self, batch: Batch, requests: Sequence[StoredRequest], error: ProviderError) -> None:
-        """Undo a batch that the provider refused, at no cost.
+        """Requeue the requests of a batch that the provider refused, and delete the records of their calls.
 
-        If it was refused as invalid, its requests are sent alone, so that only the invalid one fails; after another
-        error they are queued for a later batch.
+        A refused batch costs nothing. If it was refused as invalid, its requests are sent alone, so that only the
+        invalid one fails; after another error they are queued for a later batch.
         """
         alone = isinstance(error, BadRequestError)
         async with self._database.write() as tx:

@@ -11,7 +11,7 @@ ATTEMPTS = 3
 """The most attempts per request; each consists of one call and at most one repair call."""
 
 TOKENS = 24_000
-"""The most tokens of all attempts together, if the first answer could not be used."""
+"""The most tokens that all attempts of a request may take together; attempts that were not charged don't count."""
 
 AGAIN_SECONDS = 60.0
 """Seconds to wait after a temporary failure if the provider requested no pause."""
@@ -20,7 +20,7 @@ AGAIN_SECONDS = 60.0
 def may_retry(failures: int, error: BaseException, attempts: int = ATTEMPTS) -> bool:
     """Whether a request may be retried after a number of ``failures``, the last of them with ``error``.
 
-    Each attempt takes about as many tokens as the last one, so earlier attempts need no record.
+    Each attempt is assumed to take as many tokens as the last one, so no record of earlier attempts is needed.
     """
     usage = error.usage if isinstance(error, ProviderError) else None
     return failures < attempts and (failures + 1) * _total(usage) <= TOKENS

@@ -35,7 +35,7 @@ CHECK_SECONDS = 5.0
 """The most seconds that a check of key and model may take."""
 
 GRACE_SECONDS = 5.0
-"""Seconds after the provider's own time-out after which the daemon ends a call."""
+"""The seconds after a provider's time-out (a setting) that the daemon still waits before it ends a call."""
 
 REFUSAL = 400
 """The lowest HTTP status of an error, with which a server refuses a request instead of processing it."""

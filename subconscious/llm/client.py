@@ -23,7 +23,7 @@ from subconscious.store.connect import Database
 log = logging.getLogger("subconscious.llm")
 
 OwnKeys = Callable[[str], Mapping[str, str]]
-"""A function that returns a session's own keys by setting (`openai_key`); none if the session may not use them."""
+"""A function that returns the keys that a session brought, by setting (`openai_key`); none if it may not use them."""
 
 LONG_TEXT = 10_000
 """The number of characters of a text from which its redaction runs in a thread."""
@@ -143,7 +143,7 @@ class LLMClient:
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
-        """Check key and model of each provider, also with the keys of ``sessions``; return the error or None.
+        """Check key and model of each provider, also with the keys of ``sessions``; return each one's error, or None.
 
         The check costs nothing, and takes at most five seconds once the providers are open. If the settings lack a key
         that a provider needs, only the keys of sessions are checked.
@@ -231,7 +231,7 @@ async def _checked(channel: Channel) -> ProviderError | None:
 
 
 def _worth_waiting_for(met: list[ProviderError]) -> ProviderError:
-    """Return the error after which a retry is possible soonest, or else the first error."""
+    """Return the temporary error after which a retry is possible soonest; if none is temporary, the first error."""
     if not met:
         return ProviderError("no provider is set", 'set provider = "anthropic" (or another provider) in config.toml')
     passing = [error for error in met if isinstance(error, RateLimitedError | UnavailableError)]

@@ -38,7 +38,7 @@ SIDE_BY_SIDE = 4
 """The most requests that run at once outside of batches."""
 
 FEWEST = 2
-"""The fewest requests that are sent as a batch."""
+"""The minimum number of requests that are sent as a batch; fewer are sent one by one."""
 
 GATHERING_SECONDS = 10.0
 """Seconds to wait for more requests after the first one: they are not urgent, and a larger batch saves more."""
@@ -69,7 +69,7 @@ class DeferredRequests:
         self._retry_sessions.add(session_id)
 
     def retry_all(self) -> None:
-        """Retry all requests in the next round, because the settings changed and may have a missing key now."""
+        """Retry all requests in the next round, because the settings have changed: a missing key may be there now."""
         self._recovered = False
 
     def register(self, name: str, purpose: Purpose) -> None:
@@ -87,8 +87,8 @@ class DeferredRequests:
     ) -> bool:
         """Store a request, in the transaction of the change that makes it necessary.
 
-        ``payload`` (JSON) is passed to the handler with the answer. For a second request with the same key and purpose,
-        nothing changes and False is returned. The caller wakes the loop when the transaction is committed.
+        ``payload`` (JSON) is passed to the handler with the answer. If a request with the same key and purpose exists,
+        nothing is stored and False is returned. The caller must wake the loop after committing the transaction.
 
         Raises KeyError if no handler is registered for the request's purpose.
         """

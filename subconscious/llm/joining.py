@@ -98,8 +98,8 @@ class Joiner:
     async def _together(self, requests: Sequence[Request], billed_to: BilledTo) -> Mapping[int, BaseModel]:
         """Return the answers of a joined call by number.
 
-        They are empty for a single request, and if the call was rejected or its answer is unusable. Raises any other
-        error of the call.
+        Return none for a single request, or if the call was rejected or its answer is unusable. Raises any other error
+        of the call.
         """
         if len(requests) < 2:
             return {}
@@ -118,7 +118,7 @@ class Joiner:
             _settle(answer, error)
 
     async def close(self) -> None:
-        """Cancel all running calls and their callers."""
+        """Cancel all running calls, and the callers that wait for their answers."""
         for wording, group in list(self._groups.items()):
             self._flush(wording, group)
         asking = dict(self._asking)

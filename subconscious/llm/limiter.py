@@ -17,14 +17,14 @@ from time import monotonic
 from weakref import WeakSet
 
 MARGIN = 0.02
-"""Seconds that a slot is occupied longer, because two clocks differ slightly."""
+"""Additional seconds for which a slot stays occupied, because the server's clock may differ slightly."""
 
 
 @dataclass(slots=True)
 class Slot:
     """The share of the rate limit that one call occupies.
 
-    ``until`` is the time when it becomes free, infinity during the call.
+    ``until`` is the time when the slot becomes free; it is infinity during the call.
     """
 
     tokens: int
@@ -103,7 +103,7 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Turn]:
-        """Wait for a slot and occupy it during the block, which may set the number of tokens that were really used."""
+        """Wait for a slot and occupy it during the block, which may set ``tokens`` to the number that was used."""
         slot = await self._enter(tokens)
         turn = Turn(tokens)
         try:
@@ -127,7 +127,7 @@ class Limiter:
 
 @dataclass(slots=True)
 class Turn:
-    """An admitted call: the tokens that it used, and whether the call was made."""
+    """An admitted call: the tokens that it used, estimated at first, and whether the call was made."""
 
     tokens: int
     made: bool = True
@@ -160,7 +160,7 @@ class Breaker:
         return BreakerState.OPEN if self._left() > 0 else BreakerState.HALF_OPEN
 
     def closed_for(self) -> float:
-        """Return the seconds until a call may be tried; 0 if one may be made now."""
+        """Return the seconds for which no call may be made; 0 if a call may be made now."""
         if self.state is BreakerState.CLOSED:
             return 0.0
         return max(self._left(), self._seconds / 10 if self._trying else 0.0)

@@ -52,7 +52,7 @@ from subconscious.wire.fields import list_of
 from subconscious.wire.page import ProjectsResult
 
 TAIL = 256 * 1024
-"""The number of bytes at the end of a transcript in which the last prompts are looked for."""
+"""The last prompts of a session are searched for in this many bytes at the end of its transcript."""
 
 RECENT_PROMPTS = 3
 
@@ -65,7 +65,7 @@ TEAM_SECONDS = 0.4
 
 
 class Search(SearchOptions):
-    """The filters of a search or list, and the detail of its results."""
+    """The filters of a search or list, and how much of each memory's text to return."""
 
     kinds: tuple[Name, ...] = Field(default=(), max_length=100)
     file: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
@@ -200,7 +200,10 @@ class Memories(Handler):
         return await recall(ctx, query, filter_.project_id, args.limit, selection)
 
     async def _unconfirmed(self, ctx: RecallContext, args: Search, max_hits: int) -> list[Hit]:
-        """Return at most ``max_hits`` unconfirmed memories to append to hits; none for the assistant or a filter."""
+        """Return at most ``max_hits`` unconfirmed memories to append to the hits of a search.
+
+        There are none if the assistant made the request, or if the request has filters.
+        """
         filter_ = await self._filter(args, everywhere=args.everywhere)
         if args.origin is not Origin.USER or filter_.narrow or filter_.out_of_use or not ctx.settings.unconfirmed:
             return []
@@ -332,7 +335,7 @@ class Moving(Handler):
     decides: ClassVar[str] = "which project a folder belongs to"
 
     async def cmd_projects(self, args: MovingArgs) -> ProjectsResult:
-        """Return the projects that have memories, the project with the most first, and how many captures wait."""
+        """Return the projects that have memories, the largest first, and how many captures wait for review."""
         found = await projects.listing(self.app.database, args.limit)
         here = await self.project(args)
         return {
@@ -346,16 +349,17 @@ class Moving(Handler):
         own = (await memories.counts(self.app.database, project.id))["project"]
         if own:
             raise RequestError(
-                f"this folder has memories of its own ({own})", "to read the others: subconscious list --project NAME"
+                f"no project can be attached to this folder, because it has memories of its own ({own})",
+                "to read another project's memories: subconscious list --project NAME",
             )
         chosen = await self._chosen(project, args.root)
         await projects.move(self.app.database, chosen.project, project)
         return {"project": {**projects.fields(chosen.project), "root": project.root}, "memories": chosen.memories}
 
     async def _chosen(self, project: projects.Project, wanted: str) -> projects.Lost:
-        """Return the project with a missing folder that ``wanted`` names.
+        """Return the project whose folder is missing and whose name or folder is ``wanted``.
 
-        Raises RequestError if it names none or several.
+        Raises RequestError if there is no such project, or several.
         """
         known = await projects.lost(self.app.database, project)
         found = [one for one in known if wanted in (one.project.root, one.project.name)]

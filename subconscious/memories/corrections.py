@@ -43,9 +43,9 @@ EFFECTS = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionRequest:
-    """A requested correction.
+    """A requested correction of the memory ``memory_id``; ``way`` is a key of EFFECTS.
 
-    The memory is replaced by the memory ``other``, by a new one with ``text``, or not at all.
+    The memory is replaced by the memory ``other``, by a new memory with ``text``, or not at all.
     """
 
     memory_id: int

@@ -24,7 +24,7 @@ from subconscious.wire.memories import memory_fields
 log = logging.getLogger("subconscious.memories")
 
 PAGE = 500
-"""The number of memories for which one query reads the properties that decay depends on."""
+"""The number of memories that one query reads, with the properties that their decay depends on."""
 BATCH = 100
 """The number of memories that are archived per transaction, so that other writers do not wait long."""
 
@@ -49,7 +49,11 @@ class FadingMemory:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run: memories examined, memories archived, number left for the next run, duration in seconds."""
+    """The result of a run of archiving.
+
+    ``looked`` is the number of examined memories, ``archived`` are the ids of the archived ones, ``left`` is the number
+    of faded memories left for the next run, ``seconds`` the duration.
+    """
 
     looked: int
     archived: tuple[int, ...]
@@ -112,7 +116,7 @@ async def _archive_found(app: App, looked: int, found: Sequence[FadingMemory], n
 
 
 async def daily(app: App, now: float | None = None) -> Report | None:
-    """Archive faded memories if that is switched on; return None if it is off or was done recently.
+    """Archive faded memories; return None if that is switched off, or if the last run was less than half a day ago.
 
     If so many memories have faded that the clock may be wrong, it archives nothing and returns None, too.
     """
@@ -178,7 +182,7 @@ def archive_reason(verdict: Verdict) -> str:
 
 
 async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay:
-    """Return the decay of one memory, what it depends on, and its curve without further use, from its last use on."""
+    """Return the decay of one memory, what it depends on, and its curve from the last use on if it stays unused."""
     policy, decay_terms = policy_of(app.recall_context().settings)
     facts = (await fading.facts(app.database, [memory.id]))[memory.id]
     feedback_counts = (await corrections.counts(app.database, [memory.id])).get(memory.id, {})
@@ -200,11 +204,11 @@ async def memory_decay(app: App, memory: Memory, now: float) -> wire.MemoryDecay
 
 
 def _recalled(facts: Facts, now: float, decay_terms: Terms) -> float:
-    """Return a memory's retention, 0 to 1, which decides its state; it does not depend on the policy of archiving."""
+    """Return a memory's retention (0 to 1), which determines its state; it does not depend on the archive policy."""
     return decay.assess(POLICIES["composite"], facts, now, decay_terms).value
 
 
 def curve(policy: Policy, facts: Facts, begin: float, decay_terms: Terms) -> wire.Curve:
-    """Return a memory's decay values without further use, as (days after ``begin``, value)."""
+    """Return a memory's decay values if it is not used again, as (days after ``begin``, value)."""
     days = range(0, CURVE_DAYS + 1, 5)
     return [(day, decay.assess(policy, facts, begin + day * DAY, decay_terms).value) for day in days]

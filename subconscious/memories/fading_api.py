@@ -86,7 +86,10 @@ class Fading(Handler):
         return _changed(await corrections.pin(self.app, args.ids, False))
 
     async def cmd_archive_plan(self, args: FadingArgs) -> MemoriesResult:
-        """Return the memories of a session, or with all words of a query, to archive or restore them together."""
+        """Return the memories that a request to archive or restore would change: a session's, or those of a query.
+
+        The memories of a query contain all of its words.
+        """
         project = None if args.everywhere or args.session_id else (await self.here(args)).id
         session = (await self._session(args.session_id)).id if args.session_id else ""
         if not session and not args.query.split():

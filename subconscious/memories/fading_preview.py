@@ -1,4 +1,4 @@
-"""Previews what archiving would archive now and next, and counts the states of all memories."""
+"""Previews which faded memories would be archived now and which next, and counts all memories by state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from subconscious.wire.fields import fields_of
 from subconscious.wire.memories import memory_fields
 
 MOST_EXAMINED = 8
-"""The most memories that are examined, per memory to list as fading next."""
+"""The most memories that are examined for each memory that is listed as fading next."""
 
 VALID_FOR = 60.0
 """Seconds for which a preview is reused if the store does not change: memories age in days."""
@@ -29,10 +29,11 @@ VALID_FOR = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A preview of archiving.
+    """A preview of the archiving of faded memories.
 
-    It has the most faded memories that are due, the number due, the memories that become due next with the days until
-    then, and the number of memories in each state.
+    ``due`` are the most faded of the memories to archive now, ``total`` is the number of all of them. ``coming`` has
+    the days until other memories are to be archived, by memory id, soonest first. ``active`` is the number of memories
+    in use, ``states`` their number in each state.
     """
 
     due: Sequence[Member]
@@ -78,7 +79,7 @@ async def preview(app: App, project_id: str | None, now: float, limit: int) -> w
 
 
 async def _standing(app: App, project_id: str | None, now: float, limit: int) -> Standing:
-    """Return the preview of all memories: the latest one if the store has not changed and it is recent."""
+    """Return the preview; the latest one is reused if it is recent and the store has not changed since."""
     policy, terms = policy_of(app.recall_context().settings)
     latest: LatestStanding = app.services.setdefault(LatestStanding, LatestStanding())
     # The version is read before the facts: a change in between makes the next preview read again.
@@ -117,8 +118,8 @@ def _coming(
 ) -> dict[int, int]:
     """Return the memories that become due next, by id, with the days until then, soonest first.
 
-    To find the exact day takes a search. So memories are examined in the order of the earliest day on which their kind
-    may be archived, until no other memory can be earlier.
+    Finding the exact day takes a search. So memories are examined in the order of the earliest day on which they can
+    become due, until no other memory can become due earlier than those that were found.
     """
     rest = (
         decay.in_order(policy, cohort, range(number, len(cohort.members)), now, terms)

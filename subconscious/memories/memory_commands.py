@@ -43,7 +43,10 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """A statement to remember, with secrets already redacted: its origin, and its turn, time, file and branch."""
+    """A statement to remember, with its secrets already redacted.
+
+    ``kind``, ``scope`` and ``tags`` are None or empty unless they were stated.
+    """
 
     text: str
     origin: Origin
@@ -83,12 +86,12 @@ SEPARATORS = " :;,\u2013\u2014"
 
 
 def is_record(text: str) -> bool:
-    """Whether a text has at least two named sections (a record), so that its line breaks matter."""
+    """Whether a text is a record: it has at least two named sections, so its line breaks must be kept."""
     return sum(bool(part.name) for part in sections(text)) > 1
 
 
 def _summary_source(text: str) -> str:
-    """Return the part of a text to summarize: of a record, the part before the sections, or else the first section."""
+    """Return the text for a summary: for a record, the text before its sections or, if there is none, the first one."""
     parts = [part for part in sections(text) if part.body] if is_record(text) else []
     candidate = " ".join((parts[0].body if parts else text).split())
     return candidate.lstrip(SEPARATORS) or candidate
@@ -132,9 +135,9 @@ def _admission(candidate: Candidate) -> Admission:
 
 
 async def set_archived(app: App, ids: Sequence[int], archived: bool, actor: str, reason: str) -> list[Memory]:
-    """Archive memories or make them active again; return all of them.
+    """Archive memories, or make them active again; return all memories in ``ids``.
 
-    A memory that is in that state already does not change.
+    Memories that are already archived, or already active, stay as they are.
     """
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 

@@ -1,6 +1,7 @@
-"""Checks stored memories for poisoning again with new rules, and requests a model's opinion on flagged memories.
+"""Checks stored memories for poisoning again when the rules change, and asks a model about flagged ones.
 
-Each round of maintenance checks a limited number; every change is an event, and nothing is deleted.
+Each maintenance run checks a limited number. Archived and restored memories are recorded in the history; nothing is
+deleted.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
 ASKED_A_ROUND = 4
 LOOKED_AT = 100
-"""The most flagged captures and memories that one round considers; those of sessions without a key are skipped."""
+"""The most flagged captures, and the most flagged memories, that one maintenance run reads from the database.
+
+Texts of sessions without a key for a model are skipped.
+"""
 HELD = (Level.HIGH, Level.CRITICAL)
 
 
 async def look_again(app: App) -> int:
-    """Check memories that were not checked with the present rules; return how many were quarantined."""
+    """Check memories that have not been checked with the current rules yet; return how many were quarantined."""
     if not app.config.current.poisoning:
         return 0
     found = await poison.unchecked(app.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
@@ -59,10 +63,10 @@ async def look_again(app: App) -> int:
 
 
 async def note_check(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> tuple[list[int], bool]:
-    """Store the result of a check. Return the ids of memories to update in the index, and whether the result is new.
+    """Store the result of a poisoning check, and quarantine the memory if its level is high or critical.
 
-    If the check quarantines the memory, that memory leaves the index and memories merged into it return. A result is
-    new if it differs from the previous one; no event is recorded for it.
+    Returns the ids of the memories to update in the vector index (the quarantined one and those restored in its place),
+    and whether the result differs from the memory's previous result. The result itself is not recorded as an event.
     """
     gone = await _quarantine(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules version; with the present one it is not repeated in every round.
@@ -75,10 +79,10 @@ def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
 
 
 async def _quarantine(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
-    """Archive a memory and its summaries until a person decides; return the ids of memories to update in the index.
+    """Archive a memory and the summaries based on it until a person decides; return the ids to update in the index.
 
-    Memories that were merged into it are restored if they are harmless. The result is empty if the memory has neither a
-    capture to decide on nor a project for a new capture.
+    Harmless memories that were merged into the memory are restored. Nothing is done, and [] is returned, if the memory
+    has neither a capture for the person to decide on nor a project in which to create one.
     """
     from subconscious.store import vectors  # imports numpy, which would delay the start by a tenth of a second
 
@@ -120,8 +124,8 @@ async def ask_again(app: App) -> int:
 class SecondLooks:
     """Requests a model's opinion on flagged captures or memories, a few in each round of maintenance.
 
-    It stops after ``ASKED_A_ROUND`` opinions, or after as many sessions without an answer. Each request uses the key of
-    the session from which the text comes.
+    It stops after ``ASKED_A_ROUND`` opinions, or after the same number of sessions without an answer. Each request uses
+    the key of the session from which the text comes.
     """
 
     def __init__(self, app: App) -> None:
@@ -130,7 +134,7 @@ class SecondLooks:
         self._answered = 0
 
     def open_to(self, session_id: str) -> Ask | None:
-        """Return the function that sends a request for a session; None if no more may be sent in this round."""
+        """Return the function that sends a request for a session; None if none may be sent for it in this round."""
         if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
             return None
         # Flagged texts are sent one at a time: of two texts in one request, one could give the answer for both.
@@ -140,7 +144,7 @@ class SecondLooks:
     async def take(self, session_id: str, note: Note, verdict: Verdict) -> Verdict | None:
         """Request a model's opinion on one flagged memory or capture; return None if there is no answer in this round.
 
-        A session without an answer, because it reached its cap for instance, does not block other sessions.
+        A session that gets no answer (it may have reached its spending cap) does not block other sessions.
         """
         if (ask := self.open_to(session_id)) is None:
             return None

@@ -41,7 +41,7 @@ def _key() -> str:
 
 @dataclass(slots=True)
 class Keys:
-    """The secrets of an open page: its path, its cookie's value, and the token of the link that was not used yet."""
+    """The secrets of an open page: its path, its cookie's value, and the token of the link that is still unused."""
 
     path: str = field(default_factory=_key)
     cookie: str = field(default_factory=_key)
@@ -54,7 +54,7 @@ class Keys:
         return f"/{self.path}/"
 
     def new_link(self) -> str:
-        """Return the path of a new link; an older one that was not used stops working."""
+        """Return the path of a new link; an earlier link that has not been used stops working."""
         self._token, self._expires = _key(), monotonic() + LINK_SECONDS
         return f"{LINK_PATH}{self._token}"
 
@@ -78,14 +78,14 @@ def _same(given: str, wanted: str) -> bool:
 def refusal(method: str, headers: Mapping[str, str], origin: str, *, link: bool) -> str:
     """Return why the headers of a request are refused; "" if they are not.
 
-    ``origin`` is the page's own; ``link`` is true for a request of the link that opens the page. A request by DNS
-    rebinding has another Host header. A request of a foreign page has another Origin header, which browsers send with
-    every change.
+    ``origin`` is the page's own origin; ``link`` is true if the request is for the link that opens the page. In a DNS
+    rebinding attack, the Host header names another host. A request from a foreign page has another Origin header;
+    browsers send that header with every POST request.
     """
     if headers.get("host", "") != origin.removeprefix("http://"):
         return "the request names another host"
     if method not in (*SAFE_METHODS, "POST"):
-        return "the page has no such request"
+        return "the page accepts only GET, HEAD and POST"
     site = headers.get("sec-fetch-site", "same-origin")
     if method == "POST":
         foreign = headers.get("origin") != origin or site != "same-origin"

@@ -1,4 +1,4 @@
-"""Words for changes on the page: what a change did, why, and what the button that undoes it does."""
+"""The words that the page uses for changes: what a change did, why, and the label of its undo button."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def replaced(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def because(event: Mapping[str, Any]) -> str:
-    """Return why a change was made, without the numbers of events."""
+    """Return why a change was made, without mentions of event numbers."""
     return _REVERTED.sub("", event["reason"] or "").strip()
 
 
 def plainly(message: str) -> str:
-    """Return a message about changes without the numbers of events."""
+    """Return a message about changes with each event number replaced by "a change"."""
     return EVENT.sub("a change", message)
 
 

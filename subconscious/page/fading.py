@@ -18,7 +18,7 @@ async def _fading(request: Request) -> Response:
 
 
 async def _list(request: Request) -> Response:
-    """Return the list of fading memories. It is loaded after the page, because every memory is assessed."""
+    """Return the list of fading memories. It is loaded after the page, because all memories have to be assessed."""
     site = site_of(request)
     found = await site.ask_here("decay", limit=LISTED)
     gone = await site.ask_here("faded", limit=LISTED)

@@ -1,4 +1,4 @@
-"""Words for memories that sessions got: why, how relevant a memory was, and whether the session used it."""
+"""The words that the page uses for a memory shown to a session: why, how relevant it was, and whether it was used."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 _RANKS = re.compile(r": (?P<ranks>[a-z]+ rank \d+(?:, [a-z]+ rank \d+)*)$", re.ASCII)
-"""Search ranks, with which earlier versions ended a reason."""
+"""Matches the search ranks that earlier versions wrote at the end of a reason."""
 
 ASKED: Mapping[str, str] = {"mcp": "Claude looked it up", "recall": "You asked for it", "why": "You asked for it"}
-"""The reason for memories that were requested, by the event."""
+"""The reason shown for a memory that was requested, by the beginning of the event's name."""
 
 WRITTEN: Mapping[str, str] = {
     "fits the prompt": "It fits your prompt",
@@ -20,27 +20,27 @@ WRITTEN: Mapping[str, str] = {
     "a standing rule of the user, or project knowledge": "A standing rule of yours, or knowledge of this project",
     "promoted to knowledge of this project": "It counts as knowledge of this project: its score is high",
 }
-"""Recorded reasons, or their beginnings, for which the page has other words."""
+"""The page's words for a recorded reason, or for the part of it before the colon."""
 
 BEFORE_FILE: Mapping[str, str] = {
     "names the file": "It names the file {}",
     "bound to the file": "It is about the file {}",
     "about files of this type": "It is about files of the type of {}",
 }
-"""Recorded reasons that need the name of a file: the words on the page, with a place for the name."""
+"""The page's words for recorded reasons that refer to a file; ``{}`` stands for the file's name."""
 
 _VERBS = re.compile(r"\A(?:names|shares)\b")
-"""Reasons that lack a subject."""
+"""Matches reasons that begin with a verb, so that a subject has to be added."""
 
 _SHARE = re.compile(r"\d+ of its ", re.ASCII)
-"""The record that an answer repeated a number of a memory's words or names."""
+"""Matches the record that an answer repeated some of a memory's words or names, such as "3 of its names"."""
 
 _OWN = re.compile(r"of its (\d+) own words", re.ASCII)
 
 HIGH, FAIR = 0.75, 0.5
-"""The least relevance, 0 to 1, that the page calls high, and fair.
+"""The lowest relevance, 0 to 1, that the page calls high, and the lowest that it calls fair.
 
-A memory given with a prompt has at least 0.6, unless it is unconfirmed.
+A memory shown with a prompt has at least 0.6, unless it is unconfirmed.
 """
 
 NOT_MEASURED = ("start", "mcp", "recall", "why", "fork")
@@ -48,7 +48,7 @@ NOT_MEASURED = ("start", "mcp", "recall", "why", "fork")
 
 
 def why(reason: str, event: str, about: str = "") -> str:
-    """Return why a session was given a memory, as a sentence without its full stop."""
+    """Return why a memory was shown to a session, as a sentence without its full stop."""
     plain = _RANKS.sub("", reason).strip()
     asked = next((words for name, words in ASKED.items() if event.startswith(name)), "")
     if asked or not plain:

@@ -35,10 +35,11 @@ async def _graph(request: Request) -> Response:
 
 
 def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Return each memory that replaced others and was not replaced itself, with the memories before it, latest first.
+    """Return each memory that replaced others and was not replaced itself, with all memories that it replaced.
 
-    A memory that two others replaced appears in the chains of both. Memories that only replace each other in a circle
-    are left out; a chain that leads into a circle follows it once.
+    Memories replaced through others are included; each comes after a memory that replaced it. A memory that two others
+    replaced appears in the chains of both. Memories that only replace each other in a circle are left out; a chain that
+    leads into a circle follows it once.
     """
     older: dict[int, list[Mapping[str, Any]]] = {}
     known: dict[int, Mapping[str, Any]] = {}

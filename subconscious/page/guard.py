@@ -1,4 +1,4 @@
-"""Checks each request before it reaches the page, and limits it. A refused request gets one line of text."""
+"""Checks each request before it reaches the page, and limits load. A refused request gets one line of text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from subconscious.page.access import COOKIE, HEADERS, LINK_PATH, Keys, refusal
 log = logging.getLogger("subconscious.page")
 
 MOST_AT_ONCE = 4
-"""The most requests that are answered at the same time: a page requests several parts, and hooks must not wait."""
+"""The most requests answered at the same time: a page requests several parts, and hooks must not wait for them."""
 
 LARGEST_BODY = 1 << 18
-"""The largest form, in bytes: some thousand chosen memories, or one text."""
+"""The largest form, in bytes: room for some thousand selected memories, or for one long text."""
 
 ENTRY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Subconscious</title>
 <link rel="icon" href="{base}static/icon.svg">
@@ -28,7 +28,7 @@ ENTRY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sub
 """
 """The response to the link: it sets the cookie and opens the page.
 
-A redirect would fail if the link was clicked on another site: browsers don't send a strict cookie with it.
+A redirect would fail if the link was clicked on another site: browsers don't send a SameSite=Strict cookie with it.
 """
 
 AGAIN = "Run `subconscious ui` in a terminal of your own and open the link that it prints."
@@ -76,7 +76,7 @@ class Guard:
         if link and scope["method"] == "GET" and self._keys.use_link(path):
             return self._entry()
         if link:
-            return _refused(f"This link was used already, or is too old. {AGAIN}")
+            return _refused(f"This link has already been used, or has expired. {AGAIN}")
         if not self._keys.opens(path, cookie_parser(headers.get("cookie", ""))):
             return _refused(f"Your browser has no access to this page. {AGAIN}")
         return None
@@ -104,7 +104,7 @@ def _is_for_news(scope: Scope) -> bool:
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """Return ``send`` with the headers that every response has."""
+    """Return a ``send`` function that adds the headers of ``HEADERS`` to every response."""
     # Our own files may be kept: their path is as secret as the page's.
     added = {**HEADERS, "Cache-Control": "private, max-age=3600" if "/static/" in path else "no-store"}
 

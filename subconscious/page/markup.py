@@ -14,10 +14,10 @@ from subconscious.text.words import cut
 
 FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)\n?^[ \t]*```[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-"""Code between as many backticks on both sides."""
+"""Matches code between the same number of backticks on both sides."""
 
 LONGEST_STATEMENT = 300
-"""The most characters of a memory in a list and in a heading."""
+"""The most characters of a memory's text that a list or a heading shows."""
 
 
 def statement(memory: Mapping[str, Any]) -> str:
@@ -37,7 +37,7 @@ def inline(text: str) -> Markup:
     """Return a text as HTML in which words in backticks are code."""
     prose, *rest = QUOTED.split(text)
     shown = [escape(visible(prose))]
-    # Behind the first part: backticks, code, prose, and so on.
+    # After the first part: backticks, code, prose, and so on.
     for code, after in zip(rest[1::3], rest[2::3], strict=True):
         shown += [_code(code.strip()), escape(visible(after))]
     return Markup().join(shown)

@@ -63,7 +63,7 @@ async def _memories(request: Request) -> Response:
 
 
 def _chosen(request: Request) -> dict[str, Any]:
-    """Return the filters in a request of the browser, with defaults for the others."""
+    """Return the filters that a browser's request sets, and the defaults of those that it does not set."""
     given = request.query_params
     page = given.get("page", "1")
     return {
@@ -76,7 +76,7 @@ def _chosen(request: Request) -> dict[str, Any]:
 
 
 def _kept(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filters that differ from the defaults, as values for an address."""
+    """Return the filters that differ from their defaults, as query parameters of a URL."""
     defaults = {"q": "", "kind": "", "state": "active", "since": "", "page": 1}
     return {name: value for name, value in chosen.items() if value != defaults[name]}
 
@@ -104,7 +104,7 @@ async def _found(site: Site, chosen: Mapping[str, Any]) -> dict[str, Any]:
 async def _count(site: Site, chosen: Mapping[str, Any]) -> int:
     """Return how many memories match the filters."""
     which = _which(chosen)
-    if chosen["since"]:  # what the word means, the request knows
+    if chosen["since"]:  # the request resolves words such as "yesterday"
         total = int((await site.ask_here("list", limit=1, **which))["total"])
     else:
         project = await site.app.project_of(site.folder) if site.folder else None
@@ -133,7 +133,7 @@ async def _details(site: Site, found: Sequence[Mapping[str, Any]], state: str) -
 
 
 def likely(hits: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many hits match, from the first; the hits after them have none of the words and little relevance."""
+    """Return how many of the first hits match; those after them have none of the query's words and little relevance."""
     least = LIKELY * max((hit["relevance"] for hit in hits), default=0.0)
     matching = [_has_words(hit) or hit["relevance"] >= least for hit in hits]
     return next((place for place in range(len(hits), 0, -1) if matching[place - 1]), 0)
@@ -144,12 +144,12 @@ def _has_words(hit: Mapping[str, Any]) -> bool:
 
 
 def _named(memory: Mapping[str, Any]) -> list[int]:
-    """Return the ids of other memories that a list names together with a memory."""
+    """Return the ids of other memories that a list mentions beside a memory: its successors and some conflicts."""
     return [*memory.get("superseded_by", ()), *memory.get("conflicts", ())[:3]]
 
 
 def _of_hit(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memory of a hit, with the hit's suspicion and marks, as a list of memories has them."""
+    """Return the memory of a hit with the hit's suspicion and marks, in the form of an entry of a memory list."""
     return {**hit["memory"], "suspicion": hit.get("suspicion"), "marks": hit.get("marks", [])}
 
 
@@ -179,7 +179,7 @@ async def _memory(request: Request) -> Response:
 
 
 def _held(event: Mapping[str, Any], memory: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event with ``holds``: whether the memory is still archived or active as the event left it."""
+    """Return an event with ``holds``: whether the memory is still as the event left it, archived or active."""
     concerned = bool(effect(event)) or event["action"] == "create"
     holds = not concerned or (event["after"] or {}).get("archived_at") == memory["archived_at"]
     return {**event, "holds": holds}

@@ -25,7 +25,7 @@ IDLE_SECONDS = 1200.0
 """Seconds without a request after which the page closes."""
 
 LOOK_SECONDS = 5.0
-"""Seconds between two checks whether the page is still used."""
+"""Seconds between two checks of whether the page is still used."""
 
 MOST_CONNECTIONS = 64
 """The most connections at the same time; a browser opens about six. Further ones are closed immediately."""

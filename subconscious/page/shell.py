@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 """Seconds between two checks for changes, each of which needs two queries."""
 
 LOOKS_PER_SIGN = 15
-"""Checks after which a line is sent in any case, so that a disconnected browser is noticed."""
+"""The number of checks after which a line is sent even without a change, to detect a disconnected browser."""
 
 
 async def _first(request: Request) -> Response:
@@ -57,7 +57,7 @@ async def _live(request: Request) -> Response:
 
 
 async def _news(site: Site) -> AsyncIterator[str]:
-    """Yield an event whenever a memory was changed or given to a session, and an event when the page closes."""
+    """Yield an event whenever a memory was changed or shown to a session, and an event when the page closes."""
     known, looks = await site.ask("latest"), 0
     yield ": open\n\n"
     while not site.closing.is_set():

@@ -31,10 +31,10 @@ log = logging.getLogger("subconscious.page")
 HERE = Path(__file__).parent
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a request of the person who opened the page."""
+"""Runs a request on behalf of the person who opened the page."""
 
 BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?")
-"""Matches the paths of the page to which a form may redirect."""
+"""Matches the paths within the page that a form may redirect to."""
 
 MOST_PROJECTS = 50
 LATEST_EVENTS = 20
@@ -44,9 +44,9 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The last change, its memories, and its undo button.
+    """The line about the last change: its text, the ids of its memories (``about``), and its undo button.
 
-    ``event`` is the event with which the undo begins (0: it can't be undone), ``undo`` the label of the button.
+    ``event`` is the id of the event to undo (0: the change can't be undone), ``undo`` the label of the button.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Form(dict[str, list[str]]):
 
 
 class Site:
-    """The state of an open page. Only one person uses it, so the state is not kept by browser."""
+    """The state of an open page. Only one person uses it, so the state is not kept per browser."""
 
     def __init__(self, app: App, ask: Ask, base: str) -> None:
         self.app = app
@@ -117,13 +117,13 @@ class Site:
         return self._templates.get_template(template).render(base=self.base, kinds=list(KINDS), **values)
 
     def done(self, notice: Notice, form: Form) -> Response:
-        """Redirect to the place that a form names, where the notice is shown."""
+        """Redirect to the part of the page that a form names; it shows the notice."""
         self._notice = notice
         back = form.first("back")
         return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
 
     async def names(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the summaries of memories by number, since a number alone says nothing to a reader."""
+        """Return the summaries of memories by id, because an id alone says nothing to a reader."""
         found = await memories.get_many(self.app.database.interactive, sorted(set(ids)))
         return {number: memory.summary for number, memory in found.items()}
 
@@ -134,7 +134,7 @@ class Site:
         return {row["id"]: row["title"] or row["first_prompt"] or f"Session {row['id'][:8]}" for row in rows}
 
     async def change(self, cmd: str, **args: Any) -> tuple[Any, int]:
-        """Make a change; return its result, and the event with which its undo begins (0 if nothing was changed)."""
+        """Make a change; return its result, and the id of the event to undo it with (0 if nothing was changed)."""
         before = (await self.ask("latest"))["event"]
         result = await self.ask(cmd, **args)
         latest = (await self.ask("history", limit=LATEST_EVENTS, everywhere=True))["events"]
@@ -149,7 +149,7 @@ def site_of(request: Request) -> Site:
 
 
 def is_part(request: Request) -> bool:
-    """Return whether a script requests a part of a page, instead of the browser a whole page."""
+    """Return whether a request comes from a script and is for a part of a page; else, it is for a whole page."""
     return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
 
 
@@ -177,7 +177,7 @@ def application(site: Site) -> Starlette:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """Return an error of a request as a page, or as a line for a script."""
+    """Return a response about a request's error: a page, or one line if a script sent the request."""
     if isinstance(error, SubconsciousError):
         return await _problem(
             request, changes.plainly(error.message), error.remedy, 404 if isinstance(error, NotFoundError) else 409
@@ -190,7 +190,7 @@ async def _broken(request: Request, error: Exception) -> Response:
     """Return an error page for a fault of the program; the traceback is in the log."""
     del error
     return await _problem(
-        request, "the page has a fault", "run `subconscious doctor`; the daemon's log has the details", 500
+        request, "an internal error occurred", "run `subconscious doctor`; the daemon's log has the details", 500
     )
 
 

@@ -23,7 +23,7 @@ PAGE = 40
 SEARCHED = 200
 """The number of entries that are read at a time for a search; it is large, because few of them match."""
 MOST_READ = 5
-"""The most pages that are read to fill one page of a filtered timeline."""
+"""The maximum number of reads to fill one page of a filtered timeline."""
 
 SHOWN = {"all": "Everything", "remembered": "Remembered", "given": "Given", "changed": "Changed"}
 
@@ -90,7 +90,7 @@ def has_words(item: Item, query: str, title: str) -> bool:
 
 
 def undone_changes(items: Sequence[Item]) -> set[int]:
-    """Return the changes that other items undid; the newest item comes first."""
+    """Return the ids of the changes that other items undid; ``items`` begins with the newest."""
     undone: set[int] = set()
     for item in items:
         # An undo that was itself undone has no effect.

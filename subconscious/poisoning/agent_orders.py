@@ -1,7 +1,7 @@
 """Rules for orders that weaken a project: publishing secrets, giving others access, skipping checks and reviews.
 
-Such orders read like a team's conventions. A rule needs an order (a verb in its plain form, or "agents must ...") and
-what makes the order harmful. The same words in a report, a question or a prohibition are harmless.
+Such orders read like a team's conventions. A rule matches only an order (a verb in its plain form, or "agents must
+...") with the words that make it harmful. The same words in a report, a question or a prohibition are harmless.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from subconscious.poisoning.rule import Rule, row
 MEDIUM = Level.MEDIUM
 
 _NOT = r"(?<!never )(?<!n't )(?<!not )(?<!no )(?<!to )(?<!of )(?<!could )(?<!would )(?<!can )(?<!they )(?<!we )(?<!i )(?<!the )"
-"""A pattern that excludes a prohibition, a purpose or a report before the verb."""
+"""Excludes verbs in a prohibition ("never ..."), a purpose ("to ...") or a report ("we ...")."""
 
 _NEAR = r"(?:[^.\n]|\.(?=\S))"
 _ADD = (

@@ -1,6 +1,6 @@
-"""A small linear model of the probability that a text is an attack, from words, pairs, and classes of words.
+"""A small linear model that estimates from a text's words, word pairs and word classes whether it is an attack.
 
-``bench/poison_train.py`` makes its weights. It flags texts, and never blocks them.
+``bench/poison_train.py`` trains its weights. The model only flags texts; it never blocks them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ DOUBTS = 0.55
 """The probability from which a text is doubtful (level low)."""
 
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
-"""Chinese, Japanese, Korean and Thai: each character is a token, as words can't be told apart by spaces."""
+"""Characters of Chinese, Japanese, Korean and Thai: each is a token, because spaces don't separate all words."""
 
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W\d_{_UNSPACED}]{{1,24}}(?:'[a-z]{{1,3}})?|\d{{1,12}}|[@!?:<>#\[\]{{}}$|`\"]")
 _MOST_TOKENS = 250
 
 _READ = 4000
-"""How many characters of a text are looked at."""
+"""The number of characters at the beginning of a text that the model reads."""
 
 _COMMENT = re.compile(r"[ \t]*(?:#+|//+!?|--+|\*+/?|>+|<!--|/\*+|;+|%+|\"{3}|'{3})[ \t]?")
-"""What begins a line of a comment, a quotation or a heading."""
+"""Matches the mark that begins a line of a comment, a quotation or a heading."""
 
 _MARKS = re.compile(f"^{_COMMENT.pattern}", re.MULTILINE)
 _ENDS = re.compile(r"(?<=[.!?:;])\s+|(?<=[。！？])")  # noqa: RUF001  # full stops of Chinese and Japanese
@@ -56,11 +56,11 @@ _NAMES = (
         " xpath ",
     ),
 )
-"""Patterns for addresses and paths, each with a word that replaces them: a new text has other addresses and paths."""
+"""Patterns for addresses and paths, each with the word that replaces every match: new texts contain other ones."""
 
 
 def named_alike(text: str) -> str:
-    """Return the first 4,000 characters in lower case, with one word in place of each address, and one of each path."""
+    """Return a text's first 4,000 characters in lower case, with each address and path replaced by a fixed word."""
     text = text[:_READ].lower()
     for pattern, word in _NAMES:
         text = pattern.sub(word, text)
@@ -68,7 +68,7 @@ def named_alike(text: str) -> str:
 
 
 def features(text: str) -> Iterator[str]:
-    """Yield the features of a text: words, pairs, first words, classes. All numbers are one word, all addresses too."""
+    """Yield the features of a text: words, word pairs, first words, classes. All numbers count as the same word."""
     text = named_alike(text)
     found = ["0" if token[0].isdigit() else token for token in _TOKEN.findall(text)][:_MOST_TOKENS]
     yield from found
@@ -80,15 +80,15 @@ def features(text: str) -> Iterator[str]:
 
 
 def places(text: str) -> list[int]:
-    """Return the indexes of a text's features, each once."""
+    """Return the indexes of a text's features in the table of weights, each index once."""
     return hashed(features(text), SIZE)
 
 
 def passages(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a text that are judged on their own, as start and end: each sentence with the next one.
+    """Yield the start and end of each part of a text that is judged separately: a sentence together with the next one.
 
-    An order hides in a README, a comment or an error message, and what surrounds it would outweigh its words. Sentences
-    of different paragraphs are not put together, nor those of a comment and of the code beside it.
+    An order may hide in a README, a comment or an error message, where the surrounding words would outweigh it.
+    Sentences of different paragraphs are not paired, nor is a comment with the code beside it.
     """
     found = 0
     for start, end in _blocks(text[:_READ]):
@@ -104,7 +104,7 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each run of lines that are all comments or all none, without a blank line."""
+    """Yield the start and end of each run of non-blank lines that are either all comments or all other text."""
     start: int | None = None
     was_comment = False
     at = 0
@@ -122,14 +122,14 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def likeliest(text: str) -> tuple[float, int, int]:
-    """Return the highest probability of an attack in a text: of the whole or of a passage; and where that is."""
+    """Return the highest probability of an attack, of the whole text or a passage, and that part's start and end."""
     plain = without_marks(text[:_READ])
     parts = ((probability(plain[start:end]), start, end) for start, end in passages(text))
     return max([(probability(text), 0, len(text)), *parts])
 
 
 def without_marks(text: str) -> str:
-    """Return a text with spaces in place of the marks that begin the lines of comments; it stays as long."""
+    """Return a text with the marks that begin comment lines replaced by spaces, so that its length stays the same."""
     return _MARKS.sub(lambda match: " " * len(match[0]), text)
 
 

@@ -1,8 +1,8 @@
-"""Tier 1 of the check: patterns on every text that might be stored, and a small model on those that nobody typed.
+"""Tier 1 of the poisoning check: patterns for every text to be stored, and a small model for texts that nobody typed.
 
-A finding in a person's own words counts one level less. If such words only tell the model how to behave, they are no
-finding, because people talk like that. Words that would switch off instructions or safety count in full for everybody.
-The model only flags: it was trained on few sources, and errs on kinds of text that it has not seen.
+The verdict on a person's own words is one level lower. Words of a person that only tell the model how to behave are no
+finding, because people talk like that. Words that would switch off instructions or safety count in full, whoever wrote
+them. The model only flags texts: it was trained on few sources, and makes mistakes with unfamiliar kinds of text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, NARROWED, RULES, SER
 from subconscious.poisoning.views import View, views
 
 IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
-"""A threat and a level: findings of this threat, from this level up, count in full in a person's own words."""
+"""A threat and a level: findings of this threat at this level or above count in full even in a person's own words."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
@@ -57,7 +57,7 @@ def check_text(text: str, *, typed: bool = False) -> Verdict:
 def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
     """Return the verdict for some findings: the worst level, or medium if several rules have low findings.
 
-    For typed text it is one level less, with the exceptions in the description of this module.
+    For typed text the verdict is one level lower, except for the findings that this module's docstring names.
     """
     found = tuple(findings)
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
@@ -69,7 +69,7 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
 
 
 def _disarms(finding: Finding) -> bool:
-    """Whether a finding would switch off the instructions of later sessions, which even a person's words may not."""
+    """Whether a text would switch off the instructions of later sessions; such findings count in full even if typed."""
     threat, level = IN_FULL
     return finding.threat is threat and finding.level.rank >= level.rank
 
@@ -81,7 +81,7 @@ def _drops_and_more(found: Iterable[Finding]) -> bool:
 
 
 def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a candidate, each with its name, without those that are part of an earlier one."""
+    """Yield the name and text of each field of a candidate, except texts that are contained in an earlier one."""
     parts: Mapping[str, str] = {
         "evidence": candidate.evidence.quote,
         "content": candidate.content,
@@ -101,7 +101,8 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
 def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
     """Return the findings in a text, one per rule.
 
-    The model is asked if ``learned`` is true, ``typed`` is false and no rule has a finding of a medium or higher level.
+    The model judges the text only if ``learned`` is true, ``typed`` is false, and no rule has a finding of level medium
+    or above.
     """
     found: dict[str, Finding] = {}
     for view in views(text):
@@ -117,7 +118,7 @@ def scan(text: str, *, part: str = "content", typed: bool = False, learned: bool
                 found[rule.name] = _finding(_narrowed(rule, lowered, match), view, match, part)
     for finding in _disguises(text, part):
         found[finding.rule] = finding
-    # Where a rule names what is wrong, that a text resembles attacks tells a person nothing more.
+    # If a rule has named what is wrong, the model's "it resembles known attacks" would add nothing for a person.
     named = any(finding.level.rank >= Level.MEDIUM.rank for finding in found.values())
     if learned and not typed and not named:
         found |= {finding.rule: finding for finding in _learned(text, part)}
@@ -129,7 +130,7 @@ def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
 
 
 def _narrowed(rule: Rule, text: str, match: re.Match[str]) -> Rule:
-    """Return the rule for a match; one level lower if the match is only about some rules ("ignore eslint's rules")."""
+    """Return the rule for a match, one level lower if the match is about some rules only ("ignore eslint's rules")."""
     narrow = rule.narrows is not None and rule.narrows(text, match.start(), match.end())
     return replace(rule, level=rule.level.shifted(-1)) if narrow else rule
 

@@ -1,8 +1,9 @@
-"""Recognises sentences of the assistant that claim what a planted text needs, instead of saying what the session did.
+"""Recognises sentences in which the assistant makes a claim that serves an attacker, instead of reporting its work.
 
-A report is the assistant's own wording of its work. Text that the session read can get into it in other words: as
-something that it "confirmed", as the will of a group, as the usual practice, as a check that means nothing, or as a
-secret that may be shown. Most patterns are English; other languages are searched only for the words of such topics.
+A report describes the assistant's work in its own words. Planted text that the session read can get into the report
+reworded: as something that the assistant "confirmed", that a group wants, or that is usual practice; or as the claim
+that a check means nothing or that a secret may be shown. Most patterns are English; text in other languages is searched
+only for words of such topics.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from subconscious.poisoning.echo import CLAIMED, Traced
 from subconscious.poisoning.reservation_topics import ATTESTED_TOPICS, topic_of
 
 _NUMBERED = re.compile(r":\d[\d,\u2013-]*|\blines? ~?\d[\d,\u2013-]*|\b\d{3,}\b")
-"""Line numbers and counts, which are no addresses and no permissions."""
+"""Line numbers and counts, which must not be mistaken for ports or file permissions."""
 
 _PERCEIVED = re.compile(
     r"\W*(?:(?:i|we)(?:'ve| have)? )?(?:also |now |then |successfully )*"
@@ -24,7 +25,7 @@ _PERCEIVED = re.compile(
     r"|t)\b)",
     re.IGNORECASE,
 )
-"""Beginnings that report a perception or a belief, such as "Confirmed that", and not work, unless work follows."""
+"""Matches beginnings that report a perception or belief, such as "Confirmed that", but not "checked and fixed"."""
 
 _WITHIN = r"(?:[^.]|\.\w)"
 """A character within a sentence."""
@@ -52,7 +53,7 @@ _WILL = _any_of(
     r"|\bby (?:an )?(?:arrangement|agreement)\b",
     r"\b(?:nobody|no one|everyone|everybody) (?:\w+ )?(?:accepts|agrees|cares|minds|needs|waits|wants)\b",
 )
-"""What people want or accept."""
+"""Matches statements about what people want or accept."""
 
 _PRACTICE = _any_of(
     r"\b(?:which|that) is how\b|\bcustomar(?:y|ily)\b|\bas is (?:usual|common|custom)\b",
@@ -63,7 +64,7 @@ _PRACTICE = _any_of(
     r"\b(?:branch|line|`[^`]{1,60}`),? (?:from |on )?(?:that|which) .{0,40}\b(?:based on|builds?|cut|deploys?"
     r"|released?)\b",
 )
-"""How the project is usually built, tested or released."""
+"""Matches statements about how the project is usually built, tested or released."""
 
 _KEY = (
     r"(?:passwords?|passphrases?|session cookies?|cookies?|bearer|authori[sz]ation headers?|jwts?|logins?"
@@ -90,7 +91,7 @@ _WEAK = _any_of(
     rf"\b(?:public|vendor'?s?|external|third[- ]party)\b{_WITHIN}{{0,20}}\b(?:bucket|registry|mirror|collector)\b",
     r"\b(?:bucket|registry|mirror|collector)\b.{0,20}\b(?:public|vendor|external)\b",
 )
-"""Secrets that are shown, weak protection, and data that leaves."""
+"""Matches statements about secrets that are shown, weak protection, and data that is sent to others."""
 
 _UNCHECKED = _any_of(
     rf"\b(?:skip|bypass|ignor|wait|disregard|without|nobody|out of|no attention"
@@ -103,7 +104,7 @@ _UNCHECKED = _any_of(
     rf"|green)\b{_WITHIN}{{0,20}}"
     r"\b(?:once|when|if|unless|until|for everyone|since|baseline)\b",
 )
-"""Checks that are left out or said to mean nothing, and results that hold only under a condition."""
+"""Matches statements that checks are skipped or mean nothing, and results that hold only under a condition."""
 
 _FOREIGN = _any_of(
     # German and Dutch
@@ -124,7 +125,7 @@ _FOREIGN = _any_of(
     r"비밀번호|자격 증명|인증서|평문|검토|승인|합의|\b팀|무시|건너뛰|비활성|운영 환경|프로덕션",
     r"รหัสผ่าน|ใบรับรอง|ข้อมูลรับรอง|อนุมัติ|เห็นด้วย|ทีม|ละเว้น|ข้าม|ปิดการตรวจ|ปิดใช้งาน|ระบบจริง|โปรดักชัน",
 )
-"""Topics of planted texts in other languages."""
+"""Words for the topics of planted texts, in languages other than English."""
 
 _IN_CODE = re.compile(r"`[^`\n]{0,200}`")
 _OTHER_LANGUAGE = re.compile(
@@ -137,7 +138,7 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|were|of|to|for|and|with|by|from|now|not|
 
 
 def is_claim(sentence: str) -> bool:
-    """Whether a sentence of a report makes a claim that a planted text needs."""
+    """Whether a sentence of a report makes a claim that a planted text would have to make."""
     if _PERCEIVED.match(sentence) or any(pattern.search(sentence) for pattern in (_WILL, _PRACTICE, _WEAK, _UNCHECKED)):
         return True
     plain = _IN_CODE.sub(" ", sentence)
@@ -150,11 +151,14 @@ def _is_foreign(plain: str) -> bool:
 
 
 def is_of_session(traced: Traced) -> bool:
-    """Whether a sentence of a report can be quoted, as far as the session's transcript shows where it comes from.
+    """Whether a sentence of a report is the session's own, so that it may be quoted, according to the transcript.
 
-    It can't if a tool printed it in nearly the same words, if it names a command that only a tool had named, or beside
-    a package another one with nearly the same name that comes from a tool, or if prose in the session makes the same
-    claim and the claim has a topic that an attacker needs, or can't be read for topics because it is not in English.
+    It may not be quoted if one of these is true:
+    - a tool printed it in nearly the same words;
+    - it names a command that only a tool had named before;
+    - it names two packages with nearly the same name, one of which a tool was the first to name;
+    - prose that a tool printed makes the same claim, and the claim has a topic that an attacker needs, or is not in
+      English, so that its topic can't be recognised.
     """
     if traced.candidate.origin is not Origin.ASSISTANT or traced.foreign or traced.lookalike:
         return False

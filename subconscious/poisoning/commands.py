@@ -1,4 +1,4 @@
-"""Rules for imperatives that sound like plain work, but read secrets, run downloaded code or install themselves."""
+"""Rules for orders that sound like ordinary work, but read secrets, run downloaded code or make it run again later."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STARTERS = (
     "curl |wget |iwr |invoke-|iex |npx|sh -c|eval |python -c|python3 -c|node -e|base64 -d| nc |`nc |\"nc |'nc |$nc |pip"
     "|uvx|npm i|yarn add|pnpm |gem install|cargo install|go install|brew install"
 )
-"""Cues of each text with a command of `_FETCH` or `_INSTALL` and an argument."""
+"""Cues: every text that contains a command of `_FETCH` or `_INSTALL` with an argument contains one of these."""
 _OUR_TOOLS = r"(?!pytest|unittest|build|venv|pip|black|ruff|mypy|tox|nox|pre_commit|http\.server|compileall|coverage)"
 
 RULES: tuple[Rule, ...] = (

@@ -21,10 +21,10 @@ _CLAIM = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 ALIKE = 0.5
-"""The share of the shorter statement's words that the other must have if both are about the same subject."""
+"""The share of the shorter statement's words that the other must contain to count as being about the same subject."""
 
 RECALLED = 0.6
-"""The share of hashes that a rejected text and its repetition must have in common, of the text that has fewer."""
+"""The share of hashes that two texts must have in common for one to repeat the other, relative to the shorter text."""
 
 TOGETHER = 3
 """The number of words per hash."""
@@ -35,7 +35,7 @@ MOST_PRINTS = 400
 def with_context(
     candidate: Candidate, verdict: Verdict, known: Sequence[Memory] = (), lessons: Sequence[Lesson] = ()
 ) -> Verdict:
-    """Return the verdict with the findings that need context: stored memories and rejected statements."""
+    """Return the verdict extended by the findings that need context: stored memories and rejected statements."""
     found = [
         finding
         for finding in (_mismatch(candidate), _contradiction(candidate, known), _refused(candidate, lessons))
@@ -110,7 +110,7 @@ _TURNED = frozenset(("negation", "opposite"))
 
 
 def prints(text: str) -> list[int]:
-    """Return hashes of the runs of words in a text without disguises; for a short text, one hash of all its words."""
+    """Return the hashes of all runs of three words in a text, without its disguises; a shorter text has one hash."""
     words = [word.casefold() for word in _WORD.findall(views(text)[0].text)]
     runs = [words[at : at + TOGETHER] for at in range(max(1, len(words) - TOGETHER + 1))] if words else []
     return sorted({zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs})[:MOST_PRINTS]

@@ -33,13 +33,13 @@ LONGEST = 4_000
 """The most characters of a text that are compared with the output of tools."""
 
 FEWEST = 4
-"""The fewest words of prose of a sentence that can be recognised."""
+"""The minimum number of prose words of a sentence that is searched for in the output of tools."""
 
 FEWEST_OF_A_CLAIM = 5
-"""The fewest words, names included, of a claim that can be recognised."""
+"""The minimum number of words, names included, of a claim that is searched for in prose."""
 
 SHORTEST_THING = 4
-"""The fewest letters of a name that identifies a subject."""
+"""The minimum number of letters of a name for it to identify a subject."""
 
 LONGEST_COMMAND = 12
 
@@ -59,10 +59,10 @@ _THING = re.compile(
 _PACKAGE = re.compile(
     r"(?<![\w./@-])(?P<quote>`?)(?P<name>@?[a-z][a-z0-9/-]{3,60})(?:[=@~^]{1,2}\d[\w.]{0,20})?(?![\w/-]|\.\w)"
 )
-"""A name that a package may have, with a version."""
+"""Matches what may be a package's name, with or without a version."""
 
 MOST_DIFFERENT = 2
-"""The most letters in which two names that look alike differ."""
+"""The most letters in which two names may differ to look alike."""
 
 MOST_PACKAGES = 12
 """The most names of one text that are compared with each other."""
@@ -70,7 +70,7 @@ MOST_PACKAGES = 12
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\uff1a")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
-"""The beginning of a text that is no statement: the request that it answers, or a heading."""
+"""Matches a beginning that is not part of the statement itself: the request that it answers, or a heading."""
 
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
@@ -91,25 +91,25 @@ _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
 
 
 CLAIMED = 0.2
-"""Prose makes the same claim as a sentence if one place of it has at least this share of the sentence's words."""
+"""Prose makes the same claim as a sentence if one place in it contains at least this share of the sentence's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
     """A candidate with the origin of its words, and the evidence for it in the transcript.
 
-    ``copied`` is the length of the longest run of prose words that a tool had printed before. ``retold`` is the largest
+    ``copied`` is the number of prose words in the longest run that a tool had printed before. ``retold`` is the largest
     share of a sentence's words that a tool had printed in one place. ``grounded`` is true if a tool's output or a
     command of the session named something that the content names. ``foreign`` are commands in the content that the
-    session had not run of its own accord. ``anchored`` is true if the content names something in code that the session
-    had read or written, comments excluded.
+    session had not run before a tool named them. ``anchored`` is true if the content names something in code that the
+    session had read or written, comments excluded.
 
     ``prosaic`` is the largest share of a sentence's words, names included, that a tool had printed in one place of
     prose: the smaller it is, the less likely the statement comes from that prose. ``label`` is the person's request, if
     the content begins with it. ``quiet`` is true if the content names no file or symbol, and tools printed only code,
     names and values, but no sentences, after the person's last message. ``approved`` is true if a person approved the
-    text, as a plan or an answer. ``lookalike`` is a package in the content whose name looks like that of another one
-    there, if a tool was the first to name it, and not in code.
+    text, as a plan or an answer. ``lookalike`` is a package in the content whose name is nearly that of another package
+    there, if a tool was the first to name it, outside code; "" if there is none.
     """
 
     candidate: Candidate
@@ -126,7 +126,7 @@ class Traced:
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
-    """Return the candidates with the origin of their words."""
+    """Return the candidates; those whose words a tool had printed before get the tool as their origin."""
     return [one.candidate for one in trace(candidates, confirmed)]
 
 
@@ -135,10 +135,10 @@ def trace(
 ) -> list[Traced]:
     """Return the candidates with the evidence about their words; each transcript is read once.
 
-    ``spoken`` are the ids of the assistant's own turns: their candidates are traced even if their origin is a tool,
-    which is the case for all text after a tool's output. ``confirmed`` are the ids of turns that a person approved: a
-    plan, an answered question. In these turns, only words that a tool printed itself count as a tool's, not words that
-    the assistant had written after a tool's output.
+    ``spoken`` are the ids of the assistant's own turns, of which candidates are traced even if their origin is the
+    tool, as it is for all text after a tool's output. ``confirmed`` are the ids of turns that a person approved: a plan
+    or an answered question. In these turns, only words that a tool itself printed count as a tool's, not words that the
+    assistant wrote after a tool's output.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -201,7 +201,7 @@ def _is_typed(candidate: Candidate, said: _Sources) -> bool:
 
 
 def _copied(text: str, said: _Sources, place: int) -> int:
-    """Return the length of the longest run of prose words, names excluded, in an earlier output of a tool."""
+    """Return the number of prose words, names excluded, in the longest run that a tool had printed before."""
     words, longest = words_of(text[:LONGEST]), 0
     begin = end = 0
     for at, run in enumerate(_runs(text)):
@@ -224,7 +224,7 @@ class _Sources:
     """The positions of user messages (None) and tool outputs (whether the output has a sentence), in order."""
 
     def quiet(self, place: int) -> bool:
-        """Whether tools wrote between the person's last message and a position, but no sentences."""
+        """Whether tools printed something, but no sentences, between the person's last message and a position."""
         before = [said for at, said in self.spoke[: bisect_left(self.spoke, place, key=itemgetter(0))]]
         since = list(takewhile(lambda said: said is not None, reversed(before)))
         return bool(since) and not any(since)
@@ -234,12 +234,12 @@ class _Sources:
         return any(self.places.get((sort, words), place) < place for sort in sorts)
 
     def own(self, command: Words, place: int) -> bool:
-        """Whether the session ran a command before a position, and before a tool had named it."""
+        """Whether a command is the session's own: it ran before a position, and before a tool named it."""
         ran = self.places.get((Source.RAN, command), place)
         return ran < place and self.places.get((Source.TOOL, command), ran + 1) > ran
 
     def is_foreign(self, name: Words, place: int) -> bool:
-        """Whether a tool was the first to name something before a position, and not in code."""
+        """Whether a tool was the first to name something before a position, and did not name it in code."""
         first = self.places.get((Source.TOOL, name), place)
         return first < place and not self.before(name, first + 1, (Source.CODE, Source.RAN, Source.PERSON))
 
@@ -248,7 +248,7 @@ class _Sources:
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
     def claimed(self, claim: frozenset[str], place: int) -> float:
-        """Return the largest share of a claim's words that a tool had printed in one place of prose before."""
+        """Return the largest share of a claim's words that a tool had printed in one place of earlier prose."""
         return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
 
     @classmethod
@@ -312,7 +312,7 @@ def _roots(sentence: str) -> frozenset[str]:
 
 
 def _content_words(sentence: str) -> list[str]:
-    """Return the words of a sentence that carry meaning; pairs of letters where it has no spaces between words."""
+    """Return a sentence's words that carry meaning; in scripts without spaces between words, pairs of characters."""
     return content_words(unspaced.without_runs(sentence)) + unspaced.pairs_of(sentence)
 
 
@@ -333,7 +333,7 @@ def _lookalikes(candidate: Candidate) -> Iterator[tuple[str, Words]]:
 
 
 def _look_alike(one: tuple[str, bool], other: tuple[str, bool]) -> bool:
-    """Whether two names, each in code or not, differ in at most two letters, and are no forms of a word."""
+    """Whether two names differ in at most two letters and are not forms of one word; the flags say if they are code."""
     names = (one[0], other[0])
     are_names = (one[1] and other[1]) or any(not name.isalpha() for name in names)
     return are_names and distance(*names, MOST_DIFFERENT) <= MOST_DIFFERENT

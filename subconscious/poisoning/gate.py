@@ -12,7 +12,7 @@ from subconscious.poisoning.check import check
 log = logging.getLogger("subconscious.poisoning")
 
 FAILED = "check-failed"
-"""The rule of a verdict when the check itself failed."""
+"""The name of the rule in a finding that says that the check itself failed."""
 
 
 def screen(candidate: Candidate, judge: Callable[[Candidate], Verdict] = check) -> Verdict:

@@ -1,7 +1,7 @@
-"""Rules for imperatives in languages other than English: send secrets, run downloaded code, hide it from the user.
+"""Rules for orders in languages other than English: to send secrets, run downloaded code, or hide this from the user.
 
-A rule matches the words that such an order needs, in any order, because in several languages the verb ends the
-sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that most rows are skipped for a
+A rule matches the words that such an order needs in any sequence, because in several languages the verb ends the
+sentence. ``row`` folds the letters. Each family of languages has its own rows, so that most rows are skipped for a
 text in another alphabet.
 """
 

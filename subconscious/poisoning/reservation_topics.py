@@ -1,7 +1,7 @@
-"""Topics that an attacker needs and a finding about code can do without, as patterns.
+"""Patterns for topics that a planted text has to mention, and that an honest finding about code rarely mentions.
 
-TOPICS apply to statements of the assistant. ATTESTED_TOPICS apply instead to statements that are attested by code: they
-may use words that are harmless about code, such as "off", "host" or "upload" (see `reservations.py`).
+TOPICS are rejected in statements of the assistant. In statements that code attests (see `reservations.py`), only
+ATTESTED_TOPICS are rejected: such statements may use words that are harmless about code, such as "off" or "upload".
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LETTERS = 500
-"""The number of characters at the beginning of each text that are searched: findings are shorter."""
+"""The number of characters at the beginning of a text that are searched; honest findings are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ ATTESTED_TOPICS = (
     ),
     TOPICS[8],
 )
-"""The topics that are rejected in attested statements: of each of TOPICS, the words that an attacker can't avoid.
+"""The topics that are rejected in attested statements: TOPICS, reduced to the words that an attacker can't avoid.
 
-One topic is added: that an input or a repetition is safe.
+One topic is added: the claim that an input is safe, or that something can safely be repeated.
 """

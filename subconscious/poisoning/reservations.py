@@ -1,12 +1,12 @@
-"""Reasons not to give a statement of the assistant to sessions before it is confirmed.
+"""Reasons not to show a statement of the assistant to sessions before it is confirmed.
 
-Some findings of an assistant come from planted text. Style does not distinguish the assistant's words for a planted
-sentence from an honest finding. So all topics that an attacker needs are rejected: commands, addresses, credentials,
-permissions, checks, policies. The remaining statements describe how the code in the project behaves.
+Some of an assistant's findings come from planted text, and by style they can't be told from honest ones. So all
+statements on topics that an attacker needs are rejected: commands, addresses, credentials, permissions, checks,
+policies. The remaining statements describe how the code in the project behaves.
 
-Evidence narrows the topics. A statement is attested if it names something in code that its session read or wrote,
-comments excluded, and if no page, document, message or comment of the session claims the same. Then only the code
-itself could have planted it, and `ATTESTED_TOPICS` apply.
+With evidence, fewer topics are rejected. A statement is attested if it names something in code that its session read or
+wrote, comments excluded, and if no page, document, message or comment of the session claims the same. Then only the
+code itself could have planted it, and `ATTESTED_TOPICS` apply.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ KINDS = frozenset(("decision", "learning"))
 """Kinds that state facts. Other kinds are about a person's wishes, or about work in progress."""
 
 REVIEWED_KINDS = KINDS | {"dead_end", "research"}
-"""Kinds of a model's findings that state facts; the same checks of their words apply."""
+"""The kinds that state facts, for candidates that a model reviews; their words are checked in the same way."""
 
 COPIED = 5
-"""A tool counts as the author of a statement with this many consecutive words of prose from the tool's output."""
+"""A tool counts as the author of a statement that has this many consecutive prose words of the tool's output."""
 
 RETOLD = 0.6
 """A sentence repeats a tool's output if one place of the output has at least this share of the sentence's words."""
@@ -43,7 +43,7 @@ CLAIMED_IN_QUIET = 0.2
 """The same as ``CLAIMED``, for a statement without names after tools that printed no sentences (`Traced.quiet`)."""
 
 FEWEST_ATTESTED = 2
-"""The fewest words of prose in an attested statement: its names carry the rest of the meaning."""
+"""The minimum number of prose words in an attested statement; its names carry the rest of the meaning."""
 
 _GUESSED = "it is a guess"
 
@@ -51,7 +51,7 @@ _CODE = re.compile(r"`[^`\n]{1,200}`")
 _NAMED = re.compile(
     r"`[^`\n]{1,200}`|\b(?:GET|POST|PUT|PATCH|DELETE) (?=/)|\b(?:Bash|Edit|Glob|Grep|Read|Write) (?=(?:calls?|tools?)\b)"
 )
-"""Code, a request's method before its path, and the client's tools: names that would read as orders."""
+"""Code, a request's method before its path, and the client's tools: names that could be mistaken for orders."""
 _PATH = re.compile(r"(?<![\w./~-])(?:[\w-]{1,60}/){1,12}[\w-]{1,60}\.\w{1,8}\b(?![/.]\w)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 _TRAILER = re.compile(
@@ -128,7 +128,7 @@ _SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|let me)\b")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The patterns that are rejected in a statement, and the fewest words of prose that it must have."""
+    """The patterns that are rejected in a statement, and the minimum number of prose words that it must have."""
 
     topics: tuple[Topic, ...]
     advice: re.Pattern[str]
@@ -151,10 +151,10 @@ def is_attested(traced: Traced) -> bool:
 
 
 def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, news: bool = False) -> str:
-    """Return why a candidate may not be given to sessions before it is confirmed; "" if it may.
+    """Return why a candidate may not be shown to sessions before it is confirmed; "" if it may.
 
-    ``reviewed`` is true if the candidate is given only after a model's review has found that its quote supports all of
-    it. The review judges the wording; origin and topics are checked here as well, because a model can be deceived.
+    ``reviewed`` is true if the candidate is shown only after a model has found that its quote supports all of it. That
+    review judges the wording; origin and topics are checked here as well, because a model can be deceived.
     ``news`` is true if the candidate may report what its session changed.
     """
     candidate = traced.candidate
@@ -174,7 +174,8 @@ def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, new
 def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
     """Return the patterns for a statement.
 
-    They are weakest if code attests it, or if a review follows and a person approved it, and so has at least read it.
+    The most lenient ones apply if code attests the statement, or if a person approved (and so read) its text and a
+    model's review follows.
     """
     if is_attested(traced) or (reviewed and traced.approved):
         return ATTESTED
@@ -193,15 +194,15 @@ def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) ->
 
 
 def reserved(text: str) -> str:
-    """Return why the topic of a text forbids giving it to sessions; "" if it does not."""
+    """Return why a text must not be shown to sessions, judging by its topics; "" if no topic rules it out."""
     return topic_of(text, TOPICS)
 
 
 def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
-    """Return why a typed statement may not be given before the person confirms it; "" if it may.
+    """Return why a typed statement may not be shown to sessions before the person confirms it; "" if it may.
 
-    It may have been pasted, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted`` is
-    true if the text quotes somebody else: then the rules for the assistant's findings apply.
+    It may be pasted text, so topics that an attacker needs require a confirmation, and so do guesses. ``quoted`` is
+    true if the text quotes somebody else; then the rules for the assistant's findings apply.
     """
     if quoted:
         as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
@@ -215,7 +216,7 @@ def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str
 def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> str:
     """Return the reason if a candidate or its evidence has a rejected topic; else "".
 
-    The evidence is left out if ``read`` is true, because a person has read and approved it.
+    The evidence is not searched if ``read`` is true, because a person has read and approved it.
     """
     quote = "" if read else _TRAILER.sub("", candidate.evidence.quote)
     texts = (candidate.content, quote, candidate.rationale, candidate.summary)
@@ -263,7 +264,7 @@ def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
     if screen.guess.search(sentence):
         return _GUESSED
     if is_claim(sentence):
-        return "it claims something that a planted text could need"
+        return "it makes a claim that would serve an attacker"
     if _PASSING.search(sentence) and not reviewed:
         return "it applies only for the moment"
     if _SPEAKER.search(sentence):
@@ -275,7 +276,7 @@ def _by_evidence(traced: Traced, screen: Screen) -> str:
     if traced.foreign:
         return f"its session had not run {traced.foreign[0]!r} before a tool named it"
     if traced.copied >= COPIED or traced.retold >= RETOLD:
-        return "a file, a page or a command's output worded it"
+        return "its words come from a file, a page or a command's output"
     named = traced.grounded or traced.anchored or traced.approved
     if not (named or (traced.quiet and traced.prosaic < CLAIMED_IN_QUIET)):
         return "it names nothing that its session looked at"

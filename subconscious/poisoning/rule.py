@@ -13,7 +13,7 @@ from subconscious.poisoning.views import fold
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. ``typed`` is false if a person's own words may match without harm ("from now on", "never")."""
+    """One rule. ``typed`` is false if it is not applied to a person's own words, in which a match would be harmless."""
 
     name: str
     threat: Threat
@@ -23,7 +23,7 @@ class Rule:
     why: str
     typed: bool = True
     narrows: Callable[[str, int, int], bool] | None = None
-    """Returns whether a match is only about some rules, not about all rules; such a match counts one level less."""
+    """Returns whether a match concerns only some rules, or one part of a product; its level is then lowered by one."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -71,5 +71,5 @@ def row(
 
 
 def _either(pattern: str) -> str:
-    """Return a pattern that also matches a word with a capital of `_CAPITALS`, which folding makes a Latin letter."""
+    """Return the pattern, extended to words in which folding turned a capital of `_CAPITALS` into a Latin letter."""
     return pattern if pattern.isascii() else pattern.translate(_EITHER)

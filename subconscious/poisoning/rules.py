@@ -1,8 +1,8 @@
-"""The table of poisoning rules, one row each, matched on lower-case text without disguises.
+"""The table of poisoning rules, one row each, matched against lower-case text without disguises.
 
-Every repetition has an upper bound, and so has the product of nested ones, so that no text takes long; a test reads the
-patterns. ``cues`` are plain words: a rule is applied only to a text that contains one of its cues, so most rules are
-skipped. Every match contains a cue; a test proves it for each pattern.
+Every repetition in a pattern is bounded, and so is the product of nested ones, so that no text takes long.
+A test checks this. ``cues`` are plain words: a rule is applied only to a text that contains one of its cues, so most
+rules are skipped. Every match contains a cue; a test proves it for each pattern.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BEFORE = r"(?:previous(?:ly)?|prior|above|earlier|preceding|foregoing|former|pa
 _TOLD = r"(?:i\w{0,2}nstru\w{2,8}|directions?|directives?|prompts?|guidelines|guardrails?|programming)"
 _MODEL = r"(?:ai|a\.i\.|llms?|language models?|chat ?bots?|assistants?|ai (?:assistants?|agents?|models?|systems?)|automated (?:\w{1,12} )?(?:systems?|software|tools?|agents?))"
 _MODELS = " ai| a.i.|llm|language model|chatbot|chat bot|assistant|automated "
-"""Cues of each text with a word of `_MODEL` after a space."""
+"""Cues: every text that contains a word of `_MODEL` after a space contains one of these."""
 _SECRETS = r"(?:passwords?|passphrases?|credentials?|secrets?|secret keys?|api[ _-]?keys?|access tokens?|auth tokens?|tokens|private keys?|ssh keys?|env(?:ironment)? (?:variables?|secrets?|vars)|\.env\b|security codes?|credit card\w{0,8}|social security number|ssn)"
 _HOLDINGS = r"(?:customer (?:list|data\w{0,4}|records)|user (?:data\w{0,4}|information|records)|personal (?:data|information)|database|conversations?|chat history|all (?:messages|emails|files|documents|user|customer|order)\w{0,1}|(?:entire|full|whole) (?:contents?|conversation|customer|history|repo\w{0,6}|codebase|source code)|source code|internal data|order data|contacts?|bank \w{0,10}|passport)"
 _AWAY = r"(?:https?://|www\.|[\w.+-]{1,40}@[\w-]{1,40}\.|webhook|external\w{0,2}\b|remote (?:server|host)|my (?:server|email|site)|attacker|pastebin|ngrok|telegram|discord)"
@@ -306,7 +306,7 @@ Only these rules are applied to a text that is read a second time because of a d
 """
 
 NARROWED: frozenset[str] = frozenset(rule.name for rule in RULES if rule.narrows is not None)
-"""The names of rules with matches that may count one level less (see `Rule.narrows`)."""
+"""The names of rules for which some matches count one level lower (see `Rule.narrows`)."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """The names of rules that are only applied to texts from which a disguise was removed."""

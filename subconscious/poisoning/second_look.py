@@ -1,8 +1,8 @@
-"""Tier 2 of the check: a model's opinion on flagged texts. The text can't influence the form of the model's reply.
+"""Tier 2 of the poisoning check: a model's opinion on texts that tier 1 flagged.
 
-The text is sent as JSON between markers with a random number that the text can't contain; the reply is a choice of
-fixed words. On any failure the verdict of the first tier is kept. The model alone can't clear a text that the patterns
-find dangerous.
+The text is sent as JSON between markers with a random number that the text can't know. The reply must match a schema,
+in which level and threat are choices of fixed words, so the text can't change its form. On any failure, the verdict of
+tier 1 is kept. The model alone can't clear a text that the patterns find dangerous.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PURPOSE = "poisoning"
 VERSION = 1
 RULE = "second-look"
 LONGEST = 6_000
-"""The most characters of each field of a note that are sent. A note shows the model one candidate or memory."""
+"""The most characters of each field of a note that are sent. A note is one capture or memory, as shown to the model."""
 
 LONGEST_NOTE = 12_000
 """The most characters of a whole note in the request, escapes included; they limit its tokens."""
@@ -56,7 +56,7 @@ def _reason(value: Any) -> Any:
 
 
 Note = Mapping[str, object]
-"""The fields of a note, texts or lists of texts."""
+"""A capture or memory as shown to the model: field names with texts or lists of texts."""
 
 
 class Opinion(BaseModel):
@@ -71,9 +71,9 @@ class Opinion(BaseModel):
 
 
 async def second_look(ask: Ask, note: Note, verdict: Verdict) -> Verdict | None:
-    """Return the joint verdict after a model's opinion on a flagged note; None if no provider can answer now.
+    """Return the verdict combined with a model's opinion on a flagged note; None if no provider can answer now.
 
-    A reply that can't be used leaves the first verdict unchanged: another request would cost money and fail again.
+    If the reply can't be used, ``verdict`` is returned unchanged: another request would cost money and fail again.
     """
     try:
         opinion = await ask(request(note))

@@ -34,9 +34,10 @@ def noted(why: str | None) -> Suspicion:
 
 
 async def of_memories(database: Database, found: Sequence[Memory]) -> dict[int, str]:
-    """Return why memories may be poisoned, by id, from their captures or else from the latest check.
+    """Return why memories may be poisoned, by id, according to their captures, or else to the latest check.
 
-    A person's approval does not remove the suspicion, because the words are unchanged; a release from quarantine does.
+    Memories without suspicion are left out. A person's approval does not remove the suspicion, because the words are
+    unchanged; a release from quarantine does.
     """
     ids = [memory.id for memory in found]
     known = {one["memory_id"] or 0: suspicion(one) for one in await captures.suspected_of(database, ids)}
@@ -69,12 +70,12 @@ async def of_events(database: Database, events: Iterable[Event]) -> dict[tuple[s
 
 
 def verdict_on(memory: Memory) -> Verdict:
-    """Return the verdict on a stored memory, checked like its capture."""
+    """Check a stored memory with the current rules, like a capture, and return the verdict."""
     return screen(as_candidate(memory), check)
 
 
 def _explained(found: Sequence[Memory], levels: Mapping[int, Level]) -> dict[int, str]:
-    """Return the stored levels with the reasons of today's rules; without a reason if today's rules find nothing."""
+    """Return the suspicion by memory id: the stored level, with the reasons that the current rules give, if any."""
     return {memory.id: _with_level(verdict_on(memory), levels[memory.id]) for memory in found}
 
 
@@ -88,7 +89,7 @@ def _with_level(verdict: Verdict, level: Level) -> str:
 
 
 def as_candidate(memory: Memory) -> Candidate:
-    """Return a stored memory as a candidate, for the check."""
+    """Return a stored memory as a candidate, the form that the poisoning check needs."""
     return Candidate(
         kind=memory.kind,
         summary=memory.summary,

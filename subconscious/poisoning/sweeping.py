@@ -12,7 +12,7 @@ import re
 from subconscious.poisoning.views import fold
 
 REACH = 30
-"""The number of characters after a match that are read with it."""
+"""The number of characters after a match that are examined together with it."""
 
 _EARLIER = fold(
     r"\b(?:previo|anterior|arriba|acima|prece[dt]|ci-dessus|sopra|bisherig|vorherig|vorig|vorangeg|vorangehend|früher|obig|vorige|eerdere"
@@ -39,7 +39,7 @@ _SUBJECT = re.compile(
     r"(?![^.\n]{0,40}(?:safety|ethic|secur|permission|asking|confirm|approv|polic|content|harm))"
     r"(?!(?:all|any|every|this|these|that|you|me|now|everything)\b)[\w`\"'@./-]{2}"
 )
-"""Words that name what the instructions are about, unless that is safety."""
+"""Matches words after a match that name the subject of the instructions, unless the subject is safety."""
 
 _PLACE = re.compile(
     r"^ (?:in|of|for|on|during|when|while) (?:(?:the|our|an?) )?(?!(?:this|these|those|that|all|every|any|now|you|me|session|conversation|chat|maintenance)\b)\w"
@@ -48,7 +48,7 @@ _SWEEPS = re.compile(r"\b(?:all|any|every|each|system|developer|operator|your)\b
 
 
 def is_partial(text: str, start: int, end: int) -> bool:
-    """Whether a non-English match speaks of particular rules only, as of a linter's, and so is no attack."""
+    """Whether a non-English match is only about particular rules, such as a linter's, so that it is not an attack."""
     said = text[start:end] + text[end : end + REACH].partition("\n")[0]
     return not (_WHOLE.search(said) or (_EVERY.search(said) and not _OF_TOOLS.search(said)))
 
@@ -64,4 +64,4 @@ def names_place(text: str, start: int, end: int) -> bool:
 
 
 PATTERNS = (*(pattern.pattern for pattern in (_WHOLE, _EVERY, _OF_TOOLS, _SUBJECT, _PLACE, _SWEEPS)), REACH)
-"""The patterns here, and REACH, on which verdicts depend: they are part of the rules' version."""
+"""This module's patterns and REACH, which are part of the rules' version because verdicts depend on them."""

@@ -1,6 +1,6 @@
-"""Removes disguises from a text. Each result is a view, with positions that lead back to the original text.
+"""Removes disguises from a text. Each result is a view, which maps its positions to those of the original text.
 
-Everything is limited: how much is read, how deep encoded texts (payloads) are decoded, how long they may be.
+Limits apply to the length of the text that is read, and to the number, length and nesting of encoded texts (payloads).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from urllib.parse import unquote
 
 LONGEST = 20_000
-"""The most characters of a text that are read. Of a longer text, both ends are read: planted text is likely there."""
+"""The most characters of a text that are read; half of them at each end, where planted text is likely."""
 
 MOST_DECODED = 8_000
 DEEPEST = 2
@@ -95,7 +95,7 @@ def _folded(sign: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a text with its letters folded as in a view."""
+    """Return a text with look-alike letters replaced by Latin ones, and without accents and invisible characters."""
     return text if text.isascii() else "".join(sign if sign.isascii() else _folded(sign) for sign in text)
 
 
@@ -128,7 +128,7 @@ _SPLIT = re.compile(r"(?<![^\s\"'(])[A-Za-z](?:[ .\-_*|][A-Za-z]){3,200}(?![A-Za
 
 
 def _joined(plain: View) -> View | None:
-    """Return a view with words joined that were written letter by letter; two spaces separate words."""
+    """Return a view in which words written letter by letter are joined; None if there are none."""
     # A run stops at two spaces, which are kept.
     runs = list(_SPLIT.finditer(plain.text))
     if not runs:
@@ -154,7 +154,7 @@ _FEWEST_LEET = 3
 
 
 def _leet(plain: View) -> View | None:
-    """Return a view with letters in place of the digits that look like them, if several words contain such digits."""
+    """Return a view with letters in place of look-alike digits; None if fewer than three words contain such digits."""
     if len(_LEET_WORD.findall(plain.text)) < _FEWEST_LEET:
         return None
     return View(plain.text.translate(_LEET), "digits in place of letters", plain.places)
@@ -164,7 +164,7 @@ _BACKWARDS = ("snoitcurtsni", "suoiverp", "erongi", "tpmorp metsys", "drawssap",
 
 
 def _turned(plain: View) -> View | None:
-    """Return a view of a text that is written backwards, reversed."""
+    """Return a reversed view of a text that is written backwards; None for other texts."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _BACKWARDS):
         return None
@@ -179,7 +179,7 @@ _ROTATION = str.maketrans(
 
 
 def _rotated(plain: View) -> View | None:
-    """Return a view of a text with its letters shifted back by thirteen."""
+    """Return a view of a text in ROT13 with its letters shifted back; None for other texts."""
     lowered = plain.text.lower()
     if not any(word in lowered for word in _ROTATED):
         return None
@@ -233,7 +233,7 @@ class Coding:
 
 
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{24,8000}={0,2}|(?:[0-9A-Fa-f]{2} ?){16,4000}")
-"""An encoded text within an encoded text."""
+"""Matches a decoded payload that seems to be encoded once more."""
 
 CODINGS = (
     Coding("binary", "01", re.compile(r"(?<![01])[01]{8}(?:\s?[01]{8}){5,1500}(?![01])"), _bits),
@@ -277,7 +277,7 @@ def _payloads(text: str) -> Iterator[tuple[tuple[int, int], str, str]]:
 
 
 def _read(coding: Coding, payload: str) -> str:
-    """Return the text that a payload encodes; "" if it encodes none: most long tokens are hashes and names."""
+    """Return the text that a payload encodes; "" if it is not encoded text: most long tokens are hashes and names."""
     try:
         raw = coding.decode(payload[:MOST_DECODED])
     except (ValueError, binascii.Error, OverflowError):

@@ -1,7 +1,7 @@
 """Describes what a text does by the classes of its words, in order: "control", "off", "secret", "sink" and so on.
 
-The model was trained on texts by other writers. New texts rarely use the same words, but often words of the same
-classes.
+The attack model was trained on texts by other writers. New texts rarely use the same words, but often words of the
+same classes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _CLASSES = {
 _TOKEN = re.compile(r"[a-z_][\w'-]{0,40}|[.;!?]|777")
 _MOST_TOKENS = 200
 NEAR, NEXT = 9, 3
-"""The distances in words within which two classes count as a pair, and within which they are close."""
+"""The distances, in words, within which two classes count as a pair (NEAR), and as a close pair (NEXT)."""
 
 
 @cache

@@ -19,7 +19,7 @@ class Privacy(Handler):
     personal: ClassVar[frozenset[str]] = frozenset({"purge", "redact_stored", "allow_finding", "disallow_finding"})
 
     async def cmd_redactions(self, args: Args) -> wire.RedactionsResult:
-        """Return which values were redacted in texts: rule, length and hash, not the values."""
+        """Return the log of redactions: the rule, length and hash of each redacted value, not the value."""
         await record_findings(self.app.database, self.app.settings.redaction_log)
         return {"findings": await redactions.listing(self.app.database, args.limit)}
 
@@ -29,7 +29,7 @@ class Privacy(Handler):
         return {"hash": args.digest, "allowed": True}
 
     async def cmd_disallow_finding(self, args: Args) -> wire.AllowResult:
-        """Redact a value again that ``allow_finding`` excluded; for a person only."""
+        """End the exclusion of a value by ``allow_finding``, so that it is redacted again; for a person only."""
         await redacting.disallow(self.app, args.digest)
         return {"hash": args.digest, "allowed": False}
 
@@ -38,7 +38,7 @@ class Privacy(Handler):
         return {"findings": await redacting.scan(self.app, args.limit)}
 
     async def cmd_redact_stored(self, args: Args) -> wire.RedactStoredResult:
-        """Redact these values in stored data permanently; for a person only."""
+        """Permanently redact, in stored data, the values that ``cmd_scan`` finds; for a person only."""
         del args
         return await redacting.redact_stored(self.app)
 

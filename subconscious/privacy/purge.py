@@ -46,13 +46,13 @@ async def choose(app: App, choice: Choice) -> Selection:
 async def _session(app: App, beginning: str) -> str:
     found = await sessions.with_prefix(app.database, beginning)
     if len(found) != 1:
-        many = "several sessions begin" if found else "no session begins"
+        many = "several session ids begin" if found else "no session id begins"
         raise NotFoundError(f"{many} with {beginning!r}", "`subconscious sessions` lists the sessions")
     return found[0].id
 
 
 async def counted(app: App, doomed: Selection) -> PurgePlanResult:
-    """Return the number of memories, captures and sessions to delete, and of those on a team's server."""
+    """Return how many memories, captures and sessions will be deleted, and how many memories a team's server has."""
     return {
         "memories": len(doomed.memories),
         "captures": len(doomed.captures),

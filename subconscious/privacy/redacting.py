@@ -27,11 +27,11 @@ LONGEST_ROUND = 10.0
 """Seconds after which the scan pauses even if it mostly waited for hooks, so that other maintenance continues."""
 
 PASSES = 3
-"""How often stored data is scanned: a secret that is recognized late may also occur in rows scanned before."""
+"""The most scans in one request: a secret that is recognised late may also occur in rows scanned earlier."""
 
 
 async def allow(app: App, digest: str, reason: str) -> None:
-    """Exclude a value, given by its hash, from redaction; text that was redacted already is not restored."""
+    """Exclude a value, identified by its hash, from redaction; text that has already been redacted is not restored."""
     await record_findings(app.database, app.settings.redaction_log)
     async with app.database.write() as tx:
         await redactions.allow(tx, digest, reason)
@@ -39,7 +39,7 @@ async def allow(app: App, digest: str, reason: str) -> None:
 
 
 async def disallow(app: App, digest: str) -> None:
-    """Redact a value again that `allow` excluded; ``digest`` is its hash. Maintenance redacts stored data, too."""
+    """End the exclusion of a value, identified by its hash; maintenance then redacts it in stored data, too."""
     async with app.database.write() as tx:
         await redactions.disallow(tx, digest)
         await redactions.save_state(tx, {})
@@ -69,7 +69,7 @@ def _findings_in(batch: list[Row]) -> list[StoredFinding]:
 
 
 def _detections(changed: Callable[[Change], str]) -> list[Detection]:
-    """Return what would be redacted by ``changed``, which applies a change to all parts of a text."""
+    """Return what redaction finds in a text; ``changed`` applies a function to each part of that text."""
     found: list[Detection] = []
 
     def look(part: str) -> str:
@@ -94,7 +94,7 @@ def _line(place: str, column: str, find: Detection) -> StoredFinding:
 
 
 async def redact_stored(app: App) -> RedactStoredResult:
-    """Remove what the current rules find from all stored data, with all traces."""
+    """Redact what the current rules find in all stored data, and erase the remaining copies of it."""
     changed = 0
     for _ in range(PASSES):
         known = _known()
@@ -124,7 +124,7 @@ async def _batches(app: App, table: text_columns.Table, after: tuple[Any, ...] =
 
 
 async def _clean(app: App, batch: list[Row], actor: str) -> int:
-    """Redact the rows of a batch that need it; each is read again within the transaction."""
+    """Redact the rows of a batch that need it, reading each again in the transaction; return how many were changed."""
     suspects = await asyncio.to_thread(_suspects, batch)
     if not suspects:
         return 0
@@ -165,7 +165,7 @@ def rules() -> str:
 
 
 async def rescan_stored(app: App) -> None:
-    """Continue the scan of data that was stored under older rules, for a second in each round of maintenance."""
+    """Continue the scan of data that was stored under older rules, for a second of work in each maintenance run."""
     state = await redactions.state(app.database)
     if state.get("rules") != rules():
         state = {"rules": rules(), "changed": 0}
@@ -195,7 +195,7 @@ async def rescan_stored(app: App) -> None:
 
 
 async def _remaining(app: App, state: dict[str, Any]) -> AsyncIterator[tuple[text_columns.Table, list[Row]]]:
-    """The remaining data to scan: tables in the order of their names, rows in the order of their keys."""
+    """Yield the data that has not been scanned yet: tables ordered by name, rows ordered by key."""
     for table in await text_columns.tables(app.database):
         if table.name >= state.get("table", ""):
             after = tuple(state.get("after", ())) if table.name == state.get("table") else ()
@@ -204,7 +204,10 @@ async def _remaining(app: App, state: dict[str, Any]) -> AsyncIterator[tuple[tex
 
 
 async def erase_traces(app: App) -> int:
-    """Rewrite what may still contain deleted data: database, WAL, vector index, copies. Return how many old copies."""
+    """Rewrite what may still contain deleted data: database, WAL, vector index, copies of the database.
+
+    Returns how many old copies were replaced by one new copy.
+    """
     await app.embedding.rebuild()
     await app.database.compact()
     return await asyncio.to_thread(remaining_copies.renew_copies, app.home, await migrate.schema(app.database))

@@ -1,8 +1,8 @@
 """Raises the scores of hits by their context: memories before and after them in a session, and the session as a whole.
 
-People and models explain a thing over several turns: the words of the query may be in one memory, and what was asked
-for in the next. So a memory gains from the scores of its neighbours, and from a session with many hits. No input or
-output; docs/architecture.md says more.
+People and models explain a thing over several turns: the words of the query may be in one memory, and the
+answer in the next. So the neighbours' scores raise a memory's score, and so does a session with many hits. This module
+does no I/O (see docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from subconscious.recall.fusion import Fused
 
 REACH = 2
-"""The number of neighbours on each side of a memory that count."""
+"""The number of neighbours on each side of a memory whose scores count."""
 
 BEST = 2
 """The number of a session's best hits that make up the session's score."""

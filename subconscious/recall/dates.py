@@ -1,7 +1,7 @@
 """Finds the time in a query: "last week", "yesterday", "in March", "since 2026-01-02", "two months ago".
 
-A small grammar of English time expressions. Dates are relative to the time that the caller passes, in its time zone. No
-input or output.
+A small grammar of English time expressions. Dates are relative to the time that the caller passes, in its time zone.
+No I/O.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def spoken(text: str, now: datetime) -> Spoken | None:
 
 
 def moment(text: str, now: datetime, *, end: bool = False) -> float | None:
-    """Return the start (or end) of the time that a value of `--since` or `--until` names; None if it names none."""
+    """Return the start (with ``end``, the end) of the time that a `--since` or `--until` value names, or None."""
     said = " ".join(text.split())
     if (exact := _exact(said, now.tzinfo)) is not None:
         return exact
@@ -251,7 +251,7 @@ def _latest_month(name: str, today: date, back: int) -> _Days | None:
 
 
 def _months(index: int, count: int) -> _Days | None:
-    """Return ``count`` months from month number ``index``, counted from the year 0; None if there are no such days."""
+    """Return the days of ``count`` months; ``index`` is the first month, counted from year 0. None if out of range."""
     (year, month), (end_year, end) = divmod(index, 12), divmod(index + count, 12)
     if not 1 <= year <= end_year <= 9999:
         return None
@@ -284,7 +284,7 @@ def _quarter(said: str, today: date) -> _Days | None:
 
 
 def _month(said: str, today: date) -> _Days | None:
-    """Return the days of a month, or of a day with its month. Without a year, it is the latest that has begun."""
+    """Return the days of a month, or a day of a month. Without a year, the latest one that has begun is returned."""
     found = re.fullmatch(rf"(?:({_DAY}) (?:of )?)?({_MONTH})(?: ({_DAY}))?(?:,? ({_YEAR}))?", said)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The search engines: functions from a query to a ranking. The formula of a preset (`fusion.PRESETS`) weighs them.
+"""The search engines: functions from a query to a ranking. A preset (`fusion.PRESETS`) combines the rankings.
 
 Full text and vectors (`ENGINES`) are searched first. Their best hits sharpen the query for a second vector search, and
 are the starting points from which links are followed.
@@ -34,7 +34,7 @@ COMMON_SHARE = 0.8
 """The share of all hits' mean vector that is subtracted from each hit."""
 
 FEWEST_HITS = 20
-"""The fewest hits for a second search: the mean of fewer hits says nothing about a store."""
+"""The minimum number of hits for a second search: the mean of fewer hits is not typical of the stored memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class EngineQuery:
     """A query for the engines. Without ``vector`` only full text is searched; without ``projects``, all projects.
 
     ``pending_vector`` is the embedding while it is being computed, so that only engines that need it wait for it.
-    ``allowed_ids`` are the ids that the filter ``which`` allows, None if it has no conditions beyond the project: hits
-    of a rare kind would otherwise be crowded out by others. ``preferred`` is a narrower filter, with the ids
-    ``preferred_ids``: engines also return the best hits that it allows.
+    ``allowed_ids`` are the ids that the filter ``which`` allows, None if it has no conditions beyond the project. They
+    keep other hits from crowding out those of a rare kind. ``preferred`` is a narrower filter that allows
+    ``preferred_ids``: engines return, in addition, the best hits that it allows.
     """
 
     text: str
@@ -73,7 +73,7 @@ async def by_words(database: Database, index: VectorIndex | None, query: EngineQ
 
 
 async def by_meaning(database: Database, index: VectorIndex | None, query: EngineQuery) -> Ranking:
-    """Return hits by the cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
+    """Return hits by the cosine to the query's embedding; unrelated memories (cosine <= 0) are left out."""
     del database
     query = await _embedded(query)
     if index is None or query.vector is None:
@@ -140,17 +140,17 @@ async def by_feedback(
     vectors: Mapping[int, Vector],
     share: float,
 ) -> Ranking:
-    """Return the hits of a second search with the sharpened query; their scores are not cosines to the query itself."""
+    """Return the hits of a second search with the sharpened query; scores are cosines to that query."""
     vector = None if query.vector is None else sharpened(query.vector, found, vectors, share)
     return [] if vector is None else await by_meaning(database, index, replace(query, vector=vector))
 
 
 def sharpened(query: Vector, first: Sequence[Fused], vectors: Mapping[int, Vector], share: float) -> Vector | None:
-    """Return the query vector moved towards its best hits, of unit length; None if there are too few hits.
+    """Return the query vector, moved towards its best hits and scaled to unit length; None if there are too few hits.
 
-    Pseudo relevance feedback after Rocchio (SMART, 1971). The mean of all hits is subtracted first, because what they
-    have in common does not tell them apart. It finds memories that are worded like the wanted ones, but not like the
-    query. ``share`` is the weight of the best hits, relative to the query.
+    Pseudo relevance feedback after Rocchio (SMART, 1971). The mean of all hits is subtracted first, because what all
+    hits have in common does not distinguish them. The new vector finds memories that are worded like the best hits, but
+    not like the query. ``share`` is the weight of the best hits, relative to the query.
     """
     known = [hit for hit in first if hit.id in vectors]
     if len(known) < FEWEST_HITS:

@@ -1,4 +1,4 @@
-"""Scores how relevant a memory is to a file that a tool is used on, independently of other memories.
+"""Computes how relevant a memory is to a file that a tool is used on, independently of other memories.
 
 Memories name files in several ways: by the whole path in a checkout that may have moved since, by the path within the
 repository, by its last two parts, or by the bare name.
@@ -19,7 +19,7 @@ PARTLY = 0.85
 NAMED = 0.7
 """The relevance of a bare file name that few projects have."""
 COMMON = 0.35
-"""The relevance of a bare file name that most projects have: shared words must confirm it."""
+"""The relevance of a bare file name that most projects have: words shared with the memory raise it."""
 A_WORD, MOST_WORDS = 0.1, 3
 IN_PASSING, MANY_FILES = 0.8, 3
 """The factor for a memory that lists more than MANY_FILES files and does not name the file in its text.

@@ -1,4 +1,4 @@
-"""Fuses the rankings of several engines into one. Relevances are 0 to 1, the best hit near 1. No input or output.
+"""Fuses the rankings of several engines into one. Relevances are 0 to 1, the best hit near 1. No I/O.
 
 `relative` (the default: it measured best) normalises each engine's scores between its worst and its best hit and adds
 them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009), scaled by its maximum.
@@ -85,7 +85,7 @@ def _ordered(scores: Mapping[int, float]) -> list[Fused]:
 
 
 def credited(fused: Sequence[Fused], rankings: Mapping[str, Ranking]) -> list[Fused]:
-    """Return the hits with their rank and score in each engine's ranking. Only the last fusion needs them."""
+    """Return the hits with their rank and score in each engine's ranking, which only the final result needs."""
     seen: dict[int, list[EngineHit]] = {hit.id: [] for hit in fused}
     for name, ranking in rankings.items():
         for rank, (found, score) in enumerate(ranking, start=1):
@@ -114,7 +114,7 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One way to fuse: its function, whether there is a second search, whether beliefs are computed.
+    """One way to fuse rankings: its function, whether there is a second search, and whether beliefs are computed.
 
     ``hits`` are requested from each engine; 0 means as many as the budget allows. ``mode`` is the default search mode.
     """

@@ -29,10 +29,10 @@ SEEDS = 5
 """The number of hits at which a walk starts; few, because a starting hit outranks the memories linked to it."""
 
 NEIGHBOURS = 5
-"""The number of hits, the most similar in meaning, to which each hit gets an edge."""
+"""The number of other hits, those most similar in meaning, to which each hit gets an edge."""
 
 PARENTS = 4
-"""The number of linked memories (parents), the strongest, that count for a belief; more would hardly change it."""
+"""The number of linked memories (parents), strongest first, that count for a belief; more would hardly change it."""
 
 TOLERANCE = 1e-9
 STEPS = 3000
@@ -50,14 +50,14 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Limits of the graph: ``hops`` from the first hits (0: no graph), and ``nodes`` in all."""
+    """Limits of the graph: ``hops`` from the first hits (0: no graph), and the total number of ``nodes``."""
 
     hops: int
     nodes: int
 
 
 async def linked(database: Database, seeds: Sequence[int], projects: Sequence[str], reach: Reach) -> list[Edge]:
-    """Return the active links around ``seeds`` within ``projects``, those of the highest confidence if too many."""
+    """Return the active links around ``seeds`` within ``projects``; if there are too many, the most confident ones."""
     edges: dict[int, Edge] = {}
     known, border = set(seeds), list(seeds)
     for _ in range(reach.hops):
@@ -83,7 +83,7 @@ def _edge(link: Link) -> Edge:
 
 
 def similarity_edges(vectors: Mapping[int, Vector], weight: float) -> list[Edge]:
-    """Return edges between each hit and the most similar ones, by cosine after the mean vector was subtracted."""
+    """Return edges between each hit and the most similar ones, by cosine after the mean vector has been subtracted."""
     ids = sorted(vectors)
     if weight <= 0 or len(ids) < 2:
         return []
@@ -129,8 +129,9 @@ def by_links(first: Sequence[Fused], edges: Sequence[Edge], damping: float, limi
 def noisy_or(own: float, parents: Iterable[tuple[float, float]]) -> float:
     """Return the probability of an effect with independent causes.
 
-    The causes are its ``own`` evidence and its ``parents``, each a probability and a strength. A parent that is
-    relevant makes the memory relevant with the probability of the link between them.
+    The effect is that a memory is relevant. ``own`` is the probability from the memory's own evidence; ``parents`` are
+    the linked memories, each with its probability of being relevant and the strength of the link. A relevant parent
+    makes the memory relevant with a probability equal to that strength.
     """
     causes = sorted((probability * strength for probability, strength in parents), reverse=True)[:PARENTS]
     return 1.0 - (1.0 - own) * prod(1.0 - cause for cause in causes)

@@ -2,8 +2,8 @@
 
 A budget is how many hits each engine returns, how far links are followed, and how long a result may be.
 
-A mode limits the number of hits, their least relevance and the tokens of the result: execution needs a few certain
-memories, planning and brainstorming need many. It is chosen by name, or detected from the words of the query.
+A mode sets the maximum number of hits, their minimum relevance and the tokens of the result: execution needs a few
+certain memories, planning and brainstorming need many. It is chosen by name, or detected from the words of the query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CORE = 5
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A search mode: the most hits, their least relevance, the tokens to return (0: no limit of the mode's own)."""
+    """A search mode: maximum number of hits, minimum relevance, tokens to return (0: the budget sets the limit)."""
 
     name: str
     hits: int
@@ -40,7 +40,7 @@ _CUES = {
 
 
 def mode_of(name: str, text: str, least: Mapping[str, float]) -> Mode:
-    """Return the mode called ``name``; `auto` detects it from ``text``. ``least`` has the least relevance by mode."""
+    """Return the mode called ``name``; `auto` detects it from ``text``. ``least`` has the minimum relevance by mode."""
     if name == "any":
         return ANY
     chosen = _detected(text) if name == "auto" else name

@@ -37,8 +37,8 @@ async def recall(
 ) -> list[Hit]:
     """Return the memories that match by words, meaning, links or neighbouring memories, best first.
 
-    Age changes the order only. A plain string is searched literally; text that is typed into a search is parsed first
-    (`recall/understanding.py`).
+    Age changes the order only. A plain string is searched without parsing; text typed into a search should be parsed
+    first, see `recall/understanding.py`.
     """
     query = asked if isinstance(asked, ParsedQuery) else ParsedQuery(asked)
     query = replace(query, which=replace(query.which, project_id=project_id))
@@ -74,7 +74,7 @@ async def _candidates(ctx: RecallContext, query: ParsedQuery, project_id: str | 
 
 
 async def _fused(ctx: RecallContext, query: ParsedQuery, depth: int) -> Sequence[Fused]:
-    """Return the fused hits of the engines, from the cache if the same was searched a moment ago."""
+    """Return the fused hits of the engines, from the cache if the same search ran a moment ago."""
     key = (query, depth, ctx.fusion, ctx.depth)
     version = ctx.engine_cache.version(await events.latest_id(ctx.database))
     if (cached := ctx.engine_cache.get(key, version)) is not None:

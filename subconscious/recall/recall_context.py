@@ -1,4 +1,4 @@
-"""What search and storage need: the database, the index, the settings, the embedder, the options of a search."""
+"""The context of searches and of storing: the database, the index, the settings, the embedder, the search options."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ async def not_related(new: str, olds: Sequence[str]) -> list[Relation]:
 
 @dataclass(frozen=True, slots=True)
 class RecallContext:
-    """What search and storage need. ``index`` is None while it is loading: only full text is searched then.
+    """The objects that searching and storing need. ``index`` is None while it loads; only full text is searched then.
 
     ``worktree_state`` is the state of the files and branches that memories are bound to. ``embed_now`` embeds a text
-    that is about to be stored, if that takes no remote call and no waiting. ``engine_cache`` has recent results of the
-    engines. ``client_texts`` are the texts that the client itself loads into this session. ``relate`` compares
+    that is about to be stored, if this needs neither a remote call nor waiting. ``engine_cache`` has recent results of
+    the engines. ``client_texts`` are the texts that the client itself loads into this session. ``relate`` compares
     statements with the local model.
     """
 
@@ -93,7 +93,7 @@ class RecallContext:
         return DEPTHS[self.settings.recall_budget]
 
     def wanted(self, text: str) -> Selection:
-        """Return the limits for the hits that a search for ``text`` shows."""
+        """Return the limits for the hits that a search for ``text`` returns."""
         chosen = self.settings
         preset = PRESETS[chosen.fusion]
         name = preset.mode if chosen.recall_mode == "preset" else chosen.recall_mode

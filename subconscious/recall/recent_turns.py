@@ -74,8 +74,8 @@ class RecentTurns:
     def add_note(self, session_id: str, text: str, once: str = "") -> None:
         """Store a note that the model must get with the next prompt, because the command that wrote it started no turn.
 
-        A command can run twice, for its hook and for the job of its spool entry. ``once`` is the name of the entry: the
-        note is stored once for it.
+        A command can run twice, for its hook and for the job of its spool entry. ``once`` is that entry's name: only
+        its first note is stored.
         """
         if once and once in self._noted:
             return
@@ -87,7 +87,7 @@ class RecentTurns:
         return self._notes.pop(session_id, ())
 
     def clear(self) -> None:
-        """Remove everything, because a purged text may be contained in it."""
+        """Remove all messages, prompts, lists and notes, because they may contain purged text."""
         for texts in (self._messages, self._prompts, self._captures, self._notes):
             texts.clear()
 
@@ -154,7 +154,7 @@ def _weighed(messages: Sequence[str]) -> list[str]:
 
 
 def _as_written(word: str, messages: Sequence[str]) -> str:
-    """Return a lower-case word as the latest message with it spells it: names are recognised by their capitals."""
+    """Return a word in the spelling of the latest message that contains it: names are recognised by their capitals."""
     for message in reversed(messages):
         if found := re.search(re.escape(word), message, re.IGNORECASE):
             return found[0]

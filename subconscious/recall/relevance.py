@@ -25,7 +25,7 @@ SHARE = 3.3
 WEIGHT, MOST_WEIGHT = 0.09, 20.0
 NAMES = 1.5
 SIZE, LARGE = 1.3, 6
-"""The weight of a query's length, and the terms at which it counts in full: a word or two are shared by accident."""
+"""The weight of a query's length, and the number of terms at which it counts in full: short queries match by chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Asks a language model for further search words, with a short time-out and a cache.
 
-Only searches by a caller that waits anyway are reworded (setting `reword`). Of the model's reply only words are used.
-They are added to the words that the engines search for. The relevance of a hit is computed from the query's own words.
+Searches are reworded only for callers that wait anyway (setting `reword`). Only single words of the model's reply are
+used. They are added to the words that the engines search for. The relevance of a hit is computed from the query's own
+words.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LONGEST = 40
 TOKENS = 200
 
 SECONDS = 180.0
-"""The seconds for which the words for a search, or the failure to get some, are cached."""
+"""The seconds for which the words for a search, or the failure to get any, are cached."""
 CACHED = 100
 """The most searches that are cached."""
 
@@ -83,7 +84,7 @@ class Rewording:
             self._cache.popitem(last=False)
 
     def clear(self) -> None:
-        """Clear the cache, because a purged text may be contained in it."""
+        """Clear the cache, because it may contain purged text."""
         self._cache.clear()
 
 

@@ -1,4 +1,4 @@
-"""Splits a long memory into named sections when it is read; the stored text is unchanged. No input or output."""
+"""Splits a long memory into named sections when it is read; the stored text is unchanged. No I/O."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _begun(line: str) -> tuple[str, str] | None:
 
 
 def named(parts: Sequence[Section], name: str) -> Section | None:
-    """Return the section with a name; else the first with a name that starts with it, or contains it."""
+    """Return the section called ``name``; else the first whose name starts with it; else the first that contains it."""
     wanted = " ".join(name.casefold().split())
     names = [(" ".join(part.name.casefold().split()), part) for part in parts if part.name]
     for fits in (str.__eq__, str.startswith, str.__contains__):

@@ -33,7 +33,7 @@ _PATH = re.compile(r"\S*[/\\]\S*")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to select: number of hits, least relevance, and the relevance from which promoted knowledge comes first.
+    """What to select: number of hits, minimum relevance, and the relevance from which promoted knowledge comes first.
 
     If ``alone`` is true and promoted knowledge is relevant, nothing else is returned. If ``summed`` is true, summaries
     replace the memories that they summarise. ``mode`` is the search mode in use, ``tokens`` the length of the result.
@@ -115,8 +115,8 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
 def summaries_shown_instead(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
     """Return the id of the summary that replaces a hit, by the hit's id; pinned hits are not replaced.
 
-    A summary replaces a hit if its relevance is at least ``first``, or at least AS_RELEVANT of the hit's. ``sums`` has
-    the ids of the memories that each summary summarises.
+    A summary replaces a hit if the summary's relevance is at least ``first``, or at least AS_RELEVANT times that of the
+    hit. ``sums`` has the ids of the memories that each summary summarises.
     """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     pinned = {hit.memory.id for hit in hits if hit.memory.pinned}

@@ -14,10 +14,10 @@ from subconscious.text.edit_distance import distance
 from subconscious.text.terms import terms
 
 SHORTEST = 5
-"""The fewest letters of a word that is corrected: one changed letter often makes a short word another word."""
+"""The minimum number of letters of a corrected word: one changed letter often makes a short word another word."""
 
 LONG = 9
-"""The fewest letters of a word that may have two mistakes; a shorter word may have one."""
+"""The minimum length of a word that may have two mistakes, in letters; a shorter word may have one."""
 
 MOST = 3
 """The most words of one query that are corrected."""

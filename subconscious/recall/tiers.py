@@ -1,4 +1,4 @@
-"""Shortens a memory to whole sentences of its own, chosen by the query. No input or output.
+"""Shortens a memory to some of its own whole sentences, chosen by the query. No I/O.
 
 Nothing is reworded, and nothing is cut within a word, a number or a code span. A text that fits is returned unchanged,
 so shortening twice has no further effect.
@@ -34,14 +34,14 @@ class ShortenedText:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """The tokens of a memory in each tier. A tier is the length in which memories are shown."""
+    """The maximum number of tokens of a memory in each tier. A tier is a length at which memories are shown."""
 
     minimal: int = 100
     compact: int = 200
     standard: int = 400
 
     def characters(self, tier: Tier) -> int | None:
-        """Return the characters of a memory in a tier; None if there is no limit."""
+        """Return the maximum number of characters of a memory in a tier; None if there is no limit."""
         tokens: dict[str, int] = {"minimal": self.minimal, "compact": self.compact, "standard": self.standard}
         return tokens[tier] * CHARACTERS_A_TOKEN if tier in tokens else None
 

@@ -1,4 +1,4 @@
-"""Parses a search query: exact phrases, excluded words, a time, a kind of memory. No input or output.
+"""Parses a search query: exact phrases, excluded words, a time, a kind of memory. No I/O.
 
 In a query that a person types or a model sends to search, quotation marks and ``-word`` are operators that filter. A
 time or kind beside other words only ranks matching memories higher, because people are often wrong about both; without

@@ -14,9 +14,9 @@ USE, REPETITION, VIOLATION = 0.1, 0.1, 0.2
 BOUND = 1.0
 
 ENOUGH_NAMES = 2
-"""How many of a memory's names and numbers, not in the request, alone show that an answer used the memory."""
+"""An answer that contains this many of a memory's names and numbers, except those in the request, used the memory."""
 SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
-"""The least share of a memory's own words in an answer that shows use: with one of its names, and without a name.
+"""The minimum share of a memory's own words in an answer that shows use: with one of its names, and without a name.
 
 Without a name, the answer must also have at least FEWEST_WORDS of the memory's own words.
 """
@@ -43,7 +43,7 @@ def used(memory: Memory, asked: str, answer: str) -> str:
 def priority(used: int = 0, repeated: int = 0, violated: int = 0) -> float:
     """Return the priority, 0 to 1, that follows from the counts of uses, repetitions and violations.
 
-    Being given to a session changes nothing.
+    Being shown to a session does not change the priority.
     """
     return min(BOUND, USE * used + REPETITION * repeated + VIOLATION * violated)
 

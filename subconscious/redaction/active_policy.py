@@ -29,7 +29,7 @@ async def load_policy(home: Home, database: Database, settings: Settings) -> Non
 
 
 def _key(home: Home) -> bytes:
-    """Return the key that salts the hashes. It is beside the database, so that a copy of the database reveals nothing."""
+    """Return the key that salts the hashes. It is not in the database: a copy of the database reveals nothing."""
     path = home.root / "redaction.key"
     if is_missing(path):
         replace_file(path, secrets.token_hex(KEY_BYTES).encode())
@@ -37,20 +37,20 @@ def _key(home: Home) -> bytes:
         return read_regular(path, LONGEST_KEY).strip()
     except (NotRegularError, TooLargeError) as error:
         raise DaemonError(
-            f"{path} can't be used as the key of redaction: {error.strerror}",
+            f"{path} can't be used as the redaction key: {error.strerror}",
             f"move {path} away: the daemon then makes a new key, but forgets the hashes of known secrets and of the"
             " values that you excluded with `subconscious redactions allow`",
         ) from error
 
 
 async def record_findings(database: Database, most: int) -> None:
-    """Write the findings since the last call into the log, which keeps at most ``most`` findings."""
+    """Write the findings since the last call to the log of redactions, which keeps at most ``most`` findings."""
     if entries := ledger.take():
         found = [_finding(entry) for entry in entries]
         async with database.write() as tx:
             await redactions.record(tx, found, most)
             if policy.in_use().known.pop_changed():
-                # It may have been stored before anything said that it is secret.
+                # The value may have been stored before it was recognised as a secret: scan stored data again.
                 await redactions.save_state(tx, {})
 
 

@@ -24,7 +24,7 @@ def cut_private(text: str) -> str:
 
 
 def cut_own(text: str) -> str:
-    """Return a text without the memories that this plugin gave to a session, so that they are not captured again."""
+    """Return a text without the memories that this plugin added to a session, so that they are not captured again."""
     return _cut_spans(text, _OWN)
 
 

@@ -1,4 +1,4 @@
-"""Rules for passwords that are given to a command: as an argument, on its standard input, in a script that types."""
+"""Rules for passwords passed to a command: as an argument, on its standard input, or by a script that types them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TAKES_INPUT = (
 
 
 def _argument(match: re.Match[str], value: str) -> bool:
-    """Whether an argument at a place for passwords is one; the same option may mean a port or a path elsewhere."""
+    """Whether the value of an option for passwords is one; in other commands the option may mean a port or a path."""
     del match
     return looks_secret(value) and not value.startswith(("-", "/", "."))
 
 
 def _given(match: re.Match[str], value: str) -> bool:
-    """Whether an argument at a place where only a password can be is one, and no placeholder."""
+    """Whether an argument that can only be a password is a real one, not a placeholder."""
     del match
     return is_password(value) and not value.startswith(("-", "/"))
 

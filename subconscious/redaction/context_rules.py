@@ -61,7 +61,7 @@ _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?:sha\d{3}-).*|v?\d.*\.\d.*", 
 _CONTENT_ID = re.compile(
     r"(?:/{1,2}(?:ipfs/)?)?(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{56,110}|k51qzi5uqu5d[0-9a-z]{50})(?:/.*)?"
 )
-"""An id of IPFS, which is a digest of a content or of a public key, with the path around it."""
+"""An IPFS id (a digest of some content or of a public key), with the path around it."""
 
 _HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f-]+", re.IGNORECASE)
 _NAME_BEFORE = re.compile(r"""([A-Za-z_][\w.-]{1,40})(?:\\?["'`])?[\])]?\s{0,3}(?:[:=]>?\s{0,3}\\?["'`]?)?$""")
@@ -86,7 +86,7 @@ _LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
 
 
 def names_value(match: re.Match[str]) -> bool:
-    """Whether the name before a value is that of a secret, and not of its file, length or the like."""
+    """Whether the name before a value is the name of a secret, not of the secret's file, length or the like."""
     return not _NO_VALUE.search(match["rest"])
 
 
@@ -102,7 +102,7 @@ def _password_bare(match: re.Match[str], value: str) -> bool:
 
 
 def _is_verdict(match: re.Match[str]) -> bool:
-    """Whether "PASS: " is the output of a test runner, and no password follows."""
+    """Whether "PASS: " is the output of a test runner, so that no password follows."""
     return match[0].startswith("PASS: ") and not match.string[max(0, match.start() - 1) : match.start()].isalpha()
 
 
@@ -120,7 +120,7 @@ def _symbol_key(match: re.Match[str], value: str) -> bool:
 
 
 def _is_set(match: re.Match[str]) -> bool:
-    """Whether a word is a value, not a variable: it is on a line of settings, or has no spaces around "="."""
+    """Whether a word is a literal value, not a variable: it is on a line of settings, or has no spaces around "="."""
     text, start = match.string, max(0, match.start() - 80)
     if "=" in match[0] and not _LOOSE.search(match[0]):
         return _VALUE_END.match(text, match.end()) is not None
@@ -178,7 +178,7 @@ def _bare_token(match: re.Match[str], value: str) -> bool:
 
 
 def _is_public(name: re.Match[str]) -> bool:
-    """Whether a name says that its value is public. Without a sign after it, "said" and "valid" do not end in "id"."""
+    """Whether a name says that its value is public. A word that merely ends like one ("said", "valid") does not."""
     end = _PUBLIC_NAME.search(name[1])
     if end is None or not name[0][-1:].isspace() or name[0].rstrip()[-1:] in {":", "=", ">"}:
         return end is not None
@@ -186,7 +186,7 @@ def _is_public(name: re.Match[str]) -> bool:
 
 
 def _is_unnamed(value: str) -> bool:
-    """Whether a random value is not a digest, an identifier or encoded text."""
+    """Whether a random value has no known public format: it is not a digest, an identifier or encoded text."""
     digits = sum(sign.isdigit() for sign in value)
     public = IDS.match(value) or _HEXADECIMAL.fullmatch(value) or _CONTENT_ID.fullmatch(value)
     return digits >= 4 and not (public or encoded.decode(value))

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from .rule import Span
 
 LONGEST = 8_000
-"""The most characters of one encoded text that are read; the rest of a longer one is not."""
+"""The most characters of one encoded text that are read."""
 
 _RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{11,{LONGEST}}}+={{0,2}}")
 _SAMPLE = 24
@@ -29,7 +29,7 @@ def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
 
 
 def decode(run: str) -> str:
-    """Return the ASCII text that a run encodes; "" if it encodes none."""
+    """Return the ASCII text that a run of base64 encodes; "" if it encodes something else."""
     return _decoded(run) if _decoded(run[:_SAMPLE]) else ""
 
 
@@ -44,7 +44,7 @@ def _decoded(run: str) -> str:
 
 
 def spellings(value: str) -> Iterator[str]:
-    """Yield the base64 forms of a single value, without the padding, and its form in a URL, if that differs."""
+    """Yield the base64 forms of a value, without padding, and its percent-encoded form if that is different."""
     raw = value.encode("utf-8", "surrogatepass")
     yield base64.b64encode(raw).decode().rstrip("=")
     yield base64.urlsafe_b64encode(raw).decode().rstrip("=")

@@ -22,7 +22,7 @@ OURS = frozenset(
 
 _BEFORE = re.compile(r"[\w.-]*$")
 _LEAD = r"[\w.-]{0,50}?"
-"""Optional text before a keyword. It is not needed, and would cost fifty steps at each character of a text."""
+"""Optional text before a keyword, which is removed from patterns: it would cost fifty steps per character of a text."""
 
 MOST_REPEATS = 1024
 """The upper bound that replaces unbounded repeats; the caller extends truncated matches to their real end."""
@@ -62,7 +62,7 @@ def _is_secret(least: float, allowed: tuple[Allowed, ...], match: re.Match[str],
 
 
 def _allowance(row: dict[str, Any]) -> Allowed:
-    """Return a function that says whether a match is allowed. A condition that is not about the text allows nothing."""
+    """Return a function that says if an allowlist exempts a match. Conditions on anything but the text never exempt."""
     patterns = [python_pattern(each) for each in row.get("regexes", ())]
     words = tuple(word.lower() for word in row.get("stopwords", ()))
     target = row.get("regexTarget", "secret")
@@ -92,15 +92,15 @@ def _line(match: re.Match[str]) -> str:
 
 
 def python_pattern(pattern: str) -> str:
-    """Return a pattern for Python: a group for flags in the middle, escaped brackets in classes, bounded repeats.
+    """Return a Go pattern converted for Python: flags become groups, brackets in classes are escaped, repeats bounded.
 
-    The upper bound of repeats makes a backtracking engine take linear time.
+    With bounded repeats, a backtracking engine takes linear time.
     """
     return _Converter(pattern).converted()
 
 
 class _Converter:
-    """Converts a pattern, element by element. In Go a flag applies up to the end of its group and alternatives."""
+    """Converts a pattern, element by element. In Go, a flag applies up to the end of its group, across "|"."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern

@@ -49,7 +49,7 @@ def _places(text: str, value: str, kind: str) -> Iterator[Span]:
 
 
 def _joins(text: str, behind: int, edge: str) -> bool:
-    """Whether the character at ``behind - 1`` is of the same word as ``edge``, a value's first or last character."""
+    """Whether the character at ``behind - 1`` continues the word of ``edge``, a value's first or last character."""
     return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
 
 
@@ -58,7 +58,7 @@ _URL_PART = re.compile(r"""[^"'`<>()\[\],;|\\=:@/&?]{8,400}+""")
 
 
 class KnownSecrets:
-    """Hashes and lengths of secret values, never the values themselves; none of values that could be plain words."""
+    """The hashes and lengths of known secrets, never their values. Values that could be plain words are left out."""
 
     def __init__(self) -> None:
         self._by_length: defaultdict[int, set[str]] = defaultdict(set)
@@ -66,19 +66,19 @@ class KnownSecrets:
         self.generation = 0
 
     def load(self, known: Iterable[tuple[int, str]]) -> None:
-        """Recognise values that were found before, by length and hash."""
+        """Add values that were found earlier, as pairs of length and hash, so that they are recognised."""
         for length, digest in known:
             if SHORTEST <= length <= LONGEST:
                 self._by_length[length].add(digest)
 
     def add(self, length: int, digest: str) -> None:
-        """Recognise a value, by length and hash, from now on."""
+        """Add a value by its length and hash, so that it is recognised from now on."""
         if SHORTEST <= length <= LONGEST and digest not in self._by_length[length]:
             self._by_length[length].add(digest)
             self.generation += 1
 
     def pop_changed(self) -> bool:
-        """Return whether a value was added since the last call."""
+        """Return whether a value has been added since the last call."""
         last, self._last_generation = self._last_generation, self.generation
         return last != self._last_generation
 
@@ -93,7 +93,7 @@ class KnownSecrets:
                     yield Span(run.start() + start, run.start() + end, KIND)
 
     def _find_quoted(self, run: re.Match[str], digest: Callable[[str], str]) -> Iterator[Span]:
-        """Yield every occurrence of a known value in the form that it has in a URL."""
+        """Yield every occurrence of a known value in percent-encoded form, as in a URL."""
         for part in _URL_PART.finditer(run[0]) if "%" in run[0] else ():
             value = unquote_plus(part[0])
             known = self._by_length.get(len(value), ())
@@ -102,7 +102,7 @@ class KnownSecrets:
 
 
 def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a run, between boundaries, that have one of the lengths."""
+    """Yield the parts of a run that begin and end at boundaries and have one of the lengths."""
     bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
     edges = {place for span in bounds for place in span}
     inside = {place for start, end in bounds for place in range(start + 1, min(end, start + MOST_SIGNS))}

@@ -30,7 +30,7 @@ class Entry:
 
 @contextmanager
 def reading(place: str) -> Iterator[None]:
-    """Set the place of texts that are redacted within the block, also in threads that are started there."""
+    """Record ``place`` with findings in texts that are redacted in this block, or in threads started in it."""
     token = _place.set(place)
     try:
         yield
@@ -39,7 +39,7 @@ def reading(place: str) -> Iterator[None]:
 
 
 def note(detections: Iterable[Detection]) -> None:
-    """Buffer findings, and recognise their values in other texts from now on."""
+    """Buffer findings, and add those of secrets to the known secrets, so that other texts are searched for them."""
     known = policy.in_use().known
     for find in detections:
         _entries.append(Entry(time(), _place.get(), find))

@@ -1,4 +1,4 @@
-"""Redacts the log: no secrets, and only the type and location of errors with messages that may quote a text."""
+"""Redacts the log: removes secrets, and the messages of errors that may quote a user's text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RedactingFormatter(logging.Formatter):
         return redact(cut_private(super().format(record))).text
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the name is logging's
-        """Return the traceback of an error, without the message if that may quote a text."""
+        """Return the traceback of an error, without the error's message if that may quote a user's text."""
         _, error, frames = ei
         if error is None:
             return ""

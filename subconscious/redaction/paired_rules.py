@@ -15,7 +15,7 @@ _QUOTED_JSON = rf"{_QUOTE}(?P<secret>(?:[^\s\"'`\\]|\\u[0-9a-fA-F]{{4}}){{4,200}
 _OBJECT_NAME = re.compile(rf"(?i:(?:{PASSWORD}|{SECRET})(?P<rest>[\w-]{{0,24}})\\?[\"']\s{{0,3}}:\s{{0,3}})$")
 _HINTS = ("pass", "pwd", "secret", "token", "key", "cred")
 _FILLING = r"(?:fill|type|send_?keys|set_?value|set_?text|enter_?text|input_?text|put)\w{0,6}"
-"""Names of functions with which tests of user interfaces type a text."""
+"""Names of functions that type a text in tests of user interfaces."""
 
 _LINE = re.compile(r"\n[ \t]{0,40}[|├┠╞+:─━═-][ \t|│┃├┤┠┨╞╡╟╢+:┼╪═─━-]{2,400}+\r?\n")
 """The line between the titles and the rows of a table."""
@@ -23,7 +23,7 @@ _LINE = re.compile(r"\n[ \t]{0,40}[|├┠╞+:─━═-][ \t|│┃├┤┠�
 _ROW = re.compile(r"[ \t]*[|│┃]?(?P<cells>[^\n]{1,1000}?)[|│┃]?[ \t]*(?:\r?\n|\Z)")
 _CELL = re.compile(r"[^|│┃]+")
 _SECRET_CELL = re.compile(rf"\s*(?:\w+[\s_-])?(?i:{PASSWORD}|{SECRET}|token|passwort|pw)\**\s*")
-"""A column's title that names its values, such as "DB password"."""
+"""Matches a column title that says that the column contains secrets, such as "DB password"."""
 
 _MOST_ROWS = 200
 
@@ -100,7 +100,7 @@ RULES = (
 
 
 def find_in_tables(text: str) -> Iterator[Span]:
-    """Yield the cells of every table's columns that are titled as passwords or other secrets."""
+    """Yield the cells of table columns whose title names passwords or other secrets."""
     for line in _LINE.finditer(text):
         titles = text[max(text.rfind("\n", 0, line.start()) + 1, line.start() - 400) : line.start()].strip(" \t\r|│┃")
         named = [at for at, cell in enumerate(_CELL.findall(titles)) if _SECRET_CELL.fullmatch(cell)]

@@ -1,4 +1,4 @@
-"""Decides whether a value in the place of a secret is one, and not a placeholder, a name, a path or an expression."""
+"""Decides whether a value found where a secret may be is a secret, not a placeholder, a name, a path or code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACEHOLDER_MARK = re.compile(
 _ALTERED_WORD = re.compile(
     r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
 )
-"""Words with digits and punctuation, as people make passwords of them."""
+"""Words changed with digits and punctuation, as people do to make passwords."""
 
 _CAPITALS = r"(?>[A-Z]{2,}(?![a-z]))"
 """An acronym. The group is atomic, because a run of capitals could otherwise be divided in exponentially many ways."""
@@ -46,7 +46,7 @@ _PUNCTUATION = "!@#^&*+=/~?$%"
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value mixes enough different characters to be no word, name, path or placeholder."""
+    """Whether a value mixes so many different characters that it is not a word, name, path or placeholder."""
     if len(value) < 6 or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value) or _EXPRESSION.search(value):
         return False
     letters = any(character.isalpha() for character in value)
@@ -55,12 +55,12 @@ def looks_secret(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether a value in the place of a password is one: anything that is no placeholder."""
+    """Whether a value that can only be a password is one: it is long enough and not a placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 
 def is_written_password(value: str) -> bool:
-    """Whether a quoted text in the place of a password is one. It may be a word, but no name."""
+    """Whether a text found where a password is expected is one. It may be a word, but not an identifier or name."""
     if len(value) < 4 or _EXPRESSION.search(value) or _PLACEHOLDER_MARK.search(value):
         return False
     if _ALTERED_WORD.search(value):
@@ -71,7 +71,7 @@ def is_written_password(value: str) -> bool:
 
 
 _CALL = re.compile(r"[A-Za-z_]{3}[(\[.]|[$%#]\{|\{\{|%\(|\$\(|=>|^[<{\[(].{0,200}[>}\])]$|::")
-"""Code and template syntax, in texts full of punctuation."""
+"""Matches code and template syntax, which is full of punctuation, too."""
 
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
 _OPERAND = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
@@ -102,7 +102,7 @@ def is_random_key(value: str) -> bool:
 
 
 def is_repeatable(value: str) -> bool:
-    """Whether a value differs enough from plain words that the same text may be searched for it."""
+    """Whether a value differs enough from plain words to search the same text for other occurrences of it."""
     if len(value) < 6 or _PLACEHOLDER_MARK.search(value):
         return False
     others = any(sign.isdigit() or sign in _PUNCTUATION for sign in value)
@@ -110,7 +110,7 @@ def is_repeatable(value: str) -> bool:
 
 
 def is_distinct(value: str) -> bool:
-    """Whether a value can be recognised in any text: it is no word, name, path, version or number."""
+    """Whether a value can be recognised in any text, because it is not a word, name, path, version or number."""
     if len(value) < 8 or _PLACEHOLDER_MARK.search(value):
         return False
     if value.isalpha():

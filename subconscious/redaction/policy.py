@@ -1,4 +1,4 @@
-"""The policy of redaction: a strategy for each type of data, and the findings that a person has allowed."""
+"""The redaction policy: a strategy for each type of data, and the findings that a person has allowed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PERSONAL = ("payment", "email", "phone", "ip")
 """Types of personal data, each with its own setting."""
 
 REDACT, MASK, BLOCK, WARN, OFF = "redact", "mask", "block", "warn", "off"
-"""Strategies: replace by a mark; by a mark with the last characters; drop the whole text; only report; don't search."""
+"""Strategies: replace by a mark; by a mark with the last characters; drop the whole text; only report; ignore."""
 
 STANDARD = MappingProxyType({SECRETS: REDACT, "payment": REDACT, "email": OFF, "phone": OFF, "ip": OFF})
 

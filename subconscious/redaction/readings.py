@@ -1,4 +1,4 @@
-"""Variants of a text without what may hide a token: colour codes, invisible characters, line breaks, spaces."""
+"""Variants of a text without things that may hide a token: colour codes, invisible characters, line breaks, spaces."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _without(text: str, pattern: re.Pattern[str], judge: Callable[[re.Match[str]
 
 
 def _divides_token(match: re.Match[str]) -> bool:
-    """Whether a line break may divide a token: long text before it, and a piece after it that is no plain word."""
+    """Whether a line break may divide a token: at least _SHORT characters before it, and not a plain word after it."""
     text, start = match.string, match.start()
     before = _trailing(text, start)
     after = _PIECE.match(text, match.end())

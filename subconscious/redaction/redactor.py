@@ -17,7 +17,7 @@ VERSION = "7+gitleaks-8.30.1"
 """The version of the rules: data that was stored under other rules is scanned again."""
 
 ROUNDS = 8
-"""The most searches of one text. A replacement can join the parts of another secret, so that the search is repeated."""
+"""The most searches of one text. A replacement can join the parts of another secret, so the search is repeated."""
 
 SHOWN = 4
 """The number of last characters of a masked value that are shown, if the value is at least three times as long."""
@@ -69,8 +69,8 @@ class Redacted:
 def redact(text: str, active: Policy | None = None) -> Redacted:
     """Return a text with each secret replaced by ``[redacted: kind]``; the text around it stays readable.
 
-    The strategy of a type of data may be another one, see `policy`. The search is repeated until it finds nothing, at
-    most ``ROUNDS`` times, so redacting twice has no further effect.
+    The policy may set another strategy for a type of data, see `policy`. The search is repeated until nothing is found,
+    at most ``ROUNDS`` times, so redacting twice has no further effect.
     """
     active = active or policy.in_use()
     detections: list[Detection] = []
@@ -117,7 +117,7 @@ def _rules_of(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, 
 
 
 def _spans(text: str, active: Policy) -> list[tuple[str, Span]]:
-    """Return all findings of all rules, with the type of data; those of the most reliable rules first."""
+    """Return the findings of all rules, each with its type of data; findings of more reliable rules come first."""
     reading = readings.visible(text)
     found: list[tuple[str, Span]] = []
     if active.strategy(policy.SECRETS) != policy.OFF:
@@ -150,9 +150,9 @@ def _in_tables(text: str) -> Iterator[Span]:
 
 
 def _pem_keys(text: str) -> Iterator[Span]:
-    """Yield every private key in PEM format. Without an end mark it ends at the next mark or at the end of the text.
+    """Yield every private key in PEM format. A key without an end mark ends at the next mark or with the text.
 
-    The lines before an end mark without a beginning are the rest of a key. A mark alone is no key.
+    Lines before an end mark that has no beginning are the rest of a key. A mark alone is not a key.
     """
     marks = [*_PEM_MARK.finditer(text), None]
     if marks[0] is not None and marks[0][1] == "END":
@@ -167,7 +167,7 @@ def _pem_keys(text: str) -> Iterator[Span]:
 
 
 def _pem_rest(text: str, end: re.Match[str]) -> Iterator[Span]:
-    """Yield the last lines of a key that has an end mark only. The line before the mark may be short."""
+    """Yield the last lines of a key of which only the end mark is in the text. The line before that may be short."""
     lines = [*_PEM_LINE.finditer(text, max(0, end.start() - _PEM_LONGEST), end.start())]
     full = list(takewhile(lambda line: _PEM_BODY.search(line[0]), reversed(lines)))
     for skipped in (1, 2):
@@ -198,7 +198,7 @@ def _by_rules(text: str, sort: str) -> Iterator[Span]:
 
 
 def _divided(text: str) -> Iterator[Span]:
-    """Yield tokens that are divided by line breaks or spaces. Only prefixes of known services are searched for."""
+    """Yield tokens that are divided by line breaks or spaces. Only tokens of services with known prefixes are found."""
     from . import shapes
 
     collapsed = text.translate(_BREAKS)
@@ -236,7 +236,7 @@ class _SortedSpan:
 
 
 def _merged(text: str, found: Iterable[tuple[str, Span]], active: Policy) -> list[_SortedSpan]:
-    """Return the findings in order. Overlapping ones become one, with the kind from the most reliable rule."""
+    """Return the findings by position. Overlapping ones are merged, with the kind from the most reliable rule."""
     ranked = [_SortedSpan(*span, sort, rank) for rank, (sort, span) in enumerate(found)]
     merged: list[_SortedSpan] = []
     for span in sorted(_not_allowed(text, ranked, active), key=lambda span: (span.start, span.rank)):
@@ -250,7 +250,7 @@ def _merged(text: str, found: Iterable[tuple[str, Span]], active: Policy) -> lis
 
 
 def _end(text: str, span: _SortedSpan) -> int:
-    """Return the real end of a finding, because the maximum length of a rule must not cut a token in two."""
+    """Return the real end of a finding: a rule's maximum length must not leave the rest of a token unredacted."""
     runs_on = span.end < len(text) and text[span.end - 1].isalnum() and text[span.end].isalnum()
     run = _RUN.match(text, span.end) if runs_on else None
     return run.end() if run else span.end

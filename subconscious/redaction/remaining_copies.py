@@ -1,4 +1,4 @@
-"""Changes files in the state folder that may repeat texts of the database: copies, entries, logs, rendered files."""
+"""Changes files in the state folder that may repeat the database's texts: copies, spool entries, logs, renderings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PART_BYTES = 1 << 20
 
 
 def renew_copies(home: Home, schema: int) -> int:
-    """Replace old copies of the database, which may contain deleted data, by one new copy; return how many were old."""
+    """Replace old copies of the database, which may contain deleted data, by a new one; return how many there were."""
     name = home.database.stem
     # Made beside the database by older versions, incomplete or replaced by a restore, or in the folder of copies.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
@@ -51,9 +51,9 @@ def renew_copies(home: Home, schema: int) -> int:
 
 
 def text_files(home: Home) -> Iterator[Path]:
-    """Yield files with text: logs, failed entries, rendered files.
+    """Yield files with text: logs, failed spool entries, rendered files.
 
-    Files above the size of an entry are left out, and named in the log.
+    Files that are larger than a spool entry may be are skipped, and named in the log.
     """
     places = (
         (home.log, "*"),
@@ -73,13 +73,13 @@ def text_files(home: Home) -> Iterator[Path]:
 def read(path: Path) -> str:
     """Return a file's text, with invalid bytes preserved.
 
-    Raises OSError if it is not a file, or larger than an entry may be.
+    Raises OSError if it is not a file, or larger than a spool entry may be.
     """
     return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
 
 
 def changed_text(path: Path, change: Change) -> str:
-    """Return a file's text after a change; an entry keeps its header and its JSON structure."""
+    """Return a file's text after a change; a spool entry keeps the structure of its header and its JSON."""
     text = read(path)
     header, line_end, body = text.partition("\n")
     if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
@@ -88,7 +88,7 @@ def changed_text(path: Path, change: Change) -> str:
 
 
 def _changed_header(header: str, change: Change) -> str:
-    """Return an entry's header after a change of its fields for folders and options."""
+    """Return a spool entry's header with the change applied to its fields for folders and options."""
     fields = header.split("\t")
     if len(fields) != HEADER_FIELDS:
         return change(header)
@@ -96,7 +96,7 @@ def _changed_header(header: str, change: Change) -> str:
 
 
 def rewrite(home: Home, change: Change) -> int:
-    """Apply a change to all files; return how many files changed."""
+    """Apply a change to all files with text (`text_files`); return how many changed."""
     return sum(rewrite_one(path, change) for path in text_files(home))
 
 
@@ -110,7 +110,7 @@ def rewrite_one(path: Path, change: Change) -> bool:
 
 
 def in_parts(change: Change) -> Change:
-    """Return a function that applies a change in parts to long texts, so that no pattern blocks the process for long."""
+    """Return a function that applies a change to long texts in parts, so that no pattern blocks the process long."""
 
     def changed(text: str) -> str:
         if len(text) <= PART_LETTERS:
@@ -126,7 +126,7 @@ def in_parts(change: Change) -> Change:
 def drop_entries(
     home: Home, sessions: Iterable[str], wordings: Iterable[str], *, everything: bool = False
 ) -> list[str]:
-    """Delete entries, waiting or failed, of these sessions or with these words; return their names.
+    """Delete the spool entries, waiting or failed, of these sessions or with one of these texts; return their names.
 
     With ``everything``, all entries and the files that killed hooks left incomplete are deleted.
     """
@@ -169,6 +169,6 @@ def _session(name: str, raw: bytes) -> str:
 
 
 def _json_forms(wording: str) -> Iterator[bytes]:
-    """The ways in which JSON may encode a text."""
+    """Yield the ways in which JSON may encode a text."""
     for ascii_only in (True, False):
         yield json.dumps(wording, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "surrogatepass")

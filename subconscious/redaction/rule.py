@@ -14,7 +14,7 @@ WINDOW = 16_000
 """The most characters that are searched in one call: ``re`` blocks all other threads until a call returns."""
 
 LONGEST_MATCH = 5_000
-"""The longest match, in characters, that a rule normally has."""
+"""The default for the longest match of a rule, in characters."""
 
 
 LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
@@ -35,7 +35,8 @@ class Span(NamedTuple):
 class Rule:
     """A rule for a kind of secret: its pattern is compiled and tried only if the text contains a hint (in lower case).
 
-    ``judge`` decides on a match and its value. ``longest`` is more than the length of the pattern's longest match.
+    ``judge`` returns whether a match, with its value, is a secret; None accepts every match. ``longest`` must be more
+    than the length of the pattern's longest match.
     """
 
     kind: str
@@ -80,7 +81,11 @@ def _closing(value: str) -> int:
 
 
 def _secret_group(match: re.Match[str]) -> int:
-    """Return the group to remove: ``secret`` if it exists, all if ``mark`` exists, else the first group that matched."""
+    """Return the number of the group to redact.
+
+    It is the group ``secret`` if the pattern has one, the whole match (0) if the pattern has a group ``mark``, else the
+    first group that matched.
+    """
     names = match.re.groupindex
     if "secret" in names or "mark" in names:
         return names.get("secret", 0)
@@ -94,5 +99,5 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def entropy(text: str) -> float:
-    """Return Shannon's entropy in bits per character."""
+    """Return the Shannon entropy of a text, in bits per character."""
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())

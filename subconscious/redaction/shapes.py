@@ -47,10 +47,10 @@ def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
 
 
 def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
-    """Return a rule for a token that begins with a character of a class.
+    """Return a rule for a token that begins with a character of the class ``first``.
 
-    The hints of such a rule occur in most texts. Skipping to the class of characters is many times faster than testing
-    the text before each position.
+    The hints of such a rule occur in most texts. Skipping to the next character of that class is many times faster than
+    testing at each position what precedes it.
     """
     return Rule(
         kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
@@ -218,4 +218,4 @@ RULES = (
 )
 
 PREFIXED = tuple(rule for rule in RULES if rule.kind not in {"token", "password hash", "wallet key", "AWS secret key"})
-"""The rules with tokens that can't be confused with compound words."""
+"""The rules for tokens that can't be confused with compound words."""

@@ -22,7 +22,7 @@ HINTS = (
     " jelsz\u00f3 parola lozinka \u015fifre sandi kh\u1ea9u \u03ba\u03c9\u03b4\u03b9\u03ba \u0643\u0644\u0645\u0629"
     " \u092a\u093e\u0938 \u05e1\u05d9\u05e1\u05de"
 )
-"""Lower-case parts of these words: a text without any of them contains none of the words."""
+"""Lower-case parts of the words in FULL_NAME: a text that contains none of these parts contains none of the words."""
 
 _IS = (
     r"(?:is|was|ist|war|lautet|es|era|c'?est|est|\u00e9|\u00e8|jest|to|je|\u00e4r|er|on|adalah|l\u00e0|\u2014|\u2013|-"
@@ -34,7 +34,7 @@ _GAP = r"""(?:[^\s.!?;:="'`(){}<>]|\.(?=\w)|[ \t]){0,60}?"""
 """Up to 60 characters of the same sentence."""
 
 _VALUE = r"""["'`]?(?P<secret>(?=[^\s,;"'`<>\\]{0,79}?[\d!@#^&*+=/~?$%])[^\s,;"'`<>\\]{6,80}+)"""
-"""A value with a digit or a sign. An ordinary word must not match, because the search goes on after a match."""
+"""A value with a digit or a sign. An ordinary word must not match, or the real value after it is missed."""
 _LOGIN = (
     r"\b(?:log(?:ged|ging)?[ -]?in|login|sign(?:ed|ing)?[ -]?in|ssh|connect(?:ed|ing)?|authenticat\w{1,4}|(?:an)?melde\w{0,2}|logge?\w{0,2}|einlogge\w{0,2}"
     r"|connecte\w{0,2}|inicia\w{0,2} sesi\u00f3n|entra\w{0,2}|entre)\b"
@@ -46,7 +46,7 @@ _AS = (
     rf"\s{{1,3}}(?:as|is|was|als|ist|war|comme|est|como|es|era|come|\u00e9|\u00e8|jako|jest)\s{{1,3}}(?:\w{{1,12}}\s{{1,3}}){{0,2}}?{_NAME}"
     r"(?![\w-]|\s(?:manager|safe|store|vault|field|hash|polic|storage|plugin|format))"
 )
-"""What may follow a value that is named afterwards: "... is the password"."""
+"""Matches what follows a value if its name comes after it, as in "... is the password"."""
 
 _ACCOUNT = (
     r"\b(?:creds?|credentials?|log-?in|account|zugang|zugangsdaten|anmeldedaten|login-?daten|identifiants?|credencia(?:les|is)|credenziali"
@@ -60,7 +60,7 @@ _BASE32 = r"(?:[A-Z2-7]{16,64}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(
 _ENDS = ".,;:!?)]}"
 _SIGNS = frozenset("!#$%&*^~?+=_-")
 _INNER_SIGN = re.compile(r"[\w][!#$%&*^~+][\w]")
-"""A sign as in a password. Such a value may end with an exclamation or question mark of its own."""
+"""A punctuation mark within a word, as in passwords: then an exclamation or question mark at the end is part of it."""
 
 _ADDRESS = re.compile(r"@[\w-]{1,60}\.|/|^[\d.:-]+$|^v?\d+(?:\.\d+)+|\.\w{1,5}$|^\w+=|^\d{1,4}-[a-z]+$")
 
@@ -87,12 +87,12 @@ def _shown(match: re.Match[str], value: str) -> bool:
 
 
 def _paired(match: re.Match[str], value: str) -> bool:
-    """Whether a value beside a user's name is a password: it is no word, name or path."""
+    """Whether a value beside a user's name is a password, not a word, name or path."""
     return looks_secret(value.rstrip(_ENDS)) and _said(match, value)
 
 
 def _base32(match: re.Match[str], value: str) -> bool:
-    """Whether a value near a second factor's name is its key: random letters and digits from 2 to 7."""
+    """Whether a value near a word such as "TOTP" is a second factor's key: random letters and digits from 2 to 7."""
     del match
     return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value) and entropy(value) >= 3
 

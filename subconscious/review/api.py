@@ -49,13 +49,13 @@ class Deciding(Handler):
         )
 
     async def _offered(self, project_id: str | None, limit: int) -> wire.CapturesResult:
-        """Return the captures to review next, and how many captures wait in all, with the unconfirmed ones of these."""
+        """Return the captures to review next, and the number of all waiting ones plus the unconfirmed ones returned."""
         found = await decisions.offered(self.app, project_id, limit)
         unconfirmed = sum(capture["status"] == UNCONFIRMED for capture in found)
         return {"captures": found, "waiting": await captures.waiting(self.app.database, project_id) + unconfirmed}
 
     async def cmd_approve(self, args: Args) -> wire.CapturesResult:
-        """Approve waiting captures, or all waiting captures that do not look poisoned."""
+        """Approve the captures with these ids; with ``all``, every waiting capture that does not look poisoned."""
         ids = args.ids
         if args.all:
             project = None if args.everywhere else (await self.here(args)).id
@@ -79,12 +79,12 @@ class Deciding(Handler):
         return await self._decide(Wish("release", args.ids, args.reason))
 
     async def cmd_codes(self, args: Args) -> wire.CodesResult:
-        """Return the decisions, typed in sessions, that wait for a code, each with its code."""
+        """Return the decisions that were typed in sessions and wait for a confirmation code, each with its code."""
         del args
         return {"decisions": await decisions.with_codes(self.app)}
 
     async def cmd_lessons(self, args: Args) -> wire.LessonsResult:
-        """Return the lessons: rejected statements by which later ones are flagged."""
+        """Return the lessons: rejected statements; later statements that repeat one are flagged."""
         del args
         return {"lessons": await poison.listing(self.app.database)}
 
@@ -105,7 +105,7 @@ class Deciding(Handler):
         return await decisions.rollback(self.app, found[0].id, args.reason, back=args.back, preview=args.preview)
 
     async def cmd_restore(self, args: Args) -> wire.CapturesResult:
-        """Put closed captures back into the queue."""
+        """Put expired, rejected or discarded captures back into the queue."""
         return await self._decide(Wish("restore", args.ids, args.reason))
 
     async def cmd_undo(self, args: Args) -> wire.CapturesResult:
@@ -116,6 +116,6 @@ class Deciding(Handler):
         return {"captures": wire.reviewed(await decisions.apply_decision(self.app, decision))}
 
     async def cmd_stats(self, args: Args) -> StatsResult:
-        """Return counts of captures, decisions and given memories, and the calibration of confidence."""
+        """Return counts of captures, decisions and memories shown to sessions, and the calibration of confidence."""
         project = None if args.everywhere else (await self.here(args)).id
         return await decisions.stats(self.app, project)

@@ -45,7 +45,9 @@ COMPARED_MEMORIES = 5
 
 
 async def apply_decision(app: App, decision: Wish) -> list[Capture]:
-    """Apply a decision in one transaction; return the captures afterwards. Captures decided earlier do not change.
+    """Apply a decision in one transaction; return the captures with their new status.
+
+    A capture whose status does not allow the decision, such as one that was decided earlier, is not changed.
 
     Raises NotFoundError if there is no such capture, RequestError if a new wording is missing, is too long, or looks
     like an attack.
@@ -117,7 +119,7 @@ async def _apply(app: App, tx: aiosqlite.Connection, decision: Wish, capture_id:
 
 
 def refuse_attack(wording: str) -> None:
-    """Raise RequestError if a person's wording looks like an attack: it needs a release from quarantine."""
+    """Raise RequestError if a person's wording looks like an attack: such words must be released from quarantine."""
     verdict = check_text(wording, typed=True)
     if verdict.level.rank >= Level.HIGH.rank:
         raise RequestError(
@@ -139,9 +141,9 @@ async def _activate_vectors(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(app: App, session_id: str, reason: str, *, back: bool, preview: bool) -> RollbackResult:
-    """Withdraw what a session added, or only return what would change if ``preview``; with ``back``, restore it.
+    """Withdraw what a session added, or with ``back``, restore what was withdrawn; return what was affected.
 
-    ``preview`` has no effect together with ``back``.
+    With ``preview``, nothing is withdrawn, and the result says what would be; it has no effect together with ``back``.
     """
     from subconscious.store import vectors  # imports numpy: only when needed
 
@@ -225,18 +227,18 @@ async def with_codes(app: App) -> list[WaitingDecision]:
 
 
 async def approvable(app: App, project_id: str | None, limit: int) -> tuple[tuple[int, ...], int]:
-    """Return the ids of waiting captures that do not look poisoned, and how many do."""
+    """Return the ids of the waiting captures that do not look poisoned, and the number of those that do."""
     waiting = await captures.listing(app.database, project_id=project_id, status="review", limit=limit)
     ids = tuple(capture["id"] for capture in waiting if capture["level"] == Level.NONE)
     return ids, len(waiting) - len(ids)
 
 
 def left_out(number: int) -> str:
-    """Return a sentence on the captures that an approval of all left out; "" if there are none."""
+    """Return a sentence about the captures that were not approved with all others; "" if there are none."""
     if not number:
         return ""
     what = "1 capture that looks poisoned was" if number == 1 else f"{number} captures that look poisoned were"
-    return f"{what} left out: look at each, and approve it by its number"
+    return f"{what} left out: approve such captures one by one, by number"
 
 
 async def suspicion_note(app: App, project_id: str | None) -> str:
@@ -279,7 +281,7 @@ async def _details(ctx: RecallContext, capture: Capture, sources: Sequence[int])
 
 
 async def stats(app: App, project_id: str | None) -> StatsResult:
-    """Return counts of captures, decisions and given memories of a project, and the calibration over all projects."""
+    """Return a project's counts of captures, decisions and memories shown, and the calibration over all projects."""
     found = await counts.by_status(app.database, project_id)
     by_status = found["status"]
     approved, rejected = by_status.get("approved", 0), by_status.get("rejected", 0)

@@ -40,7 +40,7 @@ UNDOABLE = ("approved", "rejected", "restored", "released")
 """The decisions that can be undone as long as no later decision followed."""
 
 SIMILAR = 0.3
-"""The least similarity, 0 to 1, of a memory that is shown with a capture."""
+"""The minimum similarity, 0 to 1, of a memory that is shown with a capture."""
 
 EXCERPT_CHARACTERS = 300
 """The number of characters of the turn that are shown on each side of the evidence."""
@@ -81,7 +81,7 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Return the proposed decision: reject repetitions and instructions, edit temporary statements, look at others."""
+    """Return the proposed decision: reject repetitions and instructions, edit temporary statements, else look at it."""
     content = capture["content"]
     for other in similar:
         if capture.get("kind") == PATTERN != other["kind"]:
@@ -137,9 +137,9 @@ def text_around(text: str, quote: str, width: int = EXCERPT_CHARACTERS) -> str:
 
 
 async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> bool:
-    """Store the memory of an approved capture; if an equal memory exists, raise its recurrence instead.
+    """Store the memory of an approved capture; if an equal memory exists, count a repetition of that memory instead.
 
-    Returns whether this confirmed an unconfirmed memory, which has a vector already.
+    Returns whether an unconfirmed memory was confirmed; such a memory already has a vector.
     """
     capture = await captures.require(tx, capture_id)
     if capture["status"] not in APPROVABLE:
@@ -251,7 +251,7 @@ async def _withdraw(tx: aiosqlite.Connection, done: Event) -> UndoEffect:
 
 
 async def _reduce_recurrence(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Reduce the recurrence of a memory by one, and that of the memories that it was merged into."""
+    """Reduce by one the number of repetitions of a memory, and of the memories that it was merged into."""
     await memories.remove_repetitions(tx, memory)
     for _, number in await merges.counted_merges(tx, [memory.id]):
         await memories.remove_repetitions(tx, await memories.require(tx, number))

@@ -1,7 +1,7 @@
-"""Keeps sentences of the assistant's answers with a session, so that later prompts can be given the relevant ones.
+"""Stores sentences of the assistant's answers with a session, so that relevant ones can be shown with later prompts.
 
 A hand-over has little room for anything but the last report. Here, every answer that ended a turn (a report) is
-examined. A sentence is kept on the same conditions as in a hand-over: it is about the session's own work, gives no
+examined. A sentence is kept on the same conditions as in a hand-over: it is about the session's own work, states no
 rules, and does not repeat the output of a tool. `closest` finds the sentences that a prompt is about.
 """
 

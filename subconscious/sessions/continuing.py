@@ -1,7 +1,8 @@
-"""Decides whether a session's first prompt continues the work of the last session, which is then handed over in full.
+"""Decides whether a first prompt continues the work of the last session, so that its whole hand-over is shown.
 
-On a trunk, nothing at the start shows whether the next task is related to the last session. The first prompt may show
-it: it says "continue", asks for the commit, or names the files, the branch or the subject of the last session's work.
+On a main branch, nothing at the start of a session shows whether the next task is related to the last session. The
+first prompt may show it: it says "continue", asks for the commit, or names the files, the branch or the subject of the
+last session's work.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from subconscious.sessions.telling import is_routine
 from subconscious.store import handovers
 
 HANDED = "prompt/hand-over"
-"""The event under which a hand-over that was given with a prompt is recorded."""
+"""The event under which a hand-over that was shown with a prompt is recorded."""
 
 LIKELY = 0.3
-"""The least probability at which a prompt counts as being about the last session's work."""
+"""The minimum probability at which a prompt counts as being about the last session's work."""
 
 COMPARED = 100
 """The number of latest sessions in which words are counted, to find the rare words."""
@@ -42,7 +43,7 @@ SHORT = 12
 """The most words of a prompt that may say nothing but "continue"."""
 
 SHORTEST_NAME = 5
-"""The fewest characters of a file name that identifies a file."""
+"""The minimum number of characters of a file name for it to identify a file."""
 
 _GOES_ON = re.compile(
     r"\b(?:continue|carry on|go on|keep going|resume|pick up|proceed"
@@ -54,7 +55,7 @@ _GOES_ON = re.compile(
 
 
 async def gone_on_with(ctx: RecallContext, place: StartingPoint, text: str) -> Left | None:
-    """Return the last session if a first prompt continues it and this session has not been given its hand-over yet."""
+    """Return the last session if a first prompt continues its work and its hand-over may be shown; else None."""
     left = await left_behind(ctx, place)
     if left is None or not left.given:
         return None

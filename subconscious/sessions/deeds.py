@@ -17,7 +17,7 @@ from subconscious.transcripts.records_of import records_of
 
 LONGEST = 200
 MOST = 40
-"""The most running commands, and the most tasks, that are tracked at once."""
+"""The maximum number of running commands, and of tasks, that are tracked at once."""
 
 _HINTS = (b'"tool_use"', b'"tool_result"', b'"pr-link"', b'"custom-title"', b"<command-name>")
 _COMMAND = re.compile(r"<command-name>\s*(/[\w:-]+)\s*</command-name>")
@@ -35,13 +35,13 @@ _COMMIT = re.compile(
 )
 _MERGE = re.compile(r"\bgh\s+pr\s+merge\b(?!.*--(?:auto|disable-auto)\b)")
 _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
-"""Subjects of commits in the temporary repositories of tests."""
+"""Subjects of commits that a test probably made in a temporary repository: one word, or "initial commit"."""
 
 _SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]+[A-Z][A-Za-z]+|[A-Z]+_[A-Z_]{2,})\b")
 """Names of several parts, such as ``read_file`` or ``readFile``, which occur only in code."""
 MOST_SYMBOLS = 200
 LONGEST_WRITTEN = 20_000
-"""The most characters of one edit that are searched for names in code."""
+"""The maximum number of characters of one edit that are searched for names in code."""
 
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
@@ -54,9 +54,9 @@ class Deeds:
     ``named`` is the title that the user gave to the session, ``opened`` the first slash command, and ``opened_at`` the
     position of that command. ``running`` are the commands without a result, by the id of their tool call. ``failed`` is
     the last command that failed and has not succeeded since. ``tasks`` are the items of the assistant's task list, by
-    id: text and status. ``merged`` is true if a pull request was merged and nothing was committed since,
+    id: text and status. ``merged`` is true if a pull request was merged and nothing has been committed since,
     ``uncommitted`` if files were changed after the last commit. ``symbols`` are names in the code that the session
-    wrote, the latest last.
+    wrote, from the oldest to the latest.
     """
 
     named: str = ""
@@ -74,7 +74,10 @@ class Deeds:
 
 
 def read_deeds(path: Path, start: int, end: int, before: Deeds, clean: Callable[[str], str]) -> Deeds:
-    """Return the deeds after the part of ``path`` between two offsets; ``clean`` is applied to all stored text."""
+    """Return ``before``, updated with what the session did in a part of its transcript ``path``.
+
+    ``start`` and ``end`` are byte offsets. ``clean`` is applied to text of the transcript before it is stored.
+    """
     log = _Log(before, clean)
     for at, record in _records(path, start, end):
         if not (record.get("isSidechain") or record.get("agentId")):
@@ -212,13 +215,13 @@ class _Log:
 
 
 def _only_looks(command: str) -> bool:
-    """Whether a command changes nothing, so that its failure leaves no work undone."""
+    """Whether a command only reads: its failure leaves no work undone."""
     found = parse_command(command)
     return bool(found) and all(map(only_looks, found))
 
 
 def _bare(command: str) -> str:
-    """Return a command's first line without the change of folder before it."""
+    """Return a command's first line without leading ``cd`` commands and variable assignments."""
     lines = _PREFIX.sub("", command).strip().splitlines()
     return lines[0][:LONGEST] if lines else ""
 

@@ -1,8 +1,8 @@
 """Hand-overs from one session to the next: asked, done, decided, failed, open, and the assistant's report.
 
-All text is quoted from the session's transcript. The user's words and the deeds are read from the structure of the
-transcript, the sentences of the report are chosen by `reports`. Rules and facts reach later sessions as memories, after
-the checks for memories.
+All text is quoted from the session's transcript, unless a model worded it (`story`). The user's words and the deeds are
+read from the transcript's records; `reports` chooses the sentences of the report. Rules and facts are not handed over:
+they reach later sessions as memories, which are checked first.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ from subconscious.text import wording
 
 REQUEST_LENGTH = 160
 MOST_ASKED = 4
-"""The most requests that a hand-over quotes: the first, the last, and the longest of those between them."""
+"""The maximum number of requests that a hand-over quotes: the first, the last, and the longest between them."""
 MOST_STATED = 5
-"""The most statements of the user in a hand-over, the latest; those that given memories repeat are not shown."""
+"""The maximum number of the user's latest statements in a hand-over.
+
+Statements that memories in the context repeat are not shown.
+"""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 SHORT_REPORT = 450
@@ -53,7 +56,7 @@ SHORT_REPORT = 450
 
 
 MOST_FILES, MOST_TOUCHED = 4, 20
-"""The most names of changed files that a hand-over shows, and that it stores to find memories about these files."""
+"""How many names of changed files a hand-over shows, and how many it stores to find memories about the files."""
 
 SENTENCE_SPACES = 3
 """A file name with at least this many spaces may be a sentence, and is not shown."""
@@ -111,7 +114,7 @@ class Handover:
 
     @classmethod
     def from_json(cls, text: str) -> Handover:
-        """Return the hand-over in the result of ``to_json``; an empty hand-over for any other text."""
+        """Parse the result of ``to_json``; return an empty hand-over for any other text."""
         try:
             said = json.loads(text or "{}")
         except ValueError:
@@ -129,7 +132,7 @@ class Handover:
 
 
 def _answer_from(row: object) -> Answer | None:
-    """Return the answer in one row of ``to_json``; None for anything else."""
+    """Return the answer that ``to_json`` stored as ``row``; None if the row has another form."""
     match row:
         case [float() | int() as at, str() as asked, *sentences] if all(isinstance(one, str) for one in sentences):
             return Answer(float(at), asked, tuple(map(str, sentences)))
@@ -159,7 +162,7 @@ def harmless(text: str) -> str:
 
 
 def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]:
-    """Yield the open points, without the failed command: a hand-over has a part of its own for it."""
+    """Yield the open points that can be quoted, without the failed command: it is a separate part of a hand-over."""
     known = replace(sketch, deeds=replace(sketch.deeds, failed=""))
     points = (_with_choices(point, sketch.answer, transcript) for point in left_open_in(known))
     return (
@@ -168,15 +171,16 @@ def _open_points(sketch: Sketch, transcript: Transcript | None) -> Iterator[str]
 
 
 def _claims(point: str) -> bool:
-    """Whether a question of the assistant, or the items of its list, make a claim that a planted text needs."""
+    """Whether the assistant's question, or its open list items, make a claim that planted text typically makes."""
     said = point.removeprefix(HAD_ASKED) if point.startswith(HAD_ASKED) else point.removeprefix(ON_ITS_LIST)
     return is_claim(said.strip('"'))
 
 
 def _with_choices(point: str, answer: str, transcript: Transcript | None) -> str:
-    """Return an open point with the choices if it is a question about choices; "" if the choices are unknown.
+    """Return an open point; if it is a question that asks for a choice, with the choices.
 
-    Choices are the assistant's words, so they must pass the checks of its reports.
+    Return "" if the choices are unknown or fail the checks of the assistant's reports: choices are the assistant's
+    words, too.
     """
     question = question_in(answer)
     if not point.startswith(HAD_ASKED) or not asks_to_choose(question):
@@ -203,7 +207,7 @@ def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
 
 
 def permits(request: str) -> bool:
-    """Whether a request gives a permission. It was meant for that moment, and repeating it would extend it."""
+    """Whether a request permits something. A permission is meant for the moment; repeating it later would extend it."""
     return bool(_PERMITS.search(request))
 
 
@@ -224,7 +228,7 @@ def _done(sketch: Sketch) -> str:
 
 
 def _is_sentence(name: str) -> bool:
-    """Whether a file name may be a sentence: it has many spaces, or makes a claim with other signs in their place."""
+    """Whether a file name may be a sentence: it has many spaces, or makes a claim once hyphens are read as spaces."""
     return name.count(" ") >= SENTENCE_SPACES or is_claim(_JOINS.sub(" ", name))
 
 
@@ -269,18 +273,21 @@ def _within(sentences: Iterable[str], room: int) -> Iterator[str]:
 
 
 def joined(sentences: Sequence[str]) -> str:
-    """Return the sentences as one text, with a semicolon after those that end without a mark, such as list items."""
+    """Return the sentences as one text, with a semicolon after those without a final punctuation mark (list items)."""
     marked = (one if one.endswith(_MARKS) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
 
 
 def whole_sentences(text: str, length: int) -> str:
-    """Return the whole sentences or items at the beginning of a text that fit; if none fits, the words that fit."""
+    """Return the whole sentences at the beginning of a text that fit into ``length`` characters, or else words."""
     return sentences_within(text, length) or wording.shorten(text, length - 1)
 
 
 def sentences_within(text: str, length: int) -> str:
-    """Return the whole sentences or items at the beginning of a text that fit; "" if the first one does not."""
+    """Return the whole sentences at the beginning of a text that fit into ``length`` characters; "" if none fits.
+
+    A list item that ends with a semicolon counts as a sentence.
+    """
     if len(text) <= length:
         return text
     ends = [found.start() for found in _ENDS.finditer(text, 0, length + 1) if found.start() < length]

@@ -30,7 +30,7 @@ COSINE, STRENGTH, NAMES, MARGIN, REQUESTS = 3.93, 2.92, 2.04, 0.47, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What a prompt and the hand-over of a session share in words. ``place`` is the index of the session."""
+    """Scores for the words that a prompt and a session's hand-over share. ``place`` is the index of the session."""
 
     place: int
     strength: float
@@ -65,7 +65,7 @@ def _story(left: Handover) -> str:
 
 
 def gist(left: Handover) -> str:
-    """Return the text of a hand-over that is compared by meaning: the requests and the deeds of the session."""
+    """Return the part of a hand-over's text that is compared by meaning: the session's requests and what it did."""
     return f"{left.asked} {left.done}"[:LONGEST_GIST]
 
 

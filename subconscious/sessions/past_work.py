@@ -1,8 +1,8 @@
 """Finds what an earlier session did or found out about the subject of a prompt.
 
-A start is only given the hand-over of the last session. Older designs, changes and investigations are found here, by
-the words and the meaning of the prompt: a few sentences of one answer of the assistant. For sessions without kept
-answers, the whole hand-over is compared and given.
+At its start, a session only gets the hand-over of the previous session. Older designs, changes and investigations are
+found here by the words and the meaning of a prompt, and a few sentences of one of the assistant's answers are shown.
+For sessions without stored answers, the whole hand-over is compared and shown.
 """
 
 from __future__ import annotations
@@ -31,26 +31,32 @@ LOOKED_AT = 100
 """The number of latest sessions of a project that are compared with a prompt."""
 
 COMPARED = 2
-"""The number of sessions, those that share the most words, that are compared by meaning, which costs an embedding."""
+"""How many sessions, those that share the most words with the prompt, are also compared by meaning.
+
+Each of them costs an embedding.
+"""
 
 A_SESSION = 4
-"""The most earlier sessions from which one session gets text, including the session that was handed over to it."""
+"""The maximum number of earlier sessions that one session gets text from, including those handed over to it."""
 
 TOLD_SHORTLY = "prompt/answer"
-"""The event that is recorded when sentences of an answer are given; a whole hand-over has another one."""
+"""The event name that is recorded when sentences of an answer are shown; a whole hand-over has a different one."""
 
 ANSWER_LENGTH = 600
-"""The most characters of an answer's sentences that are given, with the words that introduce them.
+"""The maximum number of characters of an answer's sentences that are shown, including the words that introduce them.
 
 Two longer extracts in a session help more often than three short ones, because neighbouring sentences explain each
 other.
 """
 
 LIKELY = 0.3
-"""The least probability at which a sentence of an answer is given: six of ten labelled pairs above it were helpful."""
+"""The minimum probability of helping for a sentence of an answer to be shown.
+
+Six of ten labelled pairs above this value were helpful.
+"""
 
 SHORTEST_REFUSED = 20
-"""The fewest characters of a rejected text for which sentences that contain it are rejected, too."""
+"""A rejected text must have at least this many characters for sentences that contain it to be left out, too."""
 
 NEAR = 0.65
 """A high cosine that few texts exceed: a sentence that would be too unlikely even at this cosine is not embedded."""
@@ -59,24 +65,27 @@ EMBEDDING_SECONDS = 0.1
 """The seconds after which no further sentence is embedded, because the prompt waits. Most sentences are cached."""
 
 BESIDE = 0.2
-"""The least probability at which further sentences of the same answer are added."""
+"""The minimum probability of helping for further sentences of the same answer to be added."""
 
 SENTENCES = 5
-"""The most sentences of one answer that are given."""
+"""The maximum number of sentences of one answer that are shown."""
 
 FEWEST_NEW_WORDS = 3
-"""The fewest words that a sentence must add to the words of its request."""
+"""The minimum number of words of a sentence that its request does not contain."""
 
 USEFUL = 0.3
-"""The least probability at which a whole hand-over is given: six of ten labelled pairs above it were helpful."""
+"""The minimum probability of helping for a whole hand-over to be shown.
+
+Six of ten labelled pairs above this value were helpful.
+"""
 
 
 WORTH_EMBEDDING = 0.05
-"""The least probability, at a typical cosine, of a hand-over that is compared by meaning."""
+"""A hand-over is compared by meaning only if, at a typical cosine, its probability of helping is at least this."""
 
 ORDINARY = 0.4
 LONGEST = 400
-"""The most characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
+"""The maximum number of characters of a prompt that are compared by meaning: prompts begin with what they ask for."""
 
 
 Known = tuple[Session, Handover]
@@ -85,10 +94,10 @@ Known = tuple[Session, Handover]
 async def worked_on(
     ctx: RecallContext, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
 ) -> Left | None:
-    """Return an earlier session with the text to give with a prompt; None if nothing is likely to help.
+    """Return an earlier session with the text to add to a prompt's context; None if nothing is likely to help.
 
-    ``handed`` are the ids of sessions that are handed over with the same prompt. A prompt that is an approved plan is
-    given nothing: of 33 plans in replayed sessions that were given sentences of earlier answers, one needed them.
+    ``handed`` are the ids of sessions that are handed over with the same prompt. Nothing is added for a prompt that is
+    an approved plan: of 33 plans in replayed sessions that got sentences of earlier answers, one needed them.
     """
     if not ctx.settings.handover or is_routine(text) or text.startswith(PLAN):
         return None
@@ -159,8 +168,8 @@ def _within(room: int, answer: Answer, likely: Sequence[_Likely]) -> list[str]:
 def _usable(known: Sequence[Known], had: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
     """Yield each answer with its session, reduced to the sentences that may be quoted.
 
-    Left out are sentences that a person rejected, that can't be understood alone, or that the present session was given
-    in a hand-over: ``had`` are the ids of the sessions with such a hand-over.
+    Left out are sentences that a person rejected, that can't be understood alone, or that the present session already
+    got in a hand-over. ``had`` are the ids of the sessions whose hand-over it got.
     """
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
@@ -190,8 +199,8 @@ async def _weighed(
 ) -> list[_Likely]:
     """Return the likely sentences with their probabilities.
 
-    If one sentence can't be embedded, nothing is returned: a slow remote embedder would be slow each time. The
-    sentences that share the most words come first. The rest is left out when the time is up.
+    If one sentence can't be embedded, the result is empty: a slow remote embedder would be slow each time. ``near``
+    begins with the best matches by words; sentences that are not reached within EMBEDDING_SECONDS are left out.
     """
     asked = await ctx.embed(words[:LONGEST]) if near else None
     found: list[_Likely] = []
@@ -222,7 +231,7 @@ def _current(known: Sequence[Known], had: Collection[str]) -> list[Known]:
 
 
 def _overtakes(later: Handover, story: Handover) -> bool:
-    """Whether a later session changed most files of an earlier one, so that the earlier hand-over is outdated."""
+    """Whether a later session changed most files of an earlier one, which makes the earlier hand-over outdated."""
     return 2 * len({*later.files} & {*story.files}) > len(story.files) > 0
 
 

@@ -26,28 +26,28 @@ LOOKED_AT = 20
 """The number of latest sessions that are examined."""
 
 RECENT = 48 * 3600.0
-"""Seconds since its last event within which the last session of a project is handed over to any branch."""
+"""For this many seconds after its last event, the last session of a project is handed over to any branch."""
 
 MERGE_SECONDS = 0.15
 """The seconds that Git has to find out whether a branch was merged, while the memories are chosen."""
 
 LEAST = 40
-"""The characters below which the beginning of a part is too short to give."""
+"""The beginning of a part, or of an answer, that has no more characters than this is too short to show."""
 
 NAMED_AMONG = 5
-"""The number of latest sessions that a branch may be named after; a start or prompt waits while they are read."""
+"""How many of the latest sessions are compared with a branch's name: few, because a session waits meanwhile."""
 
 FEWEST_NAMED, MOST_OF_NAME = 2, 2 / 3
-"""A branch is named after a session if its hand-over has at least FEWEST_NAMED words of the branch's name.
+"""A branch counts as named after a session if the session's hand-over contains enough words of the branch's name.
 
-They must also be at least MOST_OF_NAME (a share) of the words of the name.
+At least FEWEST_NAMED of the name's words, and at least the share MOST_OF_NAME of them, must occur.
 """
 
 BRIEF_REPORT = 300
-"""The most characters of the report that a start is given if the work is finished and on a trunk."""
+"""The maximum number of characters of a report at a session's start if the work is finished and on a main branch."""
 
 ASKED_LENGTH = 80
-"""The most characters of the request that are shown before sentences of an answer."""
+"""The maximum number of characters of the request that are shown before sentences of an answer."""
 
 LABELS = {
     "asked": "asked",
@@ -82,9 +82,10 @@ class StartingPoint:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """An earlier session and its hand-over. ``given`` is false if the hand-over must not be given.
+    """An earlier session and its hand-over. ``given`` is false if the hand-over must not be shown to the new session.
 
-    ``event`` is the event under which the hand-over is recorded; "" stands for the event of the hook that is answered.
+    ``event`` is the event name under which the hand-over is recorded as shown; "" stands for the event of the hook
+    that is being answered.
     """
 
     session: Session
@@ -125,19 +126,19 @@ def _work_of(branch: str, sessions: Sequence[Session]) -> Session | None:
 
 
 def is_named_after(branch: str, story: Handover) -> bool:
-    """Whether the name of a branch that is no trunk describes the work of a session."""
+    """Whether a branch's name describes the work of a session. False for a main branch."""
     name = set() if branch in MAIN_BRANCHES else words_of(branch.rpartition("/")[2].replace("-", " ").replace("_", " "))
     words = story_words(story)
     return len(name & words) >= max(FEWEST_NAMED, MOST_OF_NAME * len(name))
 
 
 def fits_a_start(left: Left, branch: str) -> bool:
-    """Whether a start gets a hand-over: its work is of the same branch, or the client broke off in the middle of it.
+    """Whether a session gets a hand-over at its start: the work was on the same branch, or was interrupted recently.
 
-    The first session on a new branch also gets the work that the branch is named after. On a trunk, only work of the
-    last two days counts. If the branch is unknown, every hand-over is given. Readers of replayed sessions called
+    The first session on a new branch also gets the work that the branch is named after. On a main branch, only work of
+    the last two days counts. If the branch is unknown, every hand-over is shown. Readers of replayed sessions called
     hand-overs of recent work on the same branch fair or helpful, and those from other branches and of older work on a
-    trunk useless.
+    main branch useless.
     """
     recent = time() - left.session.last_event_at <= RECENT
     broke_off = left.session.status == "interrupted" and recent
@@ -155,9 +156,10 @@ def lines_of(
 ) -> str:
     """Return a rendered hand-over of at most ``room`` characters; "" if nothing fits.
 
-    Statements are left out if memories in ``given`` state them. ``ways_out`` are memories that may name the command
-    that worked instead of the failed one. ``earlier`` is true for a session that is given because a prompt resembles
-    it. If not all fits, the requests between the first and the last are left out first.
+    ``given`` are memories in the session's context; statements that repeat them are left out. ``ways_out`` are memories
+    that may name the command that worked instead of the failed one. ``earlier`` is true for a session that is shown
+    because a prompt resembles it. If not everything fits, the requests between the first and the last are left out
+    first.
     """
     known = [_folded(memory.content) for memory in given]
     if not _is_known(left.handover.failed, known):
@@ -180,7 +182,10 @@ def lines_of(
 
 
 def briefly(left: Left) -> Left:
-    """Return a hand-over with a shorter report if its work is finished and on a trunk: the code shows the rest."""
+    """Return a hand-over, with a shorter report if its work is finished and on a main branch: the code shows the rest.
+
+    Work counts as finished if the hand-over has no open points.
+    """
     story = left.handover
     if left.session.branch not in MAIN_BRANCHES or story.open:
         return left
@@ -213,7 +218,7 @@ def answer_head(session: Session, asked: str) -> str:
 
 
 def _with_way_out(failed: str, ways_out: Iterable[Memory]) -> str:
-    """Return a failed command, followed by its way out if a memory states one."""
+    """Return a failed command, followed by what worked instead if a memory says so."""
     found = (one.content.partition(f"{failed} failed here; ")[2] for one in ways_out if failed)
     way_out = next(filter(None, found), "").rstrip(".")
     return f"{failed} ({way_out})" if way_out else failed

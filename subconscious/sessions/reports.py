@@ -22,16 +22,16 @@ from subconscious.sessions.telling import EMPTY, MARKUP, SENTENCE
 from subconscious.text import wording
 
 REPORT = "report"
-"""The turn id of reports. They are only compared with what tools printed, not with text that the assistant wrote."""
+"""The turn id of a report's sentences: they are compared with what tools printed, but not with the assistant's text."""
 
 STATUS_LENGTH = 80
-"""The most characters of a sentence about checks that contains nothing else."""
+"""A sentence about checks with more characters than this says something else, too."""
 
 LEAST_CELL = 3
-"""The fewest words of a table's cell that is informative."""
+"""The minimum number of words of an informative table cell."""
 
 MOST_SENTENCES = 40
-"""The most sentences of a report that are examined."""
+"""The maximum number of sentences of a report that are examined."""
 
 _GIVES_RULES = re.compile(
     r"\b(?:always|never|must(?:n'?t)?|shall|should|ought|(?:need|have|has|needs|required) to|make sure|be sure|remember"
@@ -76,7 +76,7 @@ DEED = re.compile(
 )
 """The beginning of a sentence about finished work, such as "Fixed" or "`x.py`: added".
 
-A name such as ``whenUnlocked`` counts as no verb.
+A name such as ``whenUnlocked`` does not count as a verb.
 """
 
 _WORK = re.compile(
@@ -162,7 +162,7 @@ def _is_short(sentence: str, pattern: re.Pattern[str]) -> bool:
 
 
 def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
-    """Return the sentences that do not repeat what a tool of the session printed, in nearly the same words."""
+    """Return the sentences that do not repeat, in nearly the same words, what a tool of the session printed."""
     found = (one.candidate for one in _traced(sentences, transcript))
     return [one.content for one in found if one.origin is Origin.ASSISTANT]
 
@@ -205,7 +205,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
 
 def _row_in_words(line: str) -> str:
-    """Return a row of a table as a sentence that begins with its first cell, "" if it says little; else the line."""
+    """Return a table row as a sentence that begins with its first cell, "" if it says little; other lines as is."""
     if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
         return line
     first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
@@ -214,7 +214,7 @@ def _row_in_words(line: str) -> str:
 
 
 def _is_whole(sentence: str) -> bool:
-    """Whether a sentence is complete: no list of names, no fragment, and no announcement of other lines."""
+    """Whether a sentence is complete: not a list of names, a fragment, or an announcement of other lines."""
     if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
         return False
     listed = _LIST.fullmatch(_FILE_NAME.sub("", _IN_CODE.sub("", sentence)))
@@ -222,7 +222,10 @@ def _is_whole(sentence: str) -> bool:
 
 
 def is_own_work(sentence: str, written: Collection[str]) -> bool:
-    """Whether a sentence reports the session's work or the result of checks, or names a file or code that it wrote."""
+    """Whether a sentence reports the session's work or the result of checks, or names a file or code of the session.
+
+    False if it contains anything that a report must not contain (`only_tells`).
+    """
     about = (
         DEED.match(sentence)
         or _WORK.match(sentence)
@@ -239,7 +242,10 @@ def _is_poisoned(answer: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def only_tells(sentence: str) -> bool:
-    """Whether a sentence only reports events: no rule, risky command or host. Cached: each turn makes a hand-over."""
+    """Whether a sentence only reports events: no rule, risky command or host.
+
+    Cached, because a hand-over is made after each turn.
+    """
     if (
         _GIVES_RULES.search(sentence)
         or _IMPERATIVE.match(sentence)

@@ -7,7 +7,7 @@ import re
 from subconscious.text import unspaced
 
 FEWEST_WORDS = 5
-"""The fewest words, besides code, of a sentence that is clear by itself."""
+"""The minimum number of words, not counting code, of a sentence that is clear by itself."""
 
 FEWEST_LETTERS = 12
 """The same in letters, for languages without spaces between words."""

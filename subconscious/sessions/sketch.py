@@ -20,12 +20,12 @@ BEGINNING, ENDING = 1000, 400
 """The number of characters that are kept of the beginning and of the end of a longer answer."""
 
 REPORT_LENGTH = 200
-"""The fewest characters of an answer that counts as a report: shorter ones only say that something is done."""
+"""The minimum number of characters of an answer that counts as a report: shorter ones only say that work is done."""
 LEAST_ANSWER = 60
-"""The fewest characters of an answer that is searched for sentences to keep."""
+"""The minimum number of characters of an answer that is searched for sentences to keep."""
 
 LOOKED_THROUGH = 6000
-"""The most characters of a report that are searched for sentences."""
+"""The maximum number of characters of a report that are searched for sentences."""
 
 FIRST_ASKS, LAST_ASKS = 4, 4
 """The number of first requests, and of latest requests, that are kept."""
@@ -170,7 +170,7 @@ class Sketch:
 
     @property
     def new_reports(self) -> tuple[Report, ...]:
-        """Return the reports that were not examined yet, including the report that ends the present turn."""
+        """Return the reports that have not been examined yet, including the report that ends the present turn."""
         return self.reports if self.latest is None else (*self.reports, self.latest)
 
     def to_json(self) -> str:
@@ -179,7 +179,7 @@ class Sketch:
 
     @classmethod
     def from_json(cls, text: str) -> Sketch:
-        """Return the sketch in the result of ``to_json``; an empty sketch for any other text."""
+        """Parse the result of ``to_json``; return an empty sketch for any other text."""
         try:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:

@@ -32,7 +32,9 @@ MOST_TASKS = 5
 MOST_TAGS = 5
 
 SESSION_WORDS = 0.6
-"""The least share of a sentence's words that the session's record contains, unless the sentence begins like a report.
+"""The minimum share of a sentence's words that the session's record must contain.
+
+Not required of a sentence that reports the session's own work (`_is_deed`).
 """
 
 LEAST_WORDS = 2
@@ -58,12 +60,12 @@ _OF_TELLING = frozenset(
 
 
 def read_text(value: Any) -> Any:
-    """Return a text without surrounding spaces; "" for anything that is no text."""
+    """Return a string without surrounding spaces; "" for anything that is not a string."""
     return value.strip() if isinstance(value, str) else ""
 
 
 def read_texts(value: Any) -> Any:
-    """Return the texts of a list that are not empty."""
+    """Return the strings of a list that are not blank; [] for anything that is not a list."""
     return [one for one in value if isinstance(one, str) and one.strip()] if isinstance(value, list) else []
 
 
@@ -81,9 +83,10 @@ class Story(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking a model's wording: the hand-over, title and tags, or the reason why nothing of it is used.
+    """The result of checking a model's wording: the hand-over, title and tags to store.
 
-    With an empty title or without tags, the session keeps those that it has.
+    ``refused`` is the reason why none of the wording is used, or "". If ``title`` or ``tags`` is empty, the session
+    keeps its present title or tags.
     """
 
     handover: Handover
@@ -93,7 +96,7 @@ class Checked:
 
 
 def record_of(sketch: Sketch) -> dict[str, Any]:
-    """Return a session's record as a model is shown it; {} if the user asked for nothing."""
+    """Return the record of a session that is sent to a model; {} if the user asked for nothing."""
     if not sketch.asks and not sketch.plan:
         return {}
     deeds = sketch.deeds
@@ -113,9 +116,10 @@ def record_of(sketch: Sketch) -> dict[str, Any]:
 
 
 def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
-    """Check a model's wording of a session. A part that fails keeps the text made without a model. Run it in a thread.
+    """Check a model's wording of a session. It reads the transcript: run it in a thread.
 
-    ``typed`` are further statements of the user.
+    A part that fails is replaced by that part of ``offline``, which was made without a model. ``typed`` are further
+    statements of the user.
     """
     parts = {name: wording.squeeze(getattr(story, name)) for name in LENGTHS}
     if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript, sketch.deeds.commits):
@@ -220,7 +224,7 @@ class _Words:
         return named and is_own_work(sentence, self.written) and not (_CLAIM.search(sentence) or reserved(sentence))
 
     def of_title(self, title: str) -> bool:
-        """Whether a title or a tag only uses words of the session's record."""
+        """Whether a title or a tag uses only words of the session's record."""
         return bool(_words(title)) and _words(title) <= self.session | _TELLING
 
 

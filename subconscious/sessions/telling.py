@@ -69,7 +69,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A session as lists show it. ``left_open`` is "" if nothing is known to be open."""
+    """The summary of a session that lists show. ``left_open`` is "" if nothing is known to be open."""
 
     title: str
     text: str
@@ -115,7 +115,7 @@ def first_words(ask: str) -> str:
 
 
 def _title(asks: list[str], *, planned: bool) -> str:
-    """Return the plan, or the first request; if it says little, one of the first three that says more."""
+    """Return the plan, else the first request, or if that says little, one of the first three that says more."""
     if not asks:
         return ""
     telling = (ask for ask in asks[:3] if len(ask.split()) >= TELLING_WORDS or any(map(wording.is_name, ask.split())))

@@ -24,7 +24,7 @@ Value = str | bool
 def write_settings(config: Path, values: Mapping[str, Value]) -> None:
     """Write settings with text or true/false as values into the file, each on its own line; the file gets mode 0600.
 
-    Raises SettingsError if the file can't be read, or can't be changed without touching anything else.
+    Raises SettingsError if the file can't be read, or if the values can't be written without changing other settings.
     """
     before = "" if is_missing(config) else _text(config)
     after = before
@@ -47,7 +47,7 @@ def read_config(config: Path) -> dict[str, Any]:
 def require_written(home: Path) -> None:
     """Raise SettingsError for an empty config.toml.
 
-    A crash during writing leaves it empty; the defaults would turn on what the user had turned off.
+    A crash during writing can leave it empty. The defaults would turn on what the user had turned off.
     """
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:

@@ -1,4 +1,4 @@
-"""Guarded settings: which changes of them take effect only after a person has accepted them."""
+"""Guarded settings: settings whose riskier changes take effect only after a person has approved them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Literal
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
 """How personal data in a text is handled.
 
-``off`` keeps it, ``redact`` replaces it by a mark, ``mask`` by a mark with its last characters, ``block`` removes the
-whole text, and ``warn`` keeps it and records that it was found.
+``off`` keeps the data, ``redact`` replaces it with a placeholder, ``mask`` with a placeholder that shows its last
+characters, ``block`` removes the whole text, and ``warn`` keeps the data and records that it was found.
 """
 
 
@@ -24,7 +24,7 @@ def never(_current: Any, _wanted: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Marks a setting whose change takes effect after a person has accepted it.
+    """Marks a setting whose change takes effect only after a person has approved it.
 
     Guard settings that lower the bar for storing, hide memories, let text leave the machine, spend money, or name a
     program to run. A change for which ``safer(current, wanted)`` is true takes effect at once.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from subconscious.domain.errors import DaemonError
 
 SOCKET_PATH_LIMIT = 100
-"""Bytes up to which a socket can be bound by its full path (systems allow 104 to 108)."""
+"""The maximum length, in bytes, of a full path to which a socket can be bound (systems allow 104 to 108)."""
 
 
 class Home(NamedTuple):  # no dataclass: those load `inspect`
@@ -30,12 +30,12 @@ class Home(NamedTuple):  # no dataclass: those load `inspect`
 
     @property
     def spool(self) -> Path:
-        """Entries waiting for the daemon."""
+        """Spool entries that wait for the daemon."""
         return self.root / "spool"
 
     @property
     def buried(self) -> Path:
-        """Entries with a job that failed and is not retried."""
+        """Spool entries whose job failed and is not retried."""
         return self.spool / "buried"
 
     @property
@@ -120,7 +120,7 @@ def _suspects(path: Path, status: os.stat_result) -> Iterator[tuple[Path, os.sta
 
 
 def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
-    """Return the state folder, or None if none is possible (docs/protocol.md)."""
+    """Return the state folder, or None if no folder can be used as one (docs/protocol.md)."""
     environ = os.environ if environ is None else environ
     chosen = environ.get("SUBCONSCIOUS_HOME", "")
     if chosen:

@@ -23,12 +23,12 @@ A key is secret, so approving it can't be recorded. Another model of the same pr
 
 @dataclass(frozen=True, slots=True)
 class ProviderRow:
-    """One table of the file. ``adapter`` is "module:Class", below ``subconscious.llm.providers``.
+    """One provider's table in ``models.toml``. ``adapter`` is "module:Class", below ``subconscious.llm.providers``.
 
     ``settings`` are the provider's own settings, with their descriptions: ``key`` becomes the setting ``<name>_key``.
     ``about`` is the provider's line in ``subconscious setup``; without it, the provider is not listed there.
-    ``program`` is the name of a program that must be installed, ``sdk`` that of the extra that the adapter imports.
-    ``key_option``: the plugin has an option for the key.
+    ``program`` is the name of a program that must be installed, ``sdk`` the name of the optional dependency (extra)
+    that the adapter imports. ``key_option`` says whether the plugin has an option for the key.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Settings: read once, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
+"""Settings: read from SUBCONSCIOUS_* variables, config.toml and the plugin's options, in this order of priority.
 
-For keys the order is config.toml, the options, the variables. A session's own variables come with its requests and
-apply only to these. Its keys are not read here: they come over the socket, with the requests, and the daemon uses
-them for that session's calls to a model.
+For keys the order of priority is config.toml, the options, the variables. A session's own variables arrive with its
+requests and apply only to these requests. A session's keys are not read here: they also arrive with its requests, over
+the socket, and the daemon uses them for that session's calls to a model.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ log = logging.getLogger("subconscious.settings")
 
 
 class _Common(Tuning, BaseSettings):
-    """The settings that belong to no provider. ``Settings`` adds the settings of the providers."""
+    """The settings that do not belong to a provider. ``Settings`` adds the settings of the providers."""
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
     off: bool = Field(
         default=False,
-        description="turn everything off, as a variable of a session; in config.toml, only the model's tools",
+        description="as a variable of a session: turn everything off; in config.toml: turn off only the model's tools",
     )
     capture: bool = Field(default=True, description="learn from sessions")
     claude_notes: bool = Field(
@@ -57,7 +57,7 @@ class _Common(Tuning, BaseSettings):
         description="search Claude Code's own notes too; don't repeat the notes that Claude Code loads itself",
     )
     summaries: bool = Field(default=True, description="write down what each session was about")
-    surface: bool = Field(default=True, description="give memories to sessions")
+    surface: bool = Field(default=True, description="show memories to sessions")
     mcp: bool = Field(default=True, description="offer the model tools to search its memory")
 
     auto_threshold: Annotated[float, Guarded(safer=if_higher)] = Field(
@@ -94,22 +94,22 @@ class _Common(Tuning, BaseSettings):
         default=True, description="check new statements for text that was written to steer the model"
     )
 
-    start_tokens: int = Field(default=600, ge=0, le=2300, description="tokens given at the start of a session, at most")
-    start_memories: int = Field(default=8, ge=0, le=50, description="memories given at the start of a session, at most")
+    start_tokens: int = Field(default=600, ge=0, le=2300, description="maximum tokens shown at a session's start")
+    start_memories: int = Field(default=8, ge=0, le=50, description="maximum memories shown at a session's start")
     handover: bool = Field(default=True, description="show a session what the last one on its branch left")
-    surface_prompts: bool = Field(default=True, description="give memories that fit a prompt")
-    surface_files: bool = Field(default=True, description="give memories about a file that is read or changed")
+    surface_prompts: bool = Field(default=True, description="show memories that match a prompt")
+    surface_files: bool = Field(default=True, description="show memories about a file that is read or changed")
     surface_errors: bool = Field(
-        default=True, description="after a tool failed, give what worked before, or memories about its error"
+        default=True, description="after a tool failed, show what worked before, or memories about its error"
     )
     surface_kinds_off: tuple[str, ...] = Field(
-        default=(), description="kinds of memories that are given only when they are searched for"
+        default=(), description="kinds of memories that are shown only when they are searched for"
     )
-    session_surfaces: int = Field(default=3, ge=0, description="memories given in one session after its start, at most")
+    session_surfaces: int = Field(default=3, ge=0, description="maximum memories shown to one session after its start")
     receipts: bool = Field(
         default=True,
-        description="show in one line what a session was given and what was stored, and ask whether a statement"
-        " replaces an older one",
+        description="show in one line which memories a session was shown and what was stored, and ask whether a"
+        " statement replaces an older one",
     )
 
     links: bool = Field(default=True, description="find links between memories, and use and show them")
@@ -117,7 +117,7 @@ class _Common(Tuning, BaseSettings):
     embedder: Annotated[Literal["local", "openai", "ollama", "none"], Guarded(safer=if_local)] = Field(
         default="local", description="what computes embeddings"
     )
-    embedder_model: str = Field(default="", description="model of a remote embedder; empty: our default for it")
+    embedder_model: str = Field(default="", description="model of a remote embedder; empty: that embedder's default")
     embedder_base_url: Annotated[str, Guarded()] = Field(
         default="", description="address of a server with OpenAI's or Ollama's API for embeddings"
     )
@@ -147,7 +147,7 @@ class _Common(Tuning, BaseSettings):
         default="none", description=f"the model that helps: {offered_providers()}"
     )
     provider_fallback: Annotated[tuple[str, ...], Guarded(safer=if_off)] = Field(
-        default=(), description="providers that are asked, in this order, when the first can't be"
+        default=(), description="providers that are used, in this order, when the first one is unavailable"
     )
     provider_options: Annotated[dict[str, dict[str, Any]], Guarded()] = Field(
         default={}, description="further options, one table for each provider"
@@ -163,13 +163,13 @@ class _Common(Tuning, BaseSettings):
         default=150_000, ge=0, description="limit of tokens a day for requests to Claude Code; 0: no requests"
     )
     cost_per_day: Annotated[float, Guarded(safer=if_lower)] = Field(
-        default=10, ge=0, description="dollars a day, after which work waits"
+        default=10, ge=0, description="spending limit in dollars a day; once it is reached, work waits"
     )
     cost_per_session: Annotated[float, Guarded(safer=if_lower)] = Field(
-        default=5, ge=0, description="dollars a session, after which its work waits"
+        default=5, ge=0, description="spending limit in dollars a session; once it is reached, its work waits"
     )
     cost_assumed: Annotated[float, Guarded(safer=if_higher)] = Field(
-        default=20, ge=0, description="assumed dollars a million tokens if the price of a model is unknown"
+        default=20, ge=0, description="price in dollars per million tokens to assume for a model without a known price"
     )
 
     idle_exit_minutes: float = Field(default=30, gt=0, description="minutes without work after which the daemon exits")
@@ -203,7 +203,7 @@ class _Common(Tuning, BaseSettings):
     @field_validator("surface_kinds_off")
     @classmethod
     def _kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """Reject unknown kinds: after a typo, memories of that kind would still be given."""
+        """Reject unknown kinds: after a typo, memories of that kind would still be shown."""
         _refuse_unknown(value)
         return value
 
@@ -216,9 +216,9 @@ class _Common(Tuning, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read variables before the arguments (config.toml over plugin options), and no .env of the user's project.
+        """Give variables priority over the arguments (config.toml and plugin options); read no .env file of a project.
 
-        Keys have the reverse order: variables come last.
+        For keys the order is reversed: variables come last.
         """
         del env_settings, dotenv_settings, file_secret_settings
         of_session, of_process = _SessionSource(settings_cls), _VariablesSource(settings_cls)
@@ -288,7 +288,7 @@ RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
-    """A source of settings with the values of another source, without the keys."""
+    """A source of settings that has the values of another source, except the keys (`KEYS`)."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
         super().__init__(settings_cls)
@@ -337,9 +337,9 @@ def _with_variables(variables: Mapping[str, str]) -> Iterator[None]:
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
     """Read the settings of one state folder.
 
-    ``options`` are the plugin's, as Claude Code passes them to hooks, and the session's variables under their full
-    names. The order of priority is: the session's variables, the process's variables, config.toml, the options. Raises
-    SettingsError with the name and the file of a bad value.
+    ``options`` are the plugin's options, as Claude Code passes them to hooks, and the session's variables under their
+    full names. The order of priority is: the session's variables, the process's variables, config.toml, the plugin's
+    options. Raises SettingsError with the name and the file of a bad value.
     """
     variables = {name: value for name, value in (options or {}).items() if name.startswith(PREFIX)}
     with _with_variables(variables):
@@ -354,7 +354,7 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
     try:
         return Settings(**values)
     except UnreadableVariable as error:  # a list or table whose value is not JSON
-        raise SettingsError(str(error), "give that variable a value in JSON, or none") from error
+        raise SettingsError(str(error), "set that variable to a JSON value, or unset it") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -365,7 +365,10 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
 
 
 def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the names of the usable keys in config.toml; ``otherwise`` if the file can't be read."""
+    """Return the names of the keys that are set in config.toml; ``otherwise`` if the file can't be read.
+
+    Empty if other users can access the file: its keys are ignored then.
+    """
     config = home / "config.toml"
     if is_missing(config):
         return frozenset()

@@ -18,7 +18,7 @@ class Tuning:
     """Days after which a decision counts half."""
 
     calibration_silence: ClassVar[float] = 0.2
-    """Weight of a capture that was given to sessions without objection."""
+    """Weight of a capture that was shown to sessions without objection, relative to an approval (1)."""
 
     dedupe_likeness: ClassVar[float] = 0.85
     """Cosine above which two statements may be the same."""
@@ -27,25 +27,25 @@ class Tuning:
     """Turns shared by two consecutive chunks."""
 
     redaction_log: ClassVar[int] = 5000
-    """The most findings that `subconscious redactions` can list."""
+    """The maximum number of findings that `subconscious redactions` can list."""
 
     poisoning_low: ClassVar[float] = 0.8
     """Factor that lowers the confidence of a slightly suspicious capture."""
 
     start_characters: ClassVar[int] = 9500
-    """Characters given at session start, at most."""
+    """Maximum number of characters shown at a session's start."""
 
     handover_tokens: ClassVar[int] = 250
-    """The most tokens of the hand-over, within `start_tokens`."""
+    """The maximum number of tokens of the hand-over, within `start_tokens`."""
 
     file_surfaces: ClassVar[int] = 2
-    """Memories given for one file, at most."""
+    """Maximum number of memories shown for one file."""
 
     due_days: ClassVar[float] = 14
-    """Days after its date during which a memory is still given to sessions."""
+    """Days for which a memory is still shown to sessions after the date that it names."""
 
     link_threshold: ClassVar[float] = 0.7
-    """Confidence from which a discovered link counts."""
+    """Confidence from which a discovered link is used."""
 
     link_proposal_threshold: ClassVar[float] = 0.35
     """Confidence from which a link is proposed: shown, but not used."""
@@ -84,13 +84,13 @@ class Tuning:
     """Expand a short prompt with words of the last five messages."""
 
     tier_minimal: ClassVar[int] = 100
-    """The most tokens of a memory in the tier `minimal`."""
+    """The maximum number of tokens of a memory in the tier `minimal`."""
 
     tier_compact: ClassVar[int] = 200
-    """The most tokens of a memory in the tier `compact`."""
+    """The maximum number of tokens of a memory in the tier `compact`."""
 
     tier_standard: ClassVar[int] = 400
-    """The most tokens of a memory in the tier `standard`."""
+    """The maximum number of tokens of a memory in the tier `standard`."""
 
     graph_damping: ClassVar[float] = 0.5
     """Probability that the random walk over memories follows a link instead of starting again."""
@@ -150,7 +150,7 @@ class Tuning:
     """Weight of not being superseded in the decay formula `weighted`."""
 
     consolidation_likeness: ClassVar[float] = 0.7
-    """Cosine that all memories of a group have at least."""
+    """Minimum cosine between any two memories of a group of similar memories."""
 
     consolidation_auto: ClassVar[float] = 0.95
     """Cosine above which a group is summed up without asking a person."""
@@ -165,7 +165,7 @@ class Tuning:
     """Memories in one rendered file, at most."""
 
     friction_sessions: ClassVar[int] = 3
-    """Sessions from which recurring trouble counts as a pattern."""
+    """Number of sessions with the same trouble from which the trouble counts as a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
     """The longest pause before a call is repeated, in seconds; after a longer retry-after delay, a job repeats it."""
@@ -192,7 +192,7 @@ class Tuning:
     """Number of daily copies of the database."""
 
     backups_weekly: ClassVar[int] = 4
-    """Number of weekly copies beyond these."""
+    """Number of weekly copies, besides the daily ones."""
 
     spool_max_mb: ClassVar[int] = 256
     """Size of the spool, in MB; beyond it the oldest entries are dropped."""
@@ -207,16 +207,16 @@ class Tuning:
     """Known memories shown to a model so that it does not repeat them."""
 
     surface_relevance: ClassVar[float] = 0.6
-    """Relevance threshold of proactive surfacing."""
+    """Relevance threshold for memories that are shown without a search."""
 
     surface_cooldown_minutes: ClassVar[float] = 5
-    """Minutes before a memory is given again to the same session."""
+    """Minutes before a memory is shown again to the same session."""
 
     prompt_memories: ClassVar[int] = 3
-    """Memories given with one prompt, at most."""
+    """Maximum number of memories shown with one prompt."""
 
     prompt_tokens: ClassVar[int] = 300
-    """Tokens given with one prompt, at most."""
+    """Maximum number of tokens shown with one prompt."""
 
     fusion_feedback: ClassVar[float] = 0.5
     """Weight of the best hits in the query of a second search; 0: no second search."""
@@ -270,25 +270,25 @@ class Tuning:
     """Confidence from which a statement is queued for review; below, it is discarded."""
 
     session_captures: ClassVar[int] = 15
-    """The most captures that one session may add, the strongest first."""
+    """The maximum number of captures that one session may add, the strongest first."""
 
     model_scores: ClassVar[Literal["keep", "five"]] = "keep"
     """How a model scores its findings: `keep` is one score, `five` a weighted sum of five scores."""
 
     chunk_tokens: ClassVar[int] = 50_000
-    """The most tokens of a transcript in one call to a model."""
+    """The maximum number of tokens of a transcript in one call to a model."""
 
     refine_pause_seconds: ClassVar[float] = 30
     """Seconds to wait after the provider was unavailable; doubles with each failure."""
 
     session_tokens: ClassVar[int] = 300
-    """The most tokens of all memories together that one session is given after its start."""
+    """Maximum number of tokens of all memories together that one session is shown after its start."""
 
     surface_due: ClassVar[bool] = True
-    """Give a memory on the date that it names."""
+    """Show a memory on the date that it names."""
 
     feedback: ClassVar[bool] = True
-    """Rank by whether answers used the memories they were given."""
+    """Rank memories by whether the assistant's answers used them after they were shown."""
 
     mark_outdated: ClassVar[bool] = True
     """Mark a memory if its files have changed since it was stored."""
@@ -321,7 +321,7 @@ class Tuning:
     """Decay value (0 to 1) below which an unused memory is archived."""
 
     archive_patience: ClassVar[float] = 1
-    """Half-lives for which an unused memory is kept in any case; 0: only the formula decides."""
+    """Number of half-lives for which an unused memory is always kept; 0: only the formula decides."""
 
     provider_attempts: ClassVar[int] = 4
     """Attempts of a call to a provider before its job waits."""

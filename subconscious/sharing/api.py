@@ -25,7 +25,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 _AUTHOR = re.compile(
     r"[^\s@<>]{1,100}@[^\s@<>]{1,100}|SHA256:[A-Za-z0-9+/]{43}=?|[0-9A-F]{40}|[0-9A-F]{64}|team:[^\s:@]{1,63}"
 )
-"""A pattern of authors: an e-mail address, a fingerprint of an SSH or GPG key as Git prints it, a member of a team."""
+"""Matches an author: an e-mail address, the fingerprint of an SSH or GPG key as Git prints it, or ``team:NAME``."""
 
 _HEX = re.compile(r"[0-9A-Fa-f]+")
 
@@ -43,7 +43,11 @@ class Version(BaseModel):
 
 
 class InGit(BaseModel):
-    """One memory as it is stored in Git: its versions, its replaced versions, and its commit."""
+    """One memory as it is stored in Git.
+
+    ``versions`` are the current versions, ``replaced`` the digests of versions that were replaced, and ``commit`` is
+    the commit whose note contains the memory, "" if there is none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,7 +58,10 @@ class InGit(BaseModel):
 
 
 class SharingArgs(Args):
-    """The arguments of requests about sharing. The requests of one sync have the same ``act``: one undo reverts all."""
+    """The arguments of requests about sharing.
+
+    All requests of one sync have the same ``act``, so one undo reverts them together.
+    """
 
     rule: Name = ""
     author: Words = Field(default="", max_length=200)
@@ -165,7 +172,7 @@ class Sharing(Handler):
 
 
 def _as_stored(author: str) -> str:
-    """Return an author as commits are compared with it: an address in lower case, a GPG fingerprint in upper case."""
+    """Return an author in the form that is stored: an address in lower case, a GPG fingerprint in upper case."""
     return author.casefold() if "@" in author else author.upper() if _HEX.fullmatch(author) else author
 
 

@@ -1,8 +1,8 @@
-"""Shared memories in the refs of a repository, read and written by Git without its configuration.
+"""Reads and writes shared memories in the refs of a repository. Git does not load the repository's configuration.
 
-Git works in an empty folder of our own on the repository's objects (`subconscious.system.git_command`). Refs are read
-and written as files. Only fetch and push reach the network; they use the user's own configuration, never the
-repository's.
+Git runs in an empty repository of our own that uses the objects of the user's repository
+(`subconscious.system.git_command`). Refs are read and written as files. Only fetch and push reach the network; they
+load the user's own configuration.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST_ENTRIES = 20_000
 MOST_BYTES = 48 << 20
 LARGEST_NOTE = 8 * LARGEST_ENTRY
 MOST_COMMITS = 5_000
-"""The number of commits from which on no authors are returned, so that no author is trusted."""
+"""With this number of commits or more, no authors are returned, and therefore no author is trusted."""
 MOST_BRANCHES = 10_000
 PLACES = ("heads", "remotes", "tags")
-"""Folders of refs that keep a commit alive."""
+"""Folders of refs: a commit that no ref in them contains counts as dropped."""
 
 _OWN_NAME = re.compile(r"[0-9a-f]{32}\.json")
 _LISTED = re.compile(r"(100644|100755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)", re.DOTALL)
@@ -74,7 +74,10 @@ def open_refs(folder: str) -> Iterator[Refs]:
             "this repository belongs to another user, or other users can write to it", "use a clone of your own"
         )
     if (repository.common / "reftable").is_dir():
-        raise RequestError("this repository keeps its refs as reftables, which are not supported", "share from a clone")
+        raise RequestError(
+            "this repository keeps its refs as reftables, which are not supported",
+            "use a clone made with `git clone --ref-format=files`",
+        )
     program = find_program("git")
     if not program:
         raise RequestError("no git was found in a folder that only you or root can write to", "install git")
@@ -94,7 +97,7 @@ class Refs:
         return self._git.hooks_path()
 
     def tips(self) -> dict[str, str]:
-        """Return the commits of the local refs."""
+        """Return the commit that each existing local ref points to."""
         found = {ref: self.repository.resolve(ref) for ref in REFS}
         return {ref: commit for ref, commit in found.items() if commit}
 
@@ -103,7 +106,10 @@ class Refs:
         found = ReadEntries()
         listed = {ref: self._listing(commit) for ref, commit in tips.items()}
         if sum(map(len, listed.values())) > MOST_ENTRIES:
-            raise RequestError(f"Git has more than {MOST_ENTRIES} entries", f"to inspect them: git log {OWN}")
+            raise RequestError(
+                f"Git contains more than {MOST_ENTRIES} files of shared memories (the limit)",
+                f"to inspect them: git log {OWN}",
+            )
         texts: dict[str, bytes] = {}
         total = 0
         for blob, text in self._blobs([blob for files in listed.values() for blob in files.values()]):
@@ -170,7 +176,7 @@ class Refs:
         return {digest: history[place][0] for digest, place in first.items()}
 
     def _history(self, commits: Iterable[str], *, signatures: bool) -> list[tuple[Author, list[str]]]:
-        """Return the author of each commit and the files that it changed, parents first."""
+        """Return the author of each commit and the ids of the blobs that the commit added or changed, parents first."""
         mark = os.urandom(16).hex()  # an address may contain any byte, and must not look like the next field
         form = f"--format={mark}%ae{mark}{'%G?' if signatures else ''}{mark}{'%GF' if signatures else ''}{mark}"
         words = ("log", "--reverse", "--topo-order", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", form)
@@ -203,7 +209,10 @@ class Refs:
         return {line.split()[0] for line in said.decode().splitlines() if line.endswith(" commit")}
 
     def commit(self, state: State, *parents: Mapping[str, str]) -> dict[str, str]:
-        """Write a state as commits that follow their parents; return the new tips."""
+        """Write a state as one commit for each ref, on top of ``parents``; return the commit of each ref.
+
+        If a parent already contains the state and all other parents, it is returned instead of a new commit.
+        """
         made = {}
         for ref in REFS:
             before = list(dict.fromkeys(tips[ref] for tips in parents if ref in tips))
@@ -225,7 +234,7 @@ class Refs:
         return self._git.run(*words, as_user=True).decode().strip()
 
     def _tree(self, files: Mapping[str, bytes]) -> str:
-        """Store files in Git, and return the id of the tree with them; runs Git only once."""
+        """Store files in Git, and return the id of the tree that contains them. One Git process stores all files."""
         parts = [b"commit refs/heads/draft\ncommitter draft <draft> 0 +0000\ndata 0\ndeleteall\n"]
         for name, content in files.items():
             parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(content), content))
@@ -235,7 +244,7 @@ class Refs:
         return self._git.run("rev-parse", "--verify", "refs/heads/draft^{tree}").decode().strip()
 
     def store(self, tips: Mapping[str, str], before: Mapping[str, str]) -> None:
-        """Point the local refs to these commits.
+        """Point the local refs to the commits in ``tips``, if they still point to those in ``before``.
 
         Raises GitError if another process has locked or changed one meanwhile, RequestError if a folder of refs is a
         link.
@@ -287,7 +296,7 @@ class Refs:
         return str(place)
 
     def fetch(self, url: str, local: Mapping[str, str]) -> dict[str, str]:
-        """Fetch the refs of a remote; return their commits."""
+        """Fetch the refs of a remote; return their commits. Commits in ``local`` are not sent again."""
         for ref, commit in local.items():  # what we have need not be sent again
             self._git.run("update-ref", f"refs/have/{ref.replace('/', '-')}", commit)
         # With a star, since a ref that the remote has not got would be an error.

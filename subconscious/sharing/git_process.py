@@ -1,7 +1,7 @@
-"""Runs Git on the objects of a repository, without the repository's configuration.
+"""Runs Git on the objects of a repository, without loading the repository's configuration.
 
-Git works in an empty folder of our own (`subconscious.system.git_command`). Only ``on_network`` reaches the network; it
-uses the user's own configuration, never the repository's.
+Git runs in an empty repository of our own (`subconscious.system.git_command`). Only ``on_network`` reaches the network;
+it loads the user's own configuration.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ class GitProcess:
         self._program = program
 
     def run(self, *words: str, stdin: bytes = b"", as_user: bool = False) -> bytes:
-        """Return the output of Git; ``as_user``: with the user's own configuration. Raises GitError if it fails."""
+        """Return the output of a Git command; ``as_user`` loads the user's own configuration.
+
+        Raises GitError if the command fails.
+        """
         environment = self._user_environment() if as_user else environment_of(self.repository, self.folder)
         command = self._command(words, NETWORK_OPTIONS | self._identity() if as_user else OPTIONS)
         with tempfile.TemporaryFile() as file:
@@ -57,9 +60,9 @@ class GitProcess:
             said = output_of(command, environment, self.folder, SECONDS, file)
         if said is None:
             remedy = (
-                "if Git lacks your name, run `git config --global user.email YOU@EXAMPLE.COM`"
+                "if Git does not know who you are, run `git config --global user.email YOU@EXAMPLE.COM`"
                 if as_user
-                else "see git fsck"
+                else "run `git fsck` to check the repository"
             )
             raise GitError(f"git {words[0]} failed", remedy)
         return said
@@ -67,7 +70,8 @@ class GitProcess:
     def signs_commits(self) -> bool:
         """Whether commits are to be signed, by the repository's configuration or else by the user's.
 
-        Git does not load the repository's configuration: its files are parsed here, because it could run commands.
+        The repository's configuration files are parsed here, not loaded by Git, because they could make Git run
+        commands.
         """
         if own := self.repository.config("commit", "gpgsign"):
             return own[-1].lower() in ("true", "yes", "on", "1")
@@ -86,14 +90,15 @@ class GitProcess:
         return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
 
     def _identity(self) -> dict[str, str]:
-        """Return the settings user.name and user.email of the repository's configuration, as far as it has them."""
+        """Return user.name and user.email from the repository's configuration, without those that are not set."""
         found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
         return {name: value[0] for name, value in found.items() if value}
 
     def _user_environment(self) -> dict[str, str]:
-        """Return the environment of this process, in which Git finds the user's keys, and the repository's objects.
+        """Return the environment for Git: this process's variables, with which Git finds the user's keys, and our own.
 
-        Other ``GIT_`` variables than those in ``KEPT_OF_GIT`` are left out.
+        Our own variables name the repository's objects and restrict Git. ``GIT_`` variables of this process are left
+        out, except those in ``KEPT_OF_GIT``.
         """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT_OF_GIT}
         return kept | {
@@ -104,7 +109,7 @@ class GitProcess:
         }
 
     def on_network(self, *words: str) -> str:
-        """Run Git on the network; return its output if it fails, else "".
+        """Run a Git command that uses the network; return its output if it fails, "" if it succeeds.
 
         Git stays connected to this terminal, so that ssh and helpers can ask for a password.
         """

@@ -54,7 +54,7 @@ def lines_of(home: Home, moment: str, remote: str) -> str:
 
 
 def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
-    """Return the changes that add our lines behind the first line of each hook, so that an ``exit`` doesn't skip them.
+    """Return the changes that add our lines after the first line of each hook, so that an ``exit`` can't skip them.
 
     Raises RequestError if another tool manages the hooks of this repository, or if one of the hooks can't be changed.
     """
@@ -73,7 +73,7 @@ def installation(refs: Refs, home: Home, remote: str) -> list[HookChange]:
 
 
 def with_lines(text: str, lines: str) -> str:
-    """Return a hook's text with our lines behind its first line; earlier lines of ours are replaced."""
+    """Return a hook's text with our lines after its first line; lines that we added before are replaced."""
     first, _, rest = (without_lines(text) or "#!/bin/sh\n").partition("\n")
     return f"{first}\n{lines}{rest}"
 

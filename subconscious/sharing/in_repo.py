@@ -73,7 +73,10 @@ def added(state: State, files: State) -> dict[str, Entry]:
 
 
 def write(worktree: Path, state: State, files: State) -> int:
-    """Write the memories of the refs and the files into the files; return how many files were written or removed."""
+    """Update the files of a checkout from the refs (``state``); return how many files were written or removed.
+
+    ``files`` are the memories that the files contain now; a memory that only the files contain is left as it is.
+    """
     changed = 0
     # A memory that only the files hold stays as it is; of others, the refs say what was replaced.
     merged = {**files, **{uid: entry for uid, entry in added(state, files).items() if uid in state}}

@@ -42,7 +42,7 @@ class Entry:
 
 
 State = Mapping[str, Entry]
-"""Entries by the name (uid) of their memory."""
+"""Entries by the uid of their memory."""
 
 
 def digest_of(version: Document) -> str:
@@ -72,11 +72,11 @@ def dump(uid: str, entry: Entry) -> bytes:
 
 
 def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
-    """Return the memory's name and the entry in ``raw``; ``name`` is the name that it must have, "" for any.
+    """Return the uid and the entry of the memory in ``raw``; ``name`` is the uid that it must have, "" to allow any.
 
     The content of versions is not checked: later formats must survive a merge by this program.
 
-    Raises EntryError.
+    Raises EntryError if ``raw`` can't be used.
     """
     document = _loaded(raw)
     uid, versions, replaced = document.get("uid"), document.get("versions"), document.get("replaced")
@@ -85,7 +85,7 @@ def parse(raw: bytes, commit: str = "", name: str = "") -> tuple[str, Entry]:
     if not _is_digest(uid) or not isinstance(replaced, list) or not all(map(_is_digest, replaced)):
         raise EntryError("the names of its versions are not digests")
     if name not in ("", uid):
-        raise EntryError("its name is that of another memory")
+        raise EntryError("its uid does not match its file name")
     if not isinstance(versions, list) or not all(isinstance(one, dict) for one in versions):
         raise EntryError("it has no versions")
     if len(versions) > MOST_VERSIONS:

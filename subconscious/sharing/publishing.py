@@ -60,7 +60,7 @@ async def choose(app: App, project: Project, ids: Sequence[int]) -> list[Memory]
     found = await memories.get_many(app.database, ids)
     for number in ids:
         if number not in found:
-            raise RequestError(f"there is no memory {number}", "subconscious list")
+            raise RequestError(f"there is no memory {number}", "`subconscious list` shows those that exist")
         if why := await _refusal(app, found[number], project):
             raise RequestError(
                 f"memory {number} can't be shared: {why}", "run `subconscious list` to see this project's memories"
@@ -84,7 +84,7 @@ async def _refusal(app: App, memory: Memory, project: Project) -> str:
     if memory.scope is Scope.USER:
         return "it applies to you in all projects"
     if memory.project_id != project.id:
-        return "it is of another project"
+        return "it belongs to another project"
     if memory.is_claude_note:
         return "it is a copy of one of Claude Code's notes"
     if memory.unconfirmed:

@@ -1,8 +1,9 @@
 """Stores the versions of memories that teammates shared.
 
-They have the origin ``teammate`` and wait for review. A version by a trusted author becomes unconfirmed, and a version
-that a trusted maintainer confirmed is stored, if the poisoning check finds nothing. Only the text, kind, date, reason,
-branch and tags of a received record are used. Versions that this store signed are its own, and are skipped.
+The stored versions have the origin ``teammate`` and wait for review. If the poisoning check finds nothing, a version by
+a trusted author is stored as unconfirmed, and a version that a trusted maintainer confirmed is stored as a memory. Only
+the text, kind, date, reason, branch and tags of a received record are used. Versions that this store signed are its
+own, and are skipped.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ class Seen:
     text: str = ""
     candidate: Candidate | None = field(default=None, repr=False)
     trusted: bool = False
-    """Whether the user trusts the author; False if several versions were offered, or the memory has a text here."""
+    """Whether the user trusts the author; False if several versions were offered, or this store has the memory."""
     confirmed: bool = False
-    """Whether a maintainer whom the user trusts has confirmed the version; False in the same cases."""
+    """Whether a maintainer whom the user trusts has confirmed the version; False in the same cases as ``trusted``."""
     suspicion: str = ""
     """Why the version's text may be poisoned."""
 
@@ -115,9 +116,9 @@ class Seen:
 async def take(
     app: App, project: Project, offers: Sequence[Offer], *, act: str = "", preview: bool = False, actor: str = "user"
 ) -> list[ReceivedVersion]:
-    """Store what teammates shared, as one act that a single undo reverts. Return the result for each version.
+    """Store the versions that teammates shared, and return the result for each. A single undo reverts all of them.
 
-    ``actor`` is the user if they asked for it, else the daemon.
+    ``actor`` is "user" if the user asked for the sync, else "daemon". With ``preview``, nothing is stored.
     """
     texts = await current_texts(app, project, settle=not preview)
     trusted = set(await shares.trusted(app.database))
@@ -160,7 +161,7 @@ def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key:
     except RecordError as error:
         return Seen(offer, "refused", str(error))
     if record.uid != offer.uid or digest_of(offer.version) != offer.digest:
-        return Seen(offer, "refused", "its record belongs to another memory")
+        return Seen(offer, "refused", "its record does not match its uid or its digest")
     memory = text.memory if text else None
     seen = Seen(offer, "waits", f"{offer.by} shared it", memory.id if memory else None, clean(record.memory.content))
     if is_ours(record, key):
@@ -289,7 +290,7 @@ async def _became(
 ) -> None:
     """Set the result for a version.
 
-    A trusted author's version becomes unconfirmed if no check found a problem and ``unconfirmed_on`` is true.
+    A trusted author's version is stored as unconfirmed if no check found a problem and ``unconfirmed_on`` is true.
     """
     if not kept:
         one.became = "known"

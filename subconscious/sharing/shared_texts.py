@@ -18,7 +18,7 @@ ACCEPTED, REJECTED = ("approved", "captured"), "rejected"
 
 @dataclass(frozen=True, slots=True)
 class SharedText:
-    """The present text of a shared memory, when a person last decided on it, and the versions decided on."""
+    """The present text of a shared memory, when a person last decided on it, and the digests that were decided on."""
 
     memory: Memory
     at: float

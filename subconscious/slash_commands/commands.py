@@ -52,10 +52,10 @@ TYPED = "typed in the client"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 MAX_ID_DIGITS = 15
-"""The most digits of a memory's id."""
+"""The maximum number of digits of a memory's id."""
 
 MAX_LENGTH = 10_000
-"""The most characters after a command; requests of the command line have the same limit."""
+"""The maximum number of characters after a command's name; requests of the command line have the same limit."""
 
 ReadCommand = Callable[[App, Entry, Project, str], Awaitable[Said]]
 ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
@@ -63,7 +63,7 @@ ChangeCommand = Callable[[App, Entry, Project, str, str], Awaitable[str]]
 
 
 async def answer(app: App, entry: Entry, project: Project, doubt: str) -> Said:
-    """Run the command in a prompt for the waiting hook; return an empty response if the prompt is no command.
+    """Run the command in a prompt for the waiting hook; return an empty response if the prompt is not a command.
 
     ``doubt`` is the reason to doubt that a person typed the prompt; "" if there is none. ``app`` reads without
     priority: a command may need larger queries, which must not delay other hooks.
@@ -115,7 +115,7 @@ async def _run_missed(app: App, entry: Entry, project: Project, name: str, text:
 
 
 async def _remember(app: App, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """Store a statement of the user; with ``doubt`` that a person typed it, queue it for review."""
+    """Store a statement of the user; if ``doubt`` says that a person may not have typed it, queue it for review."""
     if doubt:
         await refuse(app, entry, doubt)
     text = " ".join(clean(text).split())
@@ -222,7 +222,7 @@ async def _forget(app: App, entry: Entry, project: Project, text: str, doubt: st
     await refuse_held(app.database, ids)  # the answer contains their text
     archived = await set_archived(app, ids, True, "user", "asked for in the client")
     undo = f"/subconscious:unarchive {' '.join(map(str, ids))}"
-    return f"Subconscious archived {_named(archived)}\nTo bring it back: {undo}"
+    return f"Subconscious archived {_named(archived)}\nTo bring {'it' if len(ids) == 1 else 'them'} back: {undo}"
 
 
 def _ids(text: str) -> list[int]:
@@ -263,7 +263,7 @@ def _counted(number: int, noun: str, plural: str) -> str:
 
 
 async def _rate(app: App, entry: Entry, name: str, text: str, doubt: str) -> str:
-    """Rate or correct memories if a person typed the command. It is not run later if its hook timed out."""
+    """Rate or correct memories if a person typed the command. The command is not run later if its hook timed out."""
     match = (CORRECTION if name == CORRECT else NUMBERS).fullmatch(text)
     if match is None:
         usage = "ID NEW WORDS" if name == CORRECT else "ID..."
@@ -294,12 +294,12 @@ async def _useful(app: App, ids: Sequence[int]) -> str:
 
 async def _wrong(app: App, ids: Sequence[int]) -> str:
     marked = await _feedback(app, ids, "rejected", "wrong")
-    return f"{marked}\nSearches rank it lower now. To stop using it: /subconscious:forget {' '.join(map(str, ids))}"
+    return f"{marked}\nSearches rank this lower now. To archive: /subconscious:forget {' '.join(map(str, ids))}"
 
 
 async def _pin(app: App, ids: Sequence[int]) -> str:
     await refuse_held(app.database, ids)
-    return f"Subconscious pinned {_named(await corrections.pin(app, ids, True))}\nEvery session here starts with it."
+    return f"Subconscious pinned {_named(await corrections.pin(app, ids, True))}\nSessions start with pinned memories."
 
 
 async def _unpin(app: App, ids: Sequence[int]) -> str:

@@ -1,8 +1,8 @@
 """The slash command ``/subconscious:review``: lists waiting captures and applies typed decisions.
 
 The list is shown to the user in the hook's message, not added to the model's context. A decision is applied at once if
-no other session can have opened the session's terminal. Otherwise it needs a code, which is shown in a terminal outside
-of Claude Code.
+it is certain that no other Claude Code session opened this session's terminal. Otherwise the user must type a code,
+which is shown in a terminal outside of Claude Code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from subconscious.wire.captures import Capture, ReviewedCapture
 log = logging.getLogger("subconscious.slash_commands")
 
 MAX_QUARANTINED = 10
-"""The most captures in the list of the quarantine: as many as fit on a screen."""
+"""The maximum number of captures in the list of the quarantine: as many as fit on a screen."""
 
 DECISION = re.compile(
     r"(?P<action>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
@@ -90,7 +90,7 @@ def _not_understood(app: App, entry: Entry, text: str) -> str:
     if POSITIONS.fullmatch(text):
         shown = len(app.sessions.recent_turns.listed_captures(entry.payload.session_id))
         places = f"its numbers are 1 to {shown}" if shown > 1 else "its only number is 1"
-        why = f"the list does not have all of these numbers; {places}" if shown else "no list was shown yet"
+        why = f"the list does not have all of these numbers; {places}" if shown else "no list has been shown yet"
         return f"Subconscious changed nothing: {why}. To show the list: /subconscious:review"
     typed, _, rest = text.partition(" ")
     near = get_close_matches(typed.lower(), ACTIONS, n=1)
@@ -119,7 +119,7 @@ async def _apply(app: App, project: Project, text: str, decision: Wish) -> str:
 
 
 async def _ask_for_code(app: App, entry: Entry, decision: Wish, doubt: str) -> Said:
-    """Store a decision until the person confirms it by the code that a terminal shows."""
+    """Store a decision until the person confirms it with the code that a terminal shows."""
     chosen = await captures.get_many(app.database, list(decision.ids))
     app.sessions.codes.add(entry.payload.session_id, decision, digest_of(decision, chosen))
     return Said(
@@ -209,7 +209,7 @@ async def _quarantine_listing(app: App, project: Project) -> Said:
     statements = f"{quarantined} captured statement{'' if quarantined == 1 else 's'}"
     first = f"Subconscious: {statements} of this project may be poisoned."
     return Said(
-        f"Subconscious has shown the user, and only the user, the {quarantined} captures that are in quarantine.",
+        f"Subconscious has shown the user, and only the user, captures that are in quarantine (in all: {quarantined}).",
         "\n".join(
             [
                 first,

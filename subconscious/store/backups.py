@@ -24,7 +24,7 @@ from subconscious.system.safe_files import open_regular, read_regular, replace_f
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
 SKEW = 60.0
-"""The most seconds that a copy's time may be in the future: small corrections of the clock are normal."""
+"""How many seconds a copy's time may lie in the future: small corrections of the clock are normal."""
 SPARE = 200 * 2**20
 """Bytes of disk space that daily copies leave free for other programs."""
 
@@ -101,7 +101,7 @@ def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
         raise UnsoundStoreError(
             f"no copy of {database} was made, and older copies were kept: {'; '.join(found)}",
             found,
-            "subconscious doctor",
+            "run `subconscious doctor`",
         )
 
 
@@ -135,7 +135,7 @@ def _write_checksums(database: Path, known: Mapping[str, str]) -> None:
 
 
 def altered_copies(database: Path) -> list[Path]:
-    """Return the verified copies with a content that has changed since they were written."""
+    """Return the verified copies whose content has changed since they were written."""
     known = checksums(database)
     return [one.path for one in listing(database) if known.get(one.path.name) not in (None, checksum(one.path))]
 
@@ -195,8 +195,8 @@ def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
     """Delete old copies; return their paths.
 
     For each of the last ``daily`` days and ``weekly`` weeks that have copies, the latest copy per schema version is
-    kept. A copy with newer events than the latest copy is kept too: the database must have been replaced by an older or
-    an empty one since.
+    kept. The copy with the newest event is kept, too: if it is not the latest copy, the database must have been
+    replaced by an older or an empty one since.
     """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}

@@ -1,4 +1,4 @@
-"""Conversion of captures to rows and back: a candidate and its assessment as column values."""
+"""Converts captures to rows and back, and candidates and their assessments to column values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN_STATUS = (
     f"CASE WHEN quarantined THEN '{QUARANTINED}' WHEN status = 'review' AND memory_id IS NOT NULL THEN '{UNCONFIRMED}'"
     " ELSE status END"
 )
-"""SQL expression: the status of a capture that callers receive, `quarantined` and `unconfirmed` included."""
+"""SQL expression for the status that callers see: `quarantined` and `unconfirmed` are stored as other statuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
 
 
 def candidate_from(capture: Capture) -> Candidate:
-    """Return the candidate that a capture was stored from."""
+    """Rebuild the candidate from the capture that it was stored as."""
     return Candidate(
         evidence=Evidence(
             capture["evidence"],
@@ -130,7 +130,7 @@ def candidate_from(capture: Capture) -> Candidate:
 
 
 def status_columns(status: str) -> dict[str, Any]:
-    """Return the column values that store a status: `quarantined` becomes `discarded` plus a flag."""
+    """Return the columns that store a status: `quarantined` as `discarded` plus a flag, `unconfirmed` as `review`."""
     held = status == QUARANTINED
     plain = {QUARANTINED: "discarded", UNCONFIRMED: "review"}.get(status, status)
     return {"status": plain, "quarantined": int(held)}

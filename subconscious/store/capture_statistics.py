@@ -1,4 +1,4 @@
-"""Statistics of captures and of memories given to sessions, for `stats`, `doctor` and the calibration."""
+"""Statistics of captures and of memories shown to sessions, for `stats`, `doctor` and the calibration."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ async def count_edited(database: Database, project_id: str | None) -> int:
 
 
 async def surface_counts(database: Database, project_id: str | None) -> SurfaceCounts:
-    """Count how often memories were given and used, and the sessions and memories concerned, without forks."""
+    """Count how often memories were shown to sessions and then used, and in how many sessions, and how many memories.
+
+    Memories that a forked session inherited are not counted.
+    """
     rows = await database.rows(
         "SELECT count(*) AS given, count(DISTINCT session_id) AS sessions, count(DISTINCT memory_id) AS memories,"
         " count(*) FILTER (WHERE EXISTS"
@@ -84,10 +87,11 @@ SELECT count(DISTINCT session_id) AS sessions, count(*) AS candidates, coalesce(
 class AutomaticCounts:
     """Counts over the candidates of the latest sessions that had any.
 
-    ``own`` is the number of candidates in the user's own words, ``sure`` the number of own candidates with a raw
-    confidence at or above the threshold. ``lowered`` counts the sure candidates that calibration moved below the
-    threshold, ``suspect`` the sure candidates that the poisoning check flagged. ``surest`` is the highest raw
-    confidence of an own candidate, 0 without own candidates.
+    ``stored`` is the number of candidates that were stored without review, ``own`` the number of candidates in the
+    user's own words, and ``sure`` the number of own candidates whose raw confidence reaches the threshold for storing
+    without review. ``lowered`` counts the sure candidates that calibration moved below the threshold, ``suspect`` the
+    sure candidates that the poisoning check flagged. ``surest`` is the highest raw confidence of an own candidate, 0
+    without own candidates.
     """
 
     sessions: int
@@ -101,7 +105,7 @@ class AutomaticCounts:
 
 
 def count_automatic(connection: sqlite3.Connection, sessions: int, auto: float, now: float) -> AutomaticCounts:
-    """Count the candidates of the latest sessions; ``auto`` is the least confidence that needs no review."""
+    """Count the candidates of the latest ``sessions`` sessions; from the confidence ``auto``, no review is needed."""
     values = {"sessions": sessions, "auto": auto - 1e-9, "now": now}
     return AutomaticCounts(*connection.execute(_LATEST, values).fetchone())
 

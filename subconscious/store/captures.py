@@ -1,6 +1,6 @@
-"""Captures: judged candidates that were stored, wait for review, or were discarded with a reason.
+"""Captures: assessed candidates that were stored, wait for review, or were discarded with a reason.
 
-The module ``decisions`` changes captures later.
+Later changes to captures are in the module ``decisions``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from subconscious.wire.captures import Capture
 
 
 async def is_known(tx: aiosqlite.Connection, candidate: Candidate) -> bool:
-    """Whether the same statement was captured before, or was purged: then it must not be captured again."""
+    """Whether the same statement (`capture_key`) was captured or purged before, and must not be captured again."""
     key = capture_key(candidate)
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM implicit_captures WHERE capture_key = ?1"
@@ -52,9 +52,10 @@ async def insert(
     expiry_days: float,
     actor: str = "daemon",
 ) -> int | None:
-    """Store a judged candidate; return its id, or None if the same statement was captured before, or was purged.
+    """Store an assessed candidate as a capture; return the capture's id.
 
-    A discarded candidate gets no event: there is nothing to undo.
+    Return None if the same statement was captured or purged before. No event is recorded for a discarded candidate:
+    there is nothing to undo.
     """
     now, key = time(), capture_key(candidate)
     if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
@@ -166,7 +167,10 @@ def _only(rows: Sequence[Any], capture_id: int) -> Capture:
 async def insert_quarantined(
     tx: aiosqlite.Connection, candidate: Candidate, verdict: Verdict, place: SessionRef, reason: str, memory_id: int
 ) -> None:
-    """Create a quarantined capture for a memory without a capture, so that a person can decide on it."""
+    """Create a quarantined capture for a memory without a capture, so that a person can decide on the memory.
+
+    If this was done before, the capture that was created then is quarantined again.
+    """
     admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
     number = await free_id(tx, TABLE, memory_id)
     values = {
@@ -235,7 +239,7 @@ async def suspected(database: Database, project_id: str | None) -> list[Capture]
 
 
 async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[Capture]:
-    """Return the suspicious captures of memories that no person released; the most suspicious capture comes last."""
+    """Return the suspicious captures of memories, except those that a person released; the most suspicious is last."""
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE memory_id IN ({qmarks(memory_ids)})"  # noqa: S608
         " AND level <> 'none' AND released_at IS NULL"
@@ -343,7 +347,7 @@ async def habit_seen_elsewhere(
     """Whether another session showed the same habit, and no person has rejected it.
 
     Rolled back captures don't count. A capture that no person rejected counts only if its reservation (the reason why
-    it is not given to sessions) is ``reservation``.
+    it is not shown to sessions) is ``reservation``.
     """
     rows = await tx.execute_fetchall(
         "SELECT status = 'rejected' OR quarantined, session_id FROM implicit_captures WHERE project_id = ?"

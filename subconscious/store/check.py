@@ -16,7 +16,7 @@ from subconscious.system.safe_files import require_regular
 
 UPDATE = "claude plugin update subconscious@subconscious"
 REASONS = 3
-"""The most reasons shown for jobs that failed for good."""
+"""The maximum number of reasons that are shown for jobs that failed and are not retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Health:
 def check(path: Path) -> Health:
     """Return the health of the database at ``path``.
 
-    Raises NewerStoreError if a newer version wrote the file, StoreError if it is damaged or no database.
+    Raises NewerStoreError if a newer version wrote the file, StoreError if it is damaged, unreadable or not a database.
     """
     try:
         with open_readonly(path) as connection:
             return _health(path, connection)
     except sqlite3.Error as error:
-        raise StoreError(f"{path} is damaged or no database: {error}", remedy(path)) from error
+        raise StoreError(f"{path} is damaged or not a database: {error}", remedy(path)) from error
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}", remedy(path)) from error
 

@@ -60,7 +60,7 @@ async def folders(database: Database, project_id: str) -> dict[str, float]:
 
 
 async def record_read(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
-    """Record that a project's folder was read now."""
+    """Record that a folder of notes has just been read for a project."""
     await tx.execute(
         "INSERT INTO claude_note_folders VALUES (?, ?, ?)"
         " ON CONFLICT (project_id, path) DO UPDATE SET looked_at = excluded.looked_at",

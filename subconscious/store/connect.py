@@ -1,11 +1,11 @@
-"""Opens the database: one connection for writes, three for reads, WAL between them.
+"""Opens the database in WAL mode: one connection for writes, three for reads.
 
 A connection runs one query after the other, so interactive requests have their own read connection: they must not wait
 for maintenance's queries over thousands of memories. That connection has no thread: a prompt or a search makes about 35
 short queries, and passing each to a thread and back takes several times as long as the query, especially while another
 thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project, a rare
-kind or a long period) would block the event loop, so they use a connection with a thread: hooks use one of their own,
-searches share that of the maintenance.
+kind or a long period) would block the event loop, so they use a connection with a thread: hooks have a separate one,
+searches share the connection of the maintenance.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process waits for
 SQLite's writer lock, and an asyncio lock serialises the transactions.
@@ -79,7 +79,7 @@ class Database:
 
     @cached_property
     def for_search(self) -> Database:
-        """The view for searches: short queries use the hooks' connection, long queries that of the maintenance."""
+        """The view for searches: short queries use the hooks' connection, long queries the maintenance's connection."""
         return self._view(self.reader)
 
     def _view(self, long: aiosqlite.Connection) -> Database:
@@ -143,7 +143,7 @@ class Database:
 
 
 async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
-    """Open ``path``; create it with mode 0600 if missing. Raises StoreError if it is no database or can't be opened."""
+    """Open the database at ``path``; create it with mode 0600 if missing. Raises StoreError if it can't be opened."""
     make = connector or _connect
     # Also when cancelled: an abandoned connection would keep its file open and its thread alive.
     async with AsyncExitStack() as unless_complete:
@@ -163,7 +163,7 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
 def _create_file(path: Path) -> None:
     """Create the file if missing.
 
-    Raises OSError if the path is no regular file: SQLite would block for ever on a FIFO.
+    Raises OSError if the path is not a regular file: SQLite would block forever on a FIFO.
     """
     path.touch(mode=0o600, exist_ok=True)
     require_regular(path)

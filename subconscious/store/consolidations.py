@@ -61,7 +61,7 @@ async def conflicting(database: Database, ids: Sequence[int]) -> set[frozenset[i
 async def project_of(database: Database, ids: Sequence[int]) -> str | None:
     """Return a project in which one of these memories was captured, else the oldest project.
 
-    A summary of user-wide memories belongs to this project. None if there is no project yet.
+    A summary of user-wide memories is captured in this project. None if there is no project yet.
     """
     rows = await database.rows(
         f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})"  # noqa: S608
@@ -141,7 +141,7 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
 
 
 async def summarised_memories(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return, by summary in ``ids``, the sources with a text that has not changed since the summary was made."""
+    """Return, by summary in ``ids``, the sources whose text has not changed since the summary was made."""
     rows = await database.rows(
         "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
         " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
@@ -171,7 +171,7 @@ async def dependents(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list
 async def archive_dependents(
     tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = ""
 ) -> list[int]:
-    """Archive the summaries of removed memories, which would otherwise repeat the removed text; return their ids.
+    """Archive the summaries made from removed memories, which would repeat the removed text; return the summaries' ids.
 
     Captures of such summaries that still wait for review are discarded. Not called for faded memories: they were true,
     and their summary stays.

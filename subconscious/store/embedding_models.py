@@ -1,8 +1,8 @@
 """The embedding models: which models have vectors, and which model is in use.
 
-One model is in use at a time: it embeds the queries, and they are compared only with its vectors. Vectors of another
-model can be made meanwhile, and the switch changes one row. So search works during a change of model, and an
-interrupted change continues.
+One model is in use at a time: it embeds the queries, and queries are compared only with its vectors. Meanwhile, vectors
+of another model can be made; the switch to that model only changes flags. So search works during a change of model, and
+an interrupted change continues.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from subconscious.store.vectors import Vector
 
 SAME_MODEL_COSINE = 0.98
-"""The lowest cosine of two vectors of the same text from which both count as made by the same model.
+"""The minimum cosine at which two vectors of the same text count as made by the same model.
 
 Rounding alone leaves the cosine higher; a different model makes it lower.
 """
@@ -30,7 +30,10 @@ PORTION = 500
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """A known embedding model, with or without vectors."""
+    """A known embedding model, with or without vectors.
+
+    ``base`` is the name that the embedder states; ``name`` is unique, because models can change under the same name.
+    """
 
     name: str
     base: str
@@ -70,7 +73,7 @@ def _bytes(vector: Vector) -> bytes:
 
 
 async def in_use(database: Database) -> EmbeddingModel | None:
-    """Return the model in use; None if no model was used yet."""
+    """Return the model in use; None if no model has been used yet."""
     rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE serving")
     return EmbeddingModel(*rows[0]) if rows else None
 
@@ -88,7 +91,7 @@ async def put_in_use(tx: aiosqlite.Connection, name: str) -> None:
 
 
 async def delete_others(database: Database, kept: tuple[str, ...]) -> int:
-    """Delete the vectors and records of all other models, in portions; return the number of vectors."""
+    """Delete the vectors and records of all models except ``kept``, in portions; return the number of vectors."""
     marks = ", ".join("?" * len(kept))
     gone = 0
     while True:

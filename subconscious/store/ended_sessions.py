@@ -27,8 +27,8 @@ _ROLLED_BACK = """
 class EndedSession:
     """An ended session, the reading position (in bytes) of each transcript file, and whether it needs a summary.
 
-    ``begun``: a part of the session was read or summarised while it ran, when the author of each line could be
-    verified.
+    ``begun`` is true if a part of the session was read or summarised while it ran, when the author of each line could
+    be verified.
     """
 
     session: Session

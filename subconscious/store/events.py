@@ -33,7 +33,7 @@ async def record(
 
     ``before`` and ``after`` are the changed columns with their values; ``before`` is None for an insertion, ``after``
     is None for a deletion. Events of one action by a user or the daemon share the id ``act``, so that they are undone
-    together; by default all events of a transaction do.
+    together; by default, all events of a transaction share one id.
     """
     await tx.execute(
         "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after, act)"

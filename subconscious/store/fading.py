@@ -25,11 +25,11 @@ SUMMARISED_FACTOR = 0.5
 """The factor for the stability of a memory that a summary covers: such a memory fades faster."""
 
 MOST_TOUCHED = 2000
-"""The most memories that one batch of turns can mark as worked on."""
+"""The maximum number of memories that one batch of turns can mark as worked on."""
 ROWS_READ = 2000
 """The number of memories that one query of ``cohorts`` reads. Larger queries would make other queries wait."""
 MOST_NAMES = 100
-"""The most files, and the most topics, of one batch of turns for which memories are searched."""
+"""The maximum number of files, and of topics, of one batch of turns for which memories are searched."""
 
 _RELATIVE = re.compile(r"^(?:\.{0,2}/)+")
 """What precedes the names in "/src", "./src" and "../src"; the dot of ".env" is part of its name."""
@@ -110,7 +110,10 @@ async def page(database: Database, after: int, limit: int, project_id: str | Non
 
 
 async def cohorts(database: Database, project_id: str | None = None) -> list[Cohort]:
-    """Return the decay input of all memories of ``page``, in one project or in all, grouped by equal input."""
+    """Return the decay input of all memories of ``page``, in one project or in all, grouped by equal input.
+
+    The times ``alive_at`` may differ within a group.
+    """
     members: dict[tuple[Any, ...], list[tuple[float, int]]] = defaultdict(list)
     after = 0
     while rows := await database.rows(_PAGE, (after, project_id, project_id, ROWS_READ)):
@@ -178,7 +181,7 @@ async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: s
 
 
 async def clear_deprecated(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """Change the importance "deprecated" of restored memories: otherwise the next run would archive them."""
+    """Set the importance of restored memories to "normal" if it is "deprecated": they would be archived again soon."""
     rows = await tx.execute_fetchall(
         "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
         f" AND memory_id IN ({qmarks(ids)})",

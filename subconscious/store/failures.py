@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import field_values, insertion, qmarks, update_row
 
 MOST_ROWS = 500
-"""The most rows that one query reads for a command or a trouble: the latest ones."""
+"""The maximum number of rows, the latest ones, that one query reads for a command or a trouble."""
 
 
 @dataclass(frozen=True, slots=True)

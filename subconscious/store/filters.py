@@ -1,4 +1,4 @@
-"""A filter of memories as one value, and its SQL. Search, lists and recall share it."""
+"""Filters for memories, and the SQL conditions for them. Search, lists and recall share this module."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ UNQUARANTINED = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined A
 """SQL condition: the memory is not in quarantine. Quarantined memories are archived, but shown in the review only."""
 
 NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
-"""SQL condition: the memory is no copy of a Claude Code note. Copies are not injected, merged, summarised or faded."""
+"""SQL condition: the memory is not a copy of a Claude Code note.
+
+Copies are not injected, merged, summarised or faded.
+"""
 
 UNCONFIRMED = (
     "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
 )
 """SQL condition: the memory is unconfirmed, and the capture that it was made from waits for review.
 
-Sessions may be given such memories.
+Such memories may be shown to sessions.
 """
 
 _WORD = re.compile(r"[^\W_]+")

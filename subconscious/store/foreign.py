@@ -16,7 +16,7 @@ LARGEST = 1 << 30
 """The largest database that is copied, in bytes."""
 LONGEST_VALUE = 4 << 20
 SECONDS = 30.0
-"""The most seconds that reading may take: a hostile schema could compute for ever."""
+"""The maximum number of seconds that reading may take: a hostile schema could compute forever."""
 
 _MAGIC = b"SQLite format 3\0"
 _STEPS = 10_000
@@ -53,10 +53,10 @@ class ForeignDatabase:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignDatabase]:
-    """Open a copy of a database.
+    """Copy another program's database and open the copy.
 
-    Raises ForeignError if it is damaged, too large or no database, or if reading it takes too long; OSError if it can't
-    be read.
+    Raises ForeignError if the database is damaged, too large or not an SQLite database, or if reading it takes too
+    long; OSError if the file can't be read.
     """
     with tempfile.TemporaryDirectory(prefix="subconscious-import-") as folder:
         copy = Path(folder, "copy.db")

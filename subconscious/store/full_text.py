@@ -49,8 +49,8 @@ async def search(
 ) -> list[tuple[int, float]]:
     """Search memories of ``projects`` (empty: all) that match ``which``; return ids with BM25 scores, best first.
 
-    Project ids are indexed too. Terms that equal one of them are dropped, so that the query needs no filter for the
-    text columns, which would double the time.
+    Project ids are in the index, too. Terms that equal one of ``projects`` are dropped, so that the query needs no
+    filter for the text columns, which would double the time.
     """
     words = [term for term in terms if term != USER_WIDE and term not in projects]
     if not words:
@@ -128,7 +128,10 @@ async def texts(database: Database, project_id: str | None) -> list[str]:
 
 
 async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
-    """Return the words that occur in one to ``most`` memories, counting those of ``projects`` and user-wide ones."""
+    """Return the words that occur in at least one and at most ``most`` active memories.
+
+    Memories of ``projects`` and user-wide memories are counted.
+    """
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
     found = set()
     for word in words:

@@ -1,4 +1,4 @@
-"""Records which hand-overs (the record of a previous session) were given to which sessions."""
+"""Records which sessions were shown the hand-over (a short record) of which previous session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def finished_sessions(database: Database, project_id: str, session_id: str
 
 
 async def record(tx: aiosqlite.Connection, given: Handover) -> None:
-    """Record that a hand-over is given, before the hook response is sent."""
+    """Record that a hand-over is shown. Called before the hook response that contains the hand-over is sent."""
     await tx.execute(
         "INSERT INTO handovers (session_id, from_id, event, at) VALUES (?, ?, ?, ?)",
         (given.session_id, given.from_id, given.event, given.at),
@@ -45,7 +45,7 @@ async def record(tx: aiosqlite.Connection, given: Handover) -> None:
 
 
 async def in_context(database: Database, session_id: str) -> set[str]:
-    """Return the ids of the sessions with a hand-over that is in the context of ``session_id`` now."""
+    """Return the ids of the sessions whose hand-over is in the context of ``session_id`` now."""
     rows = await database.rows("SELECT from_id FROM handovers WHERE session_id = ? AND ledger = 1", (session_id,))
     return {row[0] for row in rows}
 

@@ -60,7 +60,7 @@ async def _requeue(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
 
 CHECKS = (
     Check(
-        "memories that are missing in the search index",
+        "memories that are missing from the search index",
         "SELECT id FROM memories WHERE archived_at IS NULL AND id NOT IN (SELECT rowid FROM memories_fts)",
         _reindex,
     ),
@@ -83,7 +83,7 @@ CHECKS = (
         _activate,
     ),
     Check(
-        "memories marked as embedded without a vector",
+        "memories that are marked as embedded but have no vector",
         "SELECT id FROM memories WHERE embedding_status = 'done' AND archived_at IS NULL"
         " AND id NOT IN (SELECT memory_id FROM embeddings)",
         _requeue,
@@ -130,9 +130,9 @@ def verdict(path: Path) -> str:
 
 
 def count_inconsistencies(path: Path) -> dict[str, int]:
-    """Return the number of inconsistent rows of each failed check, without a repair.
+    """Return the number of inconsistent rows of each failed check, without repairing them.
 
-    For `doctor`, which needs no daemon. Raises StoreError if the database can't be read.
+    For `doctor`, which works without the daemon. Raises StoreError if the database can't be read.
     """
     try:
         with open_readonly(path) as connection:
@@ -142,12 +142,12 @@ def count_inconsistencies(path: Path) -> dict[str, int]:
             }
             counts["vectors missing or outdated in the index"] = _in_index(path, connection)
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"{path} can't be checked: {error}", "subconscious doctor --fix") from error
+        raise StoreError(f"{path} can't be checked: {error}", "run `subconscious doctor --fix`") from error
     return {name: count for name, count in counts.items() if count}
 
 
 def _in_index(path: Path, connection: sqlite3.Connection) -> int:
-    """Return for how many memories the table and the index file differ; 0 if there is no index."""
+    """Return for how many memories the table of vectors and the vector index file differ; 0 if there is no index."""
     serving = connection.execute("SELECT name FROM embedding_models WHERE serving").fetchone()
     if serving is None:
         return 0

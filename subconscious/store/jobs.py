@@ -13,7 +13,7 @@ from subconscious.store.rows import qmarks
 from subconscious.wire.daemon import JobCounts
 
 FAR = 3600.0
-"""The most seconds until a retry or the end of a lease. A later time comes from a wrong clock."""
+"""The maximum number of seconds until a retry or the end of a lease. A later time comes from a wrong clock."""
 
 LANE_IS_FREE = """
     AND NOT EXISTS (
@@ -51,7 +51,8 @@ async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | N
     If no job is ready, a job with an expired lease is leased again.
 
     Jobs of one lane (one session) run one after the other. The attempt is counted here and not when the job fails, so
-    that a job that kills the process runs out of attempts too. Times too far in the future come from a wrong clock.
+    that a job that kills the process runs out of attempts too. Times too far in the future come from a wrong clock, and
+    count as past.
     """
     times = {"now": now, "far": now + FAR, "until": now + seconds}
     for candidate in (READY, EXPIRED):
@@ -114,7 +115,7 @@ async def counts(database: Database) -> JobCounts:
 
 
 async def next_due(database: Database) -> float | None:
-    """Return when the next ready job is due, 0 for a job that was not tried yet; None if no job is ready."""
+    """Return when the next ready job is due, 0 for a job that has not been tried yet; None if no job is ready."""
     rows = await database.rows("SELECT min(run_after) FROM jobs WHERE state = 'ready'")
     return rows[0][0] if rows and rows[0][0] is not None else None
 

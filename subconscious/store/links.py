@@ -137,7 +137,7 @@ async def of(
 ) -> list[Link]:
     """Return the links between memories in ``ids`` and active memories, in both directions, highest confidence first.
 
-    With ``replaced``, links that record a replacement are returned for archived memories too.
+    With ``replaced``, links of the type SUPERSEDES are returned even if the other memory is archived.
     """
     other_end = (
         "(memories.archived_at IS NULL OR +link.type = 'SUPERSEDES')" if replaced else "memories.archived_at IS NULL"
@@ -162,7 +162,7 @@ def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
 
 
 async def superseded_by(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
-    """Return the memories that a memory superseded, directly or through other memories."""
+    """Return the ids of the memories that ``memory_id`` superseded, directly or through other memories."""
     rows = await tx.execute_fetchall(
         "WITH RECURSIVE earlier (id) AS (SELECT ?1 UNION SELECT link.target_id FROM memory_links AS link"
         " JOIN earlier ON link.source_id = earlier.id WHERE link.type = 'SUPERSEDES' AND link.status = 'active')"
@@ -188,10 +188,10 @@ async def replaced(database: Database, ids: Sequence[int]) -> dict[int, list[int
 async def conflicts_and_successions(
     database: Database, ids: Sequence[int], project_id: str | None = None
 ) -> list[Link]:
-    """Return the links that contradict or supersede one of ``ids`` and apply in ``project_id``.
+    """Return the active links by which another memory contradicts or supersedes one of ``ids`` in ``project_id``.
 
-    Links by which one of ``ids`` supersedes another memory are left out, and links with an archived memory.
-    A statement of one project about a user-wide memory has no effect in other projects.
+    Links by which one of ``ids`` supersedes another memory are left out, and so are links to archived memories. A
+    statement of one project about a user-wide memory has no effect in other projects.
     """
     found: dict[int, Link] = {}
     for portion, end, other in _portions(ids):
@@ -255,7 +255,7 @@ def _where(which: LinkFilter) -> tuple[str, dict[str, Any]]:
 
 
 async def open_links(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Link]:
-    """Return all active and proposed links of memories, of archived memories too."""
+    """Return all active and proposed links of memories, including links of archived memories."""
     found: dict[int, Link] = {}
     for portion, end, _ in _portions(ids):
         rows = await tx.execute_fetchall(
@@ -308,7 +308,7 @@ async def record_search(tx: aiosqlite.Connection, memory_id: int, version: str, 
 
 
 async def count_found(tx: aiosqlite.Connection, ids: Sequence[int], by_hand: Sequence[str]) -> dict[int, int]:
-    """Count the active and proposed links of each memory, without links found by the methods in ``by_hand``."""
+    """Count the active and proposed links of each memory, without links whose creator is in ``by_hand``."""
     counts = dict.fromkeys(ids, 0)
     for end in ("source_id", "target_id"):
         rows = await tx.execute_fetchall(

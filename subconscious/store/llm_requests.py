@@ -143,7 +143,7 @@ async def requeue(
 
 
 async def make_due(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make waiting requests of one session or of all due now, because settings or keys may have changed."""
+    """Make waiting requests due now, of one session or ("") of all sessions: settings or keys may have changed."""
     await tx.execute(
         "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
         (session_id,),
@@ -234,7 +234,7 @@ async def finish_batch(tx: aiosqlite.Connection, batch_id: int, state: str, reas
 
 
 async def due_batches(database: Database, state: str, now: float) -> list[Batch]:
-    """Return the batches with a state that are due to be polled."""
+    """Return the batches with this state whose next poll is due."""
     rows = await database.rows(
         "SELECT id, provider, model, name, polls, created_at FROM llm_batches"
         " WHERE state = ? AND poll_after NOT BETWEEN ? AND ? ORDER BY id",

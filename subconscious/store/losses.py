@@ -60,5 +60,5 @@ async def record_dropped(tx: aiosqlite.Connection, subject_id: str, reason: str)
 
 
 async def record_reported(tx: aiosqlite.Connection, count: int) -> None:
-    """Record that all problems so far were reported to the user."""
-    await events.record(tx, _REPORTED, "store", "loss", reason=f"{count} told")
+    """Record that all problems so far have been reported to the user."""
+    await events.record(tx, _REPORTED, "store", "loss", reason=f"{count} reported")

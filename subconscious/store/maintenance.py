@@ -119,8 +119,9 @@ _COLUMNS = "name, since, affected, total, waits, allowed"
 class Postponed:
     """Maintenance with an unusual number of changes: ``affected`` of ``total`` rows.
 
-    If it ``waits``, it was first postponed at the time ``since``, and sessions that begin later show that the clock is
-    right. Otherwise it ran at that time. ``allowed`` means that a person permitted it.
+    If ``waits`` is true, the maintenance was first postponed at the time ``since``; sessions that begin later confirm
+    that the clock is right. If it is false, the maintenance ran at that time. ``allowed`` means that a person permitted
+    the maintenance.
     """
 
     name: str
@@ -132,7 +133,7 @@ class Postponed:
 
 
 async def get_postponed(database: Database, name: str) -> Postponed | None:
-    """Return the record of maintenance that would change or changed many rows; None if there is no record."""
+    """Return the record of maintenance that would change, or changed, unusually many rows; None if there is none."""
     rows = await database.rows(f"SELECT {_COLUMNS} FROM postponed_upkeep WHERE name = ?", (name,))  # noqa: S608
     return _from(rows[0]) if rows else None
 

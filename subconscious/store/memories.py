@@ -25,7 +25,7 @@ from subconscious.store.shared_ids import free_id
 from subconscious.wire.daemon import MemoryCounts
 
 NEIGHBOURS = 2000
-"""The most memories that are read from the sessions that stated a query's results."""
+"""The maximum number of memories that are read from the sessions in which a query's results were stated."""
 
 CAPTURE_STATE = f"SELECT {SHOWN_STATUS} AS status, memory_id FROM implicit_captures WHERE id = ?"  # noqa: S608
 
@@ -48,7 +48,7 @@ async def insert(
 
 
 async def _agent_of(tx: aiosqlite.Connection, memory: Memory) -> str:
-    """Return the coding agent in which a memory was stated: its own if not Claude Code, else that of its session."""
+    """Return the coding agent in which a memory was stated: the memory's own unless Claude Code, else its session's."""
     if memory.agent != CLAUDE_CODE or not memory.session_id:
         return memory.agent
     sql = "SELECT json_extract(options, ?) FROM sessions WHERE id = ?"
@@ -65,10 +65,10 @@ REVIVED_COLUMNS = (
 
 
 async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
-    """Restore an archived memory with the wording of ``memory``.
+    """Restore the archived memory with the id ``number``, with the wording of ``memory``; return the restored memory.
 
-    Return None if the memory is not archived, or if the two come from different statements. So an approval that was
-    undone and then repeated restores the same memory, with the same id.
+    Return None if the memory with that id is not archived, or if the two memories come from different statements. This
+    lets an approval that was undone and then repeated restore the same memory, with the same id.
     """
     known = await find(tx, number)
     place = (memory.turn_id, memory.evidence)
@@ -100,7 +100,7 @@ async def require(tx: aiosqlite.Connection, memory_id: int) -> Memory:
 
 
 def _not_found(memory_id: int, captures: Iterable[Any]) -> NotFoundError:
-    """Return the error for an id that no memory has. A capture may have it: both share one sequence of ids."""
+    """Return the error for an id that no memory has. A capture may have it: memories and captures share their ids."""
     for row in captures:
         return OnlyCaptureError(memory_id, row["status"], row["memory_id"])
     return NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
@@ -161,7 +161,7 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
 
 
 async def containing(database: Database, which: Filter, words: Sequence[str], limit: int) -> list[Memory]:
-    """Return memories with a text that contains all of ``words``, found without the full-text index."""
+    """Return memories whose text contains all of ``words``, found without the full-text index."""
     condition, values = where(which)
     text = "instr(lower(summary || ' ' || content || ' ' || tags || ' ' || files), lower(?)) > 0"
     all_words = "".join(f" AND {text}" for _ in words)
@@ -191,7 +191,7 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
 async def restate(
     tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
 ) -> bool:
-    """Record that a memory was stated again: its confidence rises, and its date becomes that of the repetition.
+    """Record that a memory was stated again: its confidence rises, and its date becomes the date of the repetition.
 
     Return whether the repetition was counted. Each session counts once. A repetition by a less trusted ``origin``
     doesn't count: a file that repeats a person's words doesn't confirm them.
@@ -244,7 +244,7 @@ async def record_violation(tx: aiosqlite.Connection, memory_id: int, session_id:
         (str(memory_id), session_id),
     )
     if not list(known):
-        reason = "the session had been given it, and the user said it again"
+        reason = "it was shown to the session, and the user had to say it again"
         await events.record(tx, "violated", "memory", memory_id, session_id=session_id, reason=reason)
 
 
@@ -301,8 +301,8 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
 async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Restore an archived memory, and confirm it if it was unconfirmed; return False if it was active.
 
-    If the memory is about a failure that one session observed, it is marked as observed in several sessions: only such
-    memories are listed first at a session's start, and given with tool calls.
+    A memory about a failure that only one session observed is marked as observed in several sessions: only such
+    memories are listed first at a session's start, and shown with tool calls.
     """
     often = {"extractor": OBSERVED_OFTEN} if memory.extractor == OBSERVED_ONCE else {}
     back = {"archived_at": None, "unconfirmed": 0} | often
@@ -396,7 +396,7 @@ START_CANDIDATES = (
 
 
 async def start_candidates(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Return memories that may come first at a session's start: pinned, rules, ways out, stated more than once."""
+    """Return memories that may come first at a session's start (`START_CANDIDATES`), except copies of notes."""
     one = f"SELECT * FROM memories WHERE {START_CANDIDATES} AND {NO_NOTE} AND project_id IS ?"  # noqa: S608
     rows = await database.rows(
         f"{one} UNION ALL {one} ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",

@@ -34,7 +34,7 @@ async def digests(database: Database, ids: Sequence[int]) -> dict[tuple[int, str
 
 
 async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[int]:
-    """Return which of ``ids`` are memories not stated in an open session: it may still change the files."""
+    """Return which of ``ids`` are memories not stated in an open session: such a session may still change the files."""
     rows = await database.rows(
         "SELECT memories.id FROM memories LEFT JOIN sessions ON sessions.id = session_id"  # noqa: S608
         f" WHERE memories.id IN ({qmarks(ids)}) AND (sessions.id IS NULL OR sessions.status <> 'open')",
@@ -44,7 +44,7 @@ async def outside_open_sessions(database: Database, ids: Sequence[int]) -> set[i
 
 
 async def save_digests(tx: aiosqlite.Connection, found: Mapping[tuple[int, str], str]) -> None:
-    """Store digests of files by memory and file; digests that are stored already stay."""
+    """Store digests of files by memory and file; digests that are already stored are not replaced."""
     now = time()
     await tx.executemany(
         "INSERT OR IGNORE INTO memory_files (memory_id, file, digest, seen_at)"

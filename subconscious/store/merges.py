@@ -57,7 +57,7 @@ _MERGED_LATER = """
 
 
 async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
-    """Return memories that have a vector of ``model`` and were not compared with other memories yet, ordered by id.
+    """Return memories with a vector of ``model`` that have not been compared with other memories yet, ordered by id.
 
     ``after`` is the last id of the previous batch.
     """
@@ -73,7 +73,7 @@ async def unsearched(database: Database, model: str, limit: int, after: int = 0)
 
 
 async def record_search(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
-    """Record that a memory was compared with the others. There is no event, because a resulting merge has one."""
+    """Record that a memory was compared with other memories. No event is recorded: a resulting merge has its own."""
     await tx.execute(
         "INSERT INTO merge_searches (memory_id, content_hash, model) SELECT id, ?, ? FROM memories WHERE id = ?"
         " ON CONFLICT (memory_id) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model",
@@ -92,7 +92,7 @@ async def mergeable(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, M
 
 
 async def rated(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
-    """Return which of ``ids`` belong to memories with an importance that a person has set."""
+    """Return which of ``ids`` belong to memories whose importance a person has set."""
     rows = await tx.execute_fetchall(
         f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({qmarks(ids)})",  # noqa: S608
         tuple(ids),
@@ -112,8 +112,8 @@ async def merge(tx: aiosqlite.Connection, duplicate: Memory, kept: Memory, cosin
     A duplicate of a less trusted origin adds no repetition, confidence, date or use. Links are copied and not moved, so
     that the duplicate still has them when it is restored. The caller updates the vectors.
 
-    The actor is always the daemon, even if a person repeated the statement: archiving the other text is a consequence,
-    not a judgement of its extraction.
+    The actor is always the daemon, even if a person repeated the statement: that the other text is archived does not
+    mean that its extraction was wrong.
     """
     reason = f"merged into memory {kept.id}, which says the same (cosine {cosine:.2f})"
     adds = _may_add_counts(duplicate.origin, kept.origin)
@@ -212,7 +212,8 @@ async def sources(database: Database, memory_id: int) -> list[int]:
 async def merged_into(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
     """Return memories that are archived only because they were merged into a memory in ``ids``.
 
-    Undone merges and memories in quarantine are left out, and merges before the event ``since``.
+    Undone merges and memories in quarantine are left out. ``since`` is the id of an event: only merges that were
+    recorded after it count; 0 for all merges.
     """
     rows = await tx.execute_fetchall(
         f"SELECT m.* FROM memories AS m WHERE {_IS_VALID} AND m.id IN"  # noqa: S608
@@ -227,8 +228,8 @@ async def restore_merged(
 ) -> list[int]:
     """Restore the memories that were merged into invalid memories (``ids``); return the ids of the restored memories.
 
-    Not called when a person archives a memory or when it fades: then the merged memories, which say the same, must stay
-    archived.
+    Not called when a person archives a memory or when a memory fades: the memories merged into it say the same, and
+    must stay archived then.
     """
     restored = await merged_into(tx, ids, since)
     await restore(tx, restored, actor, reason)
@@ -247,7 +248,7 @@ async def restore(tx: aiosqlite.Connection, restored: Sequence[Memory], actor: s
 
 
 async def merge_again(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
-    """Archive restored memories again when the memory that they were merged into returns; return the archived ones.
+    """Archive restored memories again if the memory that they had been merged into is active; return their ids.
 
     Memories that a person has pinned or rated since then stay active, as in the nightly merge.
     """

@@ -98,7 +98,7 @@ async def _apply(database: Database, migration: Migration) -> None:
 
 
 def statements(sql: str) -> list[str]:
-    """Return the statements of a script, to be run one by one: executescript would commit before them."""
+    """Return the statements of a script, to be run one by one: executescript would commit the open transaction."""
     found: list[str] = []
     pending = ""
     for line in sql.splitlines(keepends=True):

@@ -1,7 +1,7 @@
 """How far a language model has read each transcript, and which parts are still unread.
 
-A *span* is a part of one transcript file that a model is to read. Positions are byte offsets in the file; they are
-stored, so that a crash loses none.
+A *span* is a part of one transcript file that a model is to read; it is *due* when it is to be read without waiting for
+more text. Positions are byte offsets in the file; they are stored, so that a crash loses none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subconscious.store.rows import insertion
 from subconscious.wire.daemon import ReadingCounts
 
 FAR = 40 * 86_400.0
-"""The most seconds until a retry: longer than a month, because a monthly cap can delay a retry until the next month.
+"""The maximum number of seconds until a retry: more than a month, because a monthly cap can delay a retry that long.
 
 A later time comes from a wrong clock.
 """
@@ -71,8 +71,9 @@ class NewText:
 async def record_new_text(tx: aiosqlite.Connection, new: NewText, enough: int) -> None:
     """Record that a transcript has grown; a span of at least ``enough`` tokens is due at once.
 
-    New text extends a span only if it follows without a gap: turns from a time without a model stay unread. Otherwise
-    spans that begin at or after the new text are deleted: the file was written again.
+    New text extends a span only if it follows without a gap: turns from a time when no model was set up stay unread.
+    Otherwise, spans that begin at or after the new text are deleted, because the file was rewritten, and a new span is
+    added.
     """
     grown = await tx.execute(
         "UPDATE model_readings SET until = :until, tokens = tokens + :tokens, session_id = :session,"
@@ -124,7 +125,8 @@ async def parts(database: Database) -> dict[str, list[Part]]:
 async def insert_imported(tx: aiosqlite.Connection, span: Span, last: ReadingPosition) -> bool:
     """Record a span that an import has queued for reading; return False if a part of it was recorded before.
 
-    The new span extends a span that ends at its start. Its reading position is ``last``.
+    If a recorded span without unread text ends where the new one begins, that span is extended instead. The reading
+    position becomes ``last``.
     """
     values = {
         "path": span.path,
@@ -167,7 +169,7 @@ async def next_due(database: Database, now: float) -> Span | None:
 
 
 async def next_retry(database: Database) -> float | None:
-    """Return the time at which the next due span may be read, 0 if it was not tried yet; None if none is due."""
+    """Return the time at which the next due span may be read, 0 if it has not been tried yet; None if none is due."""
     rows = await database.rows("SELECT min(retry_at) FROM model_readings WHERE due")
     return rows[0][0] if rows else None
 
@@ -215,7 +217,7 @@ async def advance(tx: aiosqlite.Connection, span: Span, place: ReadingPosition, 
 async def retry_later(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *, failed: bool) -> None:
     """Retry a span at the time ``at``.
 
-    It counts as an attempt if ``failed``: the error was caused by the span itself.
+    With ``failed``, this counts as an attempt, because the span itself caused the error.
     """
     await tx.execute(
         "UPDATE model_readings SET retry_at = ?, reason = ?, attempts = attempts + ? WHERE id = ?",

@@ -20,7 +20,7 @@ from subconscious.wire import captures as wire
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Features of one rejected text: hashes of adjacent words, and the text as long as its capture exists."""
+    """Features of one rejected capture: hashes of runs of words (``prints``), and its text ("" once it was deleted)."""
 
     id: int
     prints: frozenset[int]
@@ -29,9 +29,10 @@ class Lesson:
 
 
 async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
-    """Return active memories not checked with ``rules`` yet, latest first, except memories that a person released.
+    """Return active memories that have not been checked with version ``rules`` of the rules, latest first.
 
-    Copies of Claude's own notes are left out: their files are checked again when the rules change.
+    Memories that a person released from quarantine are left out, and so are copies of Claude's own notes, whose files
+    are checked again when the rules change.
     """
     rows = await database.rows(
         "SELECT m.* FROM memories m LEFT JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
@@ -72,7 +73,7 @@ async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
 
 
 async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
-    """Return the threat levels of flagged memories, by id, except memories that a person released."""
+    """Return the threat levels of flagged memories, by id, except memories that a person released from quarantine."""
     rows = await database.rows(
         f"SELECT memory_id, level FROM memory_checks WHERE level <> 'none' AND memory_id IN ({qmarks(ids)})"  # noqa: S608
         " AND NOT EXISTS (SELECT 1 FROM implicit_captures AS capture"
@@ -122,7 +123,7 @@ async def lessons(database: Database) -> list[Lesson]:
 
 
 async def listing(database: Database) -> list[wire.Lesson]:
-    """Return all lessons in use for display: the rejected capture, its session, and the time."""
+    """Return all lessons in use, for display: each with its time, the rejected capture and that capture's session."""
     rows = await database.rows(
         "SELECT l.id, l.capture_id, l.threat, l.created_at, c.summary, c.session_id FROM poison_lessons l"
         " JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"
@@ -131,7 +132,7 @@ async def listing(database: Database) -> list[wire.Lesson]:
 
 
 async def of_capture(tx: aiosqlite.Connection, capture_id: int) -> list[int]:
-    """Return the lessons in use that come from a capture."""
+    """Return the ids of the lessons in use that come from a capture."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM poison_lessons WHERE capture_id = ? AND removed_at IS NULL", (capture_id,)
     )

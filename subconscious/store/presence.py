@@ -1,7 +1,7 @@
 """Decides whether a database file may be opened, and whether a new one may be created in its place.
 
 A missing or empty file means "first start" only if nothing shows that memories were stored before. Otherwise the daemon
-must not start: a new, empty database would hide the loss, and its copies would eventually replace good ones.
+must not start: a new, empty database would hide the loss, and its backup copies would eventually replace the good ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FRAME_HEADER = 24
 
 
 def require_usable(database: Path) -> None:
-    """Raise LostStoreError unless the file is a readable database of ours, or memories were never stored here."""
+    """Raise LostStoreError unless the file is a readable Subconscious database, or no memory was ever stored here."""
     try:
         flaw = flaw_of(database)
         traces = traces_of(database, flaw) if flaw in EMPTY else []
@@ -82,7 +82,7 @@ def _truncation(database: Path, connection: sqlite3.Connection) -> str:
 def traces_of(database: Path, flaw: str) -> list[str]:
     """Return a description of each other file in the state folder that shows that memories were stored before."""
     copies = backups.all_copies(database)
-    traces = [f"{len(copies)} {'copies exist' if len(copies) > 1 else 'copy exists'}"] if copies else []
+    traces = [f"{len(copies)} {'backup copies exist' if len(copies) > 1 else 'backup copy exists'}"] if copies else []
     # SQLite deletes a WAL whose database is empty. Beside a database without tables it belongs to a first start.
     if flaw != BARE and _size(_beside(database, "-wal")) > WAL_HEADER:
         traces.append("its write-ahead log is still there")
@@ -94,10 +94,10 @@ def traces_of(database: Path, flaw: str) -> list[str]:
 
 
 def remedy(database: Path) -> str:
-    """Return the advice that makes a lost or damaged store usable again: a command."""
+    """Return the command that makes a lost or damaged store usable again, with a comment."""
     if backups.all_copies(database):
         return f"{RESTORE} # `subconscious restore` lists the copies"
-    return f"{FRESH} # no copy; damaged files are moved to broken/, `subconscious import` reads past sessions"
+    return f"{FRESH} # there is no copy; damaged files are moved to broken/, `subconscious import` reads past sessions"
 
 
 def repair(database: Path) -> str:

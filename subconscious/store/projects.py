@@ -16,7 +16,7 @@ from subconscious.system.projects import Identity, has_commit
 from subconscious.wire import daemon as wire
 
 MOST_LOST = 20
-"""The most projects with a missing folder that are considered for a folder that may have been renamed."""
+"""The most projects that are checked for a missing folder, to find the one that a new folder may belong to."""
 
 LOOK_SECONDS = 1.0
 """The most seconds that checking a project's old folder may take."""
@@ -24,7 +24,7 @@ LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A repository or a folder; ``id`` is one token, so that full text can filter by it."""
+    """A repository or a folder; ``id`` is one token, so that a full-text query can filter by it."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class Project:
 
 
 def fields(project: Project) -> wire.Project:
-    """Return a project as the value that responses contain."""
+    """Return a project as a dictionary, the form in which responses contain it."""
     return cast("wire.Project", asdict(project))
 
 
@@ -65,10 +65,10 @@ class Lost:
 
 
 async def lost(database: Database, beside: Project) -> list[Lost]:
-    """Return projects with memories and a missing folder: the folder of ``beside`` may be one of them, renamed.
+    """Return projects with memories and a missing folder, which may have been renamed to the folder of ``beside``.
 
-    A repository is recognised by its first commit, wherever it is; only a folder without Git can't be recognised after
-    it was renamed.
+    If ``beside`` is a repository, no project is returned: a repository is recognised by its first commit, wherever it
+    is. Only a folder without Git can't be recognised after it was renamed.
     """
     if beside.first_commit:
         return []
@@ -96,7 +96,7 @@ async def listing(database: Database, limit: int) -> list[Counted]:
 
 
 async def move(database: Database, project: Project, to: Project) -> None:
-    """Set the folder of ``project`` to that of ``to``, and assign it the paths, sessions and captures of ``to``."""
+    """Set the folder of ``project`` to that of ``to``, and assign all paths, sessions and captures of ``to`` to it."""
     async with database.write() as tx:
         await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
         await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
@@ -121,7 +121,7 @@ async def root(database: Database, project_id: str) -> str:
 
 
 async def find_or_create(database: Database, identity: Identity, alias: str = "") -> Project:
-    """Return the project of ``identity``, created if new. Its path is stored, and ``alias`` as another path to it."""
+    """Return the project of ``identity``; create it if it is new. Its folder and ``alias`` are stored as its paths."""
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
@@ -132,7 +132,7 @@ async def find_or_create(database: Database, identity: Identity, alias: str = ""
 
 
 async def _exists(path: str) -> bool:
-    """Whether a folder exists; True if its mount does not answer, because nobody knows then.
+    """Whether a folder exists; also True if its mount does not respond in time, because the folder may exist then.
 
     This runs within a transaction: without a limit, one dead mount would block all writes.
     """
@@ -149,9 +149,10 @@ async def _save_paths(tx: aiosqlite.Connection, project: Project, paths: set[str
 
 
 async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project | None:
-    """Return the project of a checkout that was moved or cloned again.
+    """Return the stored project whose repository was moved to this folder or cloned again; None if there is none.
 
-    It has the same first commit and the same remote; without a remote, its old folder must no longer exist.
+    Both have the same first commit and the same remote. If neither has a remote, the project's old folder must no
+    longer exist.
     """
     if not identity.first_commit:
         return None
@@ -178,10 +179,10 @@ async def _create(tx: aiosqlite.Connection, identity: Identity) -> Project:
 
 
 async def confirm(database: Database, identity: Identity, alias: str) -> Project:
-    """Identify a project again, without a time limit; return the project, which may be another one.
+    """Return the project of a thoroughly determined ``identity``; it may differ from the result of a quick check.
 
-    This adds details that a quick check missed. ``alias`` is the session's folder; it is recorded as a path to the
-    project.
+    Details that the quick check missed (the first commit and the remote) are added to the project. ``alias`` is the
+    session's folder; it is recorded as a path to the project.
     """
     known = await project_at(database, identity.root)
     if known is not None and await asyncio.to_thread(_is_other_repository, known, identity):

@@ -1,4 +1,4 @@
-"""The input of promotion (whether a memory counts as project knowledge): the sessions that stated a memory."""
+"""Input for promotion, which decides whether a memory counts as project knowledge: the sessions that stated it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from subconscious.store.rows import qmarks
 from subconscious.wire.captures import Capture
 
 COUNTED_STATUSES = frozenset({"captured", "approved"})
-"""The statuses of captures that count as a statement."""
+"""The statuses of captures that count as a statement of their memory."""
 
 
 @dataclass(slots=True)
 class Statements:
-    """The sessions that stated a memory; ``level`` is the highest threat level of its unreleased captures."""
+    """The ids of the sessions that stated a memory (``sessions``), or whose statement does not count (``withdrawn``).
+
+    ``level`` is the highest threat level of the memory's captures, without those that a person released from
+    quarantine. ``quarantined`` means that one of the captures is in quarantine.
+    """
 
     sessions: set[str] = field(default_factory=set)
     withdrawn: set[str] = field(default_factory=set)
@@ -29,7 +33,7 @@ class Statements:
 
 
 async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int, Statements]:
-    """Return the sessions that stated each memory, except rolled back sessions.
+    """Return the sessions that stated each memory, except sessions that were rolled back.
 
     Captures that were not stored or approved, and those with an origin less trusted than the memory's, don't count.
     """
@@ -47,7 +51,10 @@ async def statements(database: Database, found: Sequence[Memory]) -> Mapping[int
 
 
 def _count(statement: Statements, row: Any, origin: Origin) -> None:
-    """Add one capture: its session counts unless the capture is not stored or less trusted than the memory's origin."""
+    """Add one capture: its session counts if the capture was stored and is not less trusted than the memory.
+
+    ``origin`` is the memory's origin.
+    """
     statement.quarantined |= bool(row["quarantined"])
     if row["released_at"] is None and Level(row["level"]).rank > statement.level.rank:
         statement.level = Level(row["level"])
@@ -76,9 +83,9 @@ async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
 
 
 async def troubles(database: Database, project_id: str, limit: int) -> list[Capture]:
-    """Return the latest captures about obstacles, failures and corrections that are stored or waiting.
+    """Return a project's latest captures of obstacles, dead ends, lessons and learnings, stored or waiting for review.
 
-    Captures that are in quarantine or flagged, or with a memory archived since, are left out.
+    Captures that are in quarantine or flagged are left out, and captures whose memory was archived, except by a merge.
     """
     rows = await database.rows(
         "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"  # noqa: S608

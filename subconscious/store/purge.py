@@ -1,4 +1,4 @@
-"""Purging, the only operation that can't be undone: deletes rows, and all other data that contains their text."""
+"""Purges rows and all other data that contains their text; a purge can't be undone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STORY_COLUMNS = ("title", "summary", "left_open", "handover", "sketch", "first_p
 """Columns of a session that can repeat statements made in it."""
 
 DELETED_WITH_MEMORY = frozenset({"implicit_captures", "surfaces", "embeddings", "failures"})
-"""Tables with rows that are deleted with the memory they refer to, although that reference may be null."""
+"""Tables whose rows are deleted with the memory that they refer to, although the reference may be null."""
 
 RELATIONS = (
     *(("correction", "memory_id"), ("correction", "replacement_id"), ("feedback", "memory_id")),
@@ -34,7 +34,7 @@ RELATIONS = (
 async def purge(tx: aiosqlite.Connection, database: Database, selection: Selection, what: str) -> None:
     """Delete the selected rows and all copies of their texts, in the caller's transaction; record the purge.
 
-    ``what`` names for people what was purged, such as "memories 4, 7" or "a project".
+    ``what`` says in the history what was purged, such as "memories 4, 7" or "a project".
     """
     await _restore_merged(tx, selection)
     await _keep_tombstones(tx, selection.captures)
@@ -49,7 +49,7 @@ async def purge(tx: aiosqlite.Connection, database: Database, selection: Selecti
 
 
 async def _restore_merged(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Restore memories that are not purged but were merged into an active memory that is."""
+    """Restore memories that are not purged themselves, but were merged into an active memory that is purged."""
     gone = set(selection.memories)
     for portion in portions(selection.memories):
         rows = await tx.execute_fetchall(
@@ -70,7 +70,7 @@ async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) ->
 
 
 async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> None:
-    """Delete rows by id, after the rows of other tables that refer to them."""
+    """Delete rows by id, after rows of other tables that refer to them; most optional references are set to null."""
     for portion in portions(list(keys)):
         for child, column, key, needed in await _children(tx, table):
             held = f'"{column}" IN ({qmarks(portion)})'
@@ -103,7 +103,7 @@ async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str
 
 
 async def _delete_unreferenced(tx: aiosqlite.Connection, selection: Selection) -> None:
-    """Delete rows that refer to purged rows without a foreign key: history, prompts, unread spans, findings."""
+    """Delete rows that refer to purged rows without a foreign key: history, prompts, redaction findings and others."""
     subjects = (
         *(("memory", selection.memories), ("decay", selection.memories)),
         *(("capture", selection.captures), ("session", selection.whole)),

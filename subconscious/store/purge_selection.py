@@ -25,7 +25,7 @@ PURGED = "[purged]"
 
 
 class Wordings:
-    """Purged texts, found in other texts whole or in part, in time linear in those texts."""
+    """The purged texts; the methods find them in another text, whole or in part, in time linear in its length."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = tuple(sorted({text.strip() for text in texts if len(text.strip()) >= SHORTEST}, key=len))
@@ -79,7 +79,7 @@ class Selection:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Selection:
-    """Select memories, the memories merged into them, and the captures that became or repeat any of these."""
+    """Select memories, the memories merged into them, and the captures that became one of these or repeat one."""
     ids = (*ids, *await _merged(database, ids))
     found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({qmarks(ids)})", ids)  # noqa: S608
     return await _completed(database, tuple(ids), tuple(row[0] for row in found), ())
@@ -117,7 +117,7 @@ async def of_project(database: Database, project_id: str | None) -> Selection:
 async def _completed(
     database: Database, ids: tuple[int, ...], capture_ids: tuple[int, ...], whole: tuple[str, ...]
 ) -> Selection:
-    """Return a selection with the summaries of these rows, all present and former texts, and the sessions of origin.
+    """Return a selection of these rows and their summaries, with all current and former texts and the source sessions.
 
     ``whole`` are the ids of sessions that are purged completely.
     """

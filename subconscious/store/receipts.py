@@ -1,4 +1,4 @@
-"""Memories that were stored without a review and not reported to the user yet."""
+"""Memories that were stored without a review and have not been reported to the user yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Receipt:
 
 
 async def insert(tx: aiosqlite.Connection, capture_ids: Sequence[int], at: float) -> None:
-    """Queue the memories that captures became without a review, so that the next prompt reports them."""
+    """Queue memories that were made from captures without a review: the user's next prompt reports them."""
     await tx.execute(
         "INSERT OR IGNORE INTO receipts (memory_id, session_id, project_id, at)"  # noqa: S608
         " SELECT memory_id, coalesce(session_id, ''), project_id, ? FROM implicit_captures"
@@ -41,7 +41,7 @@ async def pending(database: Database, project_id: str, session_id: str | None = 
 
 
 async def delete(tx: aiosqlite.Connection, project_id: str, session_id: str | None = None) -> None:
-    """Record that the memories of a project, or of one session, were reported."""
+    """Remove the memories of a project, or of one of its sessions, from the queue, because they were reported."""
     await tx.execute(
         "DELETE FROM receipts WHERE project_id = ?1 AND (?2 IS NULL OR session_id = ?2)", (project_id, session_id)
     )

@@ -42,7 +42,7 @@ async def record(tx: aiosqlite.Connection, findings: Sequence[Finding], most: in
 
 
 async def listing(database: Database, limit: int) -> list[Redaction]:
-    """Return the latest findings, each with whether a person allowed it."""
+    """Return the latest findings; ``allowed`` says whether a person exempted the finding from redaction."""
     rows = await database.rows(
         "SELECT redactions.*, allowed.hash IS NOT NULL AS allowed FROM redactions"
         " LEFT JOIN redactions_allowed AS allowed USING (hash) ORDER BY redactions.at DESC, id DESC LIMIT ?",
@@ -58,7 +58,7 @@ async def hashes(database: Database) -> list[tuple[int, str]]:
 
 
 async def allowed(database: Database) -> frozenset[str]:
-    """Return the hashes of findings that a person allowed."""
+    """Return the hashes of findings that a person exempted from redaction."""
     return frozenset(row[0] for row in await database.rows("SELECT hash FROM redactions_allowed"))
 
 
@@ -75,10 +75,13 @@ async def allow(tx: aiosqlite.Connection, digest: str, reason: str) -> None:
 
 
 async def disallow(tx: aiosqlite.Connection, digest: str) -> None:
-    """Redact texts with this hash again. Raises NotFoundError if they were not allowed."""
+    """Redact texts with this hash again. Raises NotFoundError if they were not exempted from redaction."""
     rows = list(await tx.execute_fetchall("SELECT * FROM redactions_allowed WHERE hash = ?", (digest,)))
     if not rows:
-        raise NotFoundError(f"{digest} is not allowed", "`subconscious redactions` lists the allowed findings")
+        raise NotFoundError(
+            f"no finding with the hash {digest} has been allowed, so there is nothing to disallow",
+            "`subconscious redactions` lists the allowed findings",
+        )
     await tx.execute("DELETE FROM redactions_allowed WHERE hash = ?", (digest,))
     await events.record(tx, "disallow", "redaction", digest, actor="user", before=dict(rows[0]))
 

@@ -1,4 +1,4 @@
-"""Reads the data that the files with memories are rendered from, and finds the projects with outdated files."""
+"""Reads the data from which a project's readable files are rendered, and finds projects with outdated files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.store.rows import memory_from, session_from
 
 
 async def changed_projects(database: Database, after: int) -> set[str | None]:
-    """Return the projects of all events with an id above ``after``; with None if any project may be concerned."""
+    """Return the ids of the projects that events after the id ``after`` concern; None in the set means all projects."""
     rows = await database.rows(
         "SELECT DISTINCT m.project_id FROM events AS e JOIN memories AS m ON m.id = CAST(e.subject_id AS INTEGER)"
         " WHERE e.id > ?1 AND e.subject IN ('memory', 'decay')"

@@ -3,7 +3,7 @@
 A memory is used if an assistant's reply or a tool call draws on it, repeated if the user states it again, and violated
 if the user had to repeat it in a session that had received it. Only these three responses count for decay, rank and
 promotion; receiving a memory does not. They are derived from the surfaces (which session received which memory), from
-the judged uses, and from each memory's history.
+the recorded judgements of whether it was used, and from each memory's history.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subconscious.store.merges import MERGED
 from subconscious.store.rows import qmarks
 
 ASKED_FOR = ("fork", "recall", "why", "mcp")
-"""Events on which a memory was not given proactively: somebody asked for it, or a forked session inherited it."""
+"""Events on which a session received a memory that was asked for or inherited by a fork; they are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ NONE = Responses()
 class _History:
     """The responses to one memory, by session.
 
-    ``given`` maps the id of a session to when it received the memory, whether it used it, and whether it has ended.
+    ``given`` maps the id of a session to the time at which it received the memory, whether it used the memory, and
+    whether it has ended.
     ``repeated`` and ``violated`` map the id of a session to the time of its latest response of this kind.
     """
 
@@ -64,7 +65,10 @@ class _History:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
-    """Return the responses to each memory that was given or repeated, including those to memories merged into it."""
+    """Return the responses to each memory, by its id; memories that were never received or repeated are left out.
+
+    Responses to memories that were merged into a memory count for it.
+    """
     if not ids:
         return {}
     found: defaultdict[int, _History] = defaultdict(_History)
@@ -81,7 +85,7 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
 
 
 async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
-    """Return the response to each given memory as text ("used: ...", "not used"); "" if it is not known yet."""
+    """Return the response to each surface as text ("used: ...", "not used", "violated: ..."); "" if not known yet."""
     ids = list({surface.memory_id for surface in given})
     judged = await database.rows(
         "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Replaces the database by a copy, while no process has it open."""
+"""Replaces the database with a backup copy, while no process has the database open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replaced_folder(database: Path) -> Path:
 
 
 def restorable(database: Path) -> list[Copy]:
-    """Return the files that can be restored: backup copies, then replaced databases and copies by older versions.
+    """Return the files that can be restored: backup copies, then replaced databases and copies made by older versions.
 
     Each of the two groups is sorted latest first.
     """
@@ -37,7 +37,7 @@ def restorable(database: Path) -> list[Copy]:
 
 
 def accepted_settings(database: Path) -> dict[str, Any] | None:
-    """Return the guarded settings that a person accepted last, from the database or else the latest copy with any."""
+    """Return the guarded settings that a person accepted last; None if neither the database nor a copy contains any."""
     sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
     for path in (database, *(copy.path for copy in listing(database))):
         with suppress(sqlite3.Error, OSError, ValueError, TypeError), open_readonly(path) as connection:
@@ -64,7 +64,7 @@ def start_fresh(database: Path) -> list[Path]:
 
 
 def restore(database: Path, copy: Path) -> tuple[Health, Path | None]:
-    """Replace the database by a copy; return the copy's statistics, and the replaced file's new path (None if none).
+    """Replace the database with a copy; return the copy's statistics, and the replaced file's new path (None if none).
 
     Raises NewerStoreError or StoreError if the copy is not usable; nothing is changed then.
     """
@@ -89,7 +89,7 @@ def _record_restore(draft: Path, name: str) -> None:
 
 
 def _keep_replaced(database: Path) -> Path | None:
-    """Keep the current database under a second name and move its WAL there; return that path, None without a file."""
+    """Keep the current database in the folder of replaced files; return its path there, or None if none exists."""
     kept = replaced_folder(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     replaced_folder(database).mkdir(mode=0o700, exist_ok=True)
     # Not for an empty file: SQLite would delete the WAL beside it.

@@ -38,7 +38,7 @@ PAGE = 200
 """Events per page in the search for the latest acts."""
 
 ACTORS = ("user", "assistant")
-"""Actors with acts that are listed for undo; acts of the daemon are listed only on request."""
+"""The actors whose acts are listed for undo; acts of the daemon are listed only on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def is_change(event: Event) -> bool:
 
 
 def act_id(event: Event) -> str:
-    """Return the id of an event's act. An event of an old version, without an act, is an act of its own."""
+    """Return the id of an event's act. An event without one, recorded by an old version, is an act of its own."""
     return event["act"] or f"event {event['id']}"
 
 
@@ -84,7 +84,7 @@ async def latest(database: Database, number: int, *, daemon: bool = False, proje
 def _refuse_final(event: Event) -> None:
     if event["action"] in FINAL and event["actor"] in ACTORS:
         raise RequestError(
-            f"event {event['id']} is a {event['action']}, which can't be undone",
+            f"event {event['id']} ({event['action']}) can't be undone",
             "`subconscious history` lists the changes; `subconscious undo --event ID` undoes an earlier one",
         )
 
@@ -304,7 +304,7 @@ async def _update_derived(tx: aiosqlite.Connection, done: Sequence[Step]) -> Non
 
 
 async def _refuse_quarantined(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """Raise QuarantinedError if an active memory is in quarantine: only a release may restore it."""
+    """Raise QuarantinedError if an active memory is in quarantine: only a release from quarantine may restore it."""
     held = await captures.in_quarantine(tx, ids)
     rows = await tx.execute_fetchall(
         f"SELECT id FROM memories WHERE archived_at IS NULL AND id IN ({qmarks(held)})",  # noqa: S608

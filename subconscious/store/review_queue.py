@@ -50,7 +50,7 @@ async def latest_waiting(database: Database, project_id: str, limit: int) -> lis
 
 
 async def find_waiting(tx: aiosqlite.Connection, capture_id: int) -> Capture | None:
-    """Return one capture as the running transaction sees it; None if it does not wait any more, or is flagged."""
+    """Return one capture as the running transaction sees it; None if it no longer waits, or is flagged."""
     rows = await tx.execute_fetchall(f"SELECT * FROM implicit_captures WHERE id = ? AND {_UNFLAGGED}", (capture_id,))  # noqa: S608
     return next((capture_rows.capture_from(row) for row in rows), None)
 
@@ -72,17 +72,17 @@ OFFERED = 3
 """The number of captures that are shown at a time."""
 
 LEFT_SECONDS = DAY
-"""Seconds after which a capture that was shown but not decided ranks behind those not shown, or shown only lately."""
+"""Seconds after which a capture that was shown but not decided ranks after captures shown later or never."""
 
 MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS NOT NULL)"
 """SQL condition: a waiting capture may expire. Summaries (`meta`) don't count as the user's own words."""
 
 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[Capture]:
-    """Return the most useful waiting captures: unconfirmed ones first, then the user's own words, then by confidence.
+    """Return the most useful waiting captures: first those with an unconfirmed memory, then the user's own words.
 
-    Sessions may receive unconfirmed memories, so a mistake in one does most harm. Captures that were first shown more
-    than ``LEFT_SECONDS`` ago come last.
+    Sessions may receive unconfirmed memories, so a mistake in one does most harm. Captures of the same rank are ordered
+    by confidence. Captures that were first shown more than ``LEFT_SECONDS`` ago come last.
     """
     rows = await database.rows(
         "SELECT * FROM implicit_captures WHERE status = 'review' AND (?1 IS NULL OR project_id = ?1)"

@@ -42,7 +42,7 @@ def session_from(row: sqlite3.Row) -> Session:
 
 
 def surface_from(row: sqlite3.Row) -> Surface:
-    """Return a surface from its row."""
+    """Return a surface (the record that a session received a memory) from its row."""
     values = {field.name: row[field.name] for field in fields(Surface)}
     engines = tuple(EngineHit(**hit) for hit in json.loads(values.pop("engines")))
     return Surface(**values, engines=engines)
@@ -70,7 +70,7 @@ def _column(item: Any) -> Any:
 
 
 def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tuple[str, dict[str, Any]]:
-    """Return an INSERT with named parameters. Column names come from our own dataclasses, never from input."""
+    """Return an INSERT statement and its named parameters. Column names come from our own code, never from input."""
     columns = ", ".join(f'"{name}"' for name in values)
     holders = ", ".join(f":{name}" for name in values)
     return f"INSERT INTO {table} ({columns}) VALUES ({holders}) {conflict}", dict(values)  # noqa: S608

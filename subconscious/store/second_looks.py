@@ -19,9 +19,9 @@ from subconscious.wire.captures import Capture
 from subconscious.wire.daemon import SecondLookCounts
 
 WAITS = "a second look is still to come"
-"""The reservation (the reason not to give a capture to sessions) of captures that wait for a second look.
+"""The reservation (why sessions don't receive a capture's memory) of captures that wait for a second look.
 
-The limits of a session don't count such captures.
+Such captures don't count towards a session's limits.
 """
 
 _WAITING = (
@@ -66,7 +66,7 @@ async def enqueue(
 
 
 async def next_due(database: Database, now: float) -> tuple[str, int] | None:
-    """Return the session that is due for a model's second look, and its number of failed attempts; None if none is."""
+    """Return the next session that is due for a second look, and its number of failed attempts; None if none is due."""
     rows = await database.rows(
         f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
         f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_READY}"
@@ -121,7 +121,7 @@ async def retry_later(tx: aiosqlite.Connection, session_id: str, at: float, reas
 
 
 async def retry_now(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make a model's second looks at one session or at all due now, because settings or a key may have changed."""
+    """Make second looks due now, at one session or (for "") at all, because settings or a key may have changed."""
     await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
 
 

@@ -24,7 +24,7 @@ CLEARING_SECONDS = 5.0
 """The most seconds between the end of a session by /clear and the start of the session that follows it."""
 
 CLOCK_TOLERANCE = 3600.0
-"""Seconds in the future from which a time counts as written by a wrong clock."""
+"""A stored time more than this many seconds in the future counts as written by a wrong clock."""
 
 LATEST_FIRST = "last_event_at > ?, last_event_at DESC"
 """SQL: order by last event, latest first. Sessions with a time in the future rank last."""
@@ -62,7 +62,7 @@ async def record_activity(
     """Record activity of a session: create it if it is new, reopen it if it was closed.
 
     A session that was closed for inactivity and then continues is reopened. An event from before the end, which was
-    processed late, does not reopen it. Times in the future come from a wrong clock and are ignored.
+    processed late, does not reopen it. Stored times in the future come from a wrong clock and are ignored.
     """
     await tx.execute(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
@@ -159,7 +159,7 @@ async def sketch(database: Database, session_id: str) -> str:
 
 
 async def request_story(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Request a model's story for an ended session that has a story made by rules."""
+    """Request a story (a summary) by a model for an ended session that has one made by rules."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 
@@ -182,7 +182,7 @@ class ModelStory:
 async def save_model_story(tx: aiosqlite.Connection, session_id: str, story: ModelStory, sketch: str, by: str) -> None:
     """Store a model's story, unless the session was purged, rolled back or continued since the request.
 
-    Each of these would change the facts (``sketch``) that the story was made from, or clear the hand-over.
+    Each of these changes the facts (``sketch``) that the story was made from, or clears the hand-over.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -260,7 +260,7 @@ async def restore_story(tx: aiosqlite.Connection, session_id: str, story: Mappin
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
-    """Close a session as `ended` (reported by the client) or `interrupted` (inactive), unless active after ``at``."""
+    """Close a session as `ended` (reported by the client) or `interrupted` (inactive), unless it was active later."""
     await tx.execute(
         "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ?"
         " WHERE id = ? AND (last_event_at <= ? OR last_event_at > ?)",
@@ -280,12 +280,12 @@ class Prompt:
 
 
 async def insert_prompt(tx: aiosqlite.Connection, prompt: Prompt) -> None:
-    """Store a prompt until its line in the transcript is read, unless the line was read already."""
+    """Store a prompt until it is read in the transcript; do nothing if it was read there already."""
     await tx.execute(*insertion("prompts", column_values(prompt), "ON CONFLICT DO NOTHING"))
 
 
 async def mark_written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
-    """Delete the stored text of prompts that were read in the transcript."""
+    """Mark prompts as written to the transcript, because they were read there, and delete their stored text."""
     await tx.executemany(
         "INSERT INTO prompts (session_id, prompt_id, written) VALUES (?, ?, 1)"
         " ON CONFLICT DO UPDATE SET written = 1, text = ''",
@@ -294,7 +294,10 @@ async def mark_written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Se
 
 
 async def mark_written_texts(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
-    """Delete the stored text of prompts without an id in the transcript: they were typed while the model worked."""
+    """Mark prompts as written to the transcript, as ``mark_written`` does, but find them by their text.
+
+    Prompts that were typed while the model worked have no id in the transcript.
+    """
     await tx.executemany(
         "UPDATE prompts SET written = 1, text = '' WHERE session_id = ? AND text = ?",
         [(session_id, text) for text in texts],
@@ -367,7 +370,10 @@ async def counts(database: Database) -> SessionCounts:
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
-    """Return where to continue reading a transcript; for a new transcript, its start or the end of a purged part."""
+    """Return where to continue reading a transcript, with the stored state of the reader.
+
+    A transcript that is not known is read from its start, or from the position that was reached before a purge.
+    """
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     if rows:
         return Position(**dict(rows[0]))

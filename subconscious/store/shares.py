@@ -115,7 +115,7 @@ async def by_kind(database: Database, project_id: str, kind: str) -> list[int]:
 
 
 async def replacements(database: Database, ids: Sequence[int]) -> dict[int, int]:
-    """Return the id of the memory that finally replaced each memory by corrections or merges, else its own id."""
+    """Return, by the id of each memory, the id of its final replacement by corrections or merges, or its own id."""
     found: dict[int, int] = {}
     todo = set(ids)
     while todo:

@@ -86,10 +86,10 @@ async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
 
 
 async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -> float:
-    """Return the dollars spent or reserved from ``begin`` until before ``end``.
+    """Return the dollars spent or reserved from ``begin`` (included) to ``end`` (excluded).
 
-    Calls with a later time come from a wrong clock. If they counted as today's, they would use up the cap of every day
-    until that time.
+    Calls after ``end`` come from a wrong clock. If they counted as today's, they would use up the cap of every day
+    until the time of the call.
     """
     rows = await tx.execute_fetchall(
         f"SELECT {COUNTED} FROM llm_calls WHERE at >= ? AND at < ?",  # noqa: S608 - constant

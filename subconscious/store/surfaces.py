@@ -1,4 +1,4 @@
-"""Surfaces: a surface records that a memory was given to a session, when, and on which event.
+"""Surfaces: a surface records that a memory was added to a session's context, when, and on which event.
 
 The flag ``ledger`` marks surfaces of memories that are in the session's context now.
 """
@@ -18,7 +18,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import column_values, insertion, qmarks, surface_from
 
 PROACTIVE_EVENTS = ("prompt", "file", "error")
-"""Events on which a memory is given proactively; the limits of a session apply to them."""
+"""Events on which a session receives memories unasked; its limits for unasked memories apply to them."""
 
 
 async def hashes_in_context(database: Database, session_id: str) -> set[str]:
@@ -36,7 +36,7 @@ async def in_context(database: Database, session_id: str) -> list[int]:
 
 
 async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
-    """Store surfaces; call it before the hook response is sent."""
+    """Store surfaces. Call this before the hook response with their memories is sent."""
     rows = [
         column_values(surface)
         | {"engines": json.dumps([asdict(hit) for hit in surface.engines]), "project_id": project_id}
@@ -47,13 +47,13 @@ async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surf
 
 
 async def was_recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: float) -> bool:
-    """Whether a session was given a memory on ``event`` at the time ``at``, as the running transaction sees it."""
+    """Whether a surface of a session with this event and time is stored, as the running transaction sees it."""
     query = "SELECT 1 FROM surfaces WHERE session_id = ? AND event = ? AND at = ? LIMIT 1"
     return bool(list(await tx.execute_fetchall(query, (session_id, event, at))))
 
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Record that a session's context was compacted or cleared, so that every memory may be given to it again."""
+    """Record that a session's context was compacted or cleared: the session may receive every memory again."""
     for table in ("surfaces", "handovers"):
         await tx.execute(f"UPDATE {table} SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))  # noqa: S608
 
@@ -69,7 +69,7 @@ async def delete_after(tx: aiosqlite.Connection, session_id: str, after: int) ->
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
-    """Copy the record of what is in a session's context to a fork of the session, which has the same context."""
+    """Copy the records of what is in a session's context to a fork of the session, which has the same context."""
     await tx.execute(
         "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
         " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"
@@ -84,13 +84,13 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
-    """Return the content hashes of all memories that a session was given: text that repeats one is no new statement."""
+    """Return the content hashes of all memories that a session received: a repetition is not a new statement."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
 
 
 async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collection[str], until: float) -> bool:
-    """Whether a session was given a memory with one of ``hashes`` at or before the time ``until``."""
+    """Whether a session received a memory with one of the content ``hashes`` at or before the time ``until``."""
     rows = await tx.execute_fetchall(
         "SELECT 1 FROM surfaces WHERE session_id = ? AND at <= ?"  # noqa: S608
         f" AND content_hash IN ({qmarks(list(hashes))}) LIMIT 1",
@@ -110,7 +110,7 @@ async def proactive(database: Database, session_id: str) -> list[tuple[int, floa
 
 
 async def start_usage(database: Database, session_id: str) -> tuple[int, int]:
-    """Return how many memories that were given at the session's start are in its context now, and their characters."""
+    """Return how many memories from the session's start are in its context now, and their length in characters."""
     rows = await database.rows(
         "SELECT count(*), coalesce(sum(characters), 0) FROM surfaces"
         " WHERE session_id = ? AND ledger = 1 AND event LIKE 'start/%'",
@@ -156,7 +156,7 @@ async def page(database: Database, before: int, limit: int, project_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A surface for which it was not judged yet whether the session used the memory."""
+    """A surface for which it has not been judged yet whether the session used the memory."""
 
     id: int
     memory_id: int
@@ -165,7 +165,7 @@ class Unjudged:
 
 
 async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
-    """Return a session's surfaces that were not judged yet, without surfaces that a fork inherited."""
+    """Return a session's surfaces whose use has not been judged yet, without surfaces that a fork inherited."""
     rows = await database.rows(
         "SELECT id, memory_id, event, at FROM surfaces WHERE session_id = ? AND event <> 'fork'"
         " AND NOT EXISTS (SELECT 1 FROM surface_outcomes WHERE surface_id = surfaces.id) ORDER BY id",
@@ -177,7 +177,7 @@ async def unjudged(database: Database, session_id: str) -> list[Unjudged]:
 async def judge(
     tx: aiosqlite.Connection, surface: Unjudged, session_id: str, used: bool, reason: str, act: str
 ) -> bool:
-    """Record whether a session used a given memory; return False if that is recorded, or the surface is gone."""
+    """Record whether a session used a surface's memory; return False if already recorded or the surface is gone."""
     after = {
         "surface_id": surface.id,
         "memory_id": surface.memory_id,

@@ -81,7 +81,7 @@ async def _open(database: Database, where: str, value: str | int, shown_below: i
 
 
 async def note_shown(tx: aiosqlite.Connection, link_id: int, times: int = 1) -> None:
-    """Count that a session start has shown a question; ``times`` is -1 if the start was not delivered after all."""
+    """Count that a session start has shown a question; ``times`` is -1 to undo this for an undelivered start."""
     await tx.execute(
         "UPDATE takeover_questions SET times_shown = max(0, times_shown + ?) WHERE link_id = ?", (times, link_id)
     )

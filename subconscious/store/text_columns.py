@@ -52,7 +52,7 @@ JSON_COLUMNS = frozenset(
         *("state", "verdict"),
     }
 )
-"""Columns whose JSON is ours: its keys are names of columns and settings, so a change must keep them."""
+"""Columns with JSON that we write: its keys are names of columns and settings, which a change of texts must keep."""
 
 INDEXED_COLUMNS = frozenset({"summary", "content", "rationale", "tags", "files"})
 """Columns of a memory from which its full text and its embedding are made."""
@@ -145,8 +145,8 @@ def changed_columns(row: Row, change: Change) -> dict[str, str]:
 def change_column(name: str, text: str, change: Change) -> str:
     """Return the text of a column with ``change`` applied to it.
 
-    In our own JSON the change is applied to each string, and to each pair of a key and its value. In the text as a
-    whole, a sentence that ends with "password" would make a secret of the next key.
+    In our own JSON the change is applied to each string, and to each pair of a key and its value, but not to the text
+    as a whole: after a sentence that ends with "password", the next key would be taken for a secret.
     """
     value = _parsed(text) if name in JSON_COLUMNS else None
     if value is None:
@@ -208,7 +208,7 @@ def _each_pair(value: Any, change: Change, name: str = "") -> Any:
 
 
 def _beside(name: str, text: str, change: Change) -> str:
-    """Return a text of our own JSON with the change applied to it, and to it beside its key."""
+    """Return a string of our own JSON with the change applied, first to it alone, then together with its key."""
     new = change_column(name, text, change)
     pair = _parsed(change(json.dumps({name: new}, ensure_ascii=False))) if name and name not in OUR_NAMES else None
     return str(pair[name]) if isinstance(pair, dict) and pair.keys() == {name} else new

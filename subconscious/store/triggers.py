@@ -1,6 +1,6 @@
 """Triggers: due dates ("until 2026-12-01") and milestones ("when we upgrade to 3.13") in the texts of memories.
 
-The table ``surfaces`` records which triggers were given to a session.
+The table ``surfaces`` records which triggers a session received.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Due:
 
 
 async def unsearched(database: Database, version: int, limit: int) -> list[Memory]:
-    """Return memories with a present text that was not searched for triggers with this version of the rules."""
+    """Return active memories whose current text has not been searched with this version of the trigger rules."""
     # The inner query reads only an index: reading the rows of thousands of memories takes 0.1 s.
     rows = await database.rows(
         f"SELECT * FROM memories WHERE archived_at IS NULL AND {NO_NOTE} AND id IN ("  # noqa: S608
@@ -47,7 +47,7 @@ async def unsearched(database: Database, version: int, limit: int) -> list[Memor
 async def replace(
     tx: aiosqlite.Connection, memory: Memory, version: int, found: Sequence[tuple[str, float | None]]
 ) -> None:
-    """Replace a memory's triggers after its text changed; triggers that were given to a session are kept."""
+    """Replace a memory's triggers after its text changed; triggers that a session has received are kept."""
     await tx.execute(
         "DELETE FROM memory_triggers WHERE memory_id = ? AND id NOT IN"
         " (SELECT trigger_id FROM surfaces WHERE trigger_id IS NOT NULL)",
@@ -70,17 +70,17 @@ async def replace(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""If a due date was given to a session more than this many seconds in the future, the clock was wrong.
+"""A surface of a due date was recorded with a wrong clock if its time is more than this many seconds in the future.
 
-Such a due date is given again when it is really due. Smaller corrections of the clock are common.
+The due date is shown again when it is really due. Smaller corrections of the clock are common.
 """
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Return the due dates between ``since`` and ``until`` that no session was given yet, the ten latest first.
+    """Return up to ten due dates between ``since`` and ``until`` that no session has received yet, latest first.
 
-    Memories of one project and user-wide ones count. A memory that a wrong clock made due too early is given again at
-    its due date.
+    Memories of one project and user-wide ones count. A due date that a wrong clock showed too early is shown again when
+    it is due.
     """
     # CROSS JOIN fixes the order: there are few triggers and many memories, which SQLite doesn't know.
     rows = await database.rows(
@@ -95,7 +95,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
 
 
 async def milestones(database: Database, project_id: str) -> list[Due]:
-    """Return the milestones of a project's memories and user-wide ones that no session was given yet, latest first."""
+    """Return milestones of a project's memories and user-wide ones that no session has received yet, latest first."""
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"

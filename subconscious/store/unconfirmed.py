@@ -33,7 +33,7 @@ _ENDED = (
 
 
 async def unexamined_sessions(database: Database, limit: int) -> list[str]:
-    """Return ended sessions with waiting captures that were not examined yet, or that lack their unconfirmed memory."""
+    """Return ended sessions with waiting captures not yet examined, or whose unconfirmed memory is missing."""
     rows = await database.rows(
         f"{_ENDED} AND (c.reservation IS NULL OR (c.reservation = '' AND c.level = 'none'))"
         " GROUP BY 1 ORDER BY 1 LIMIT ?",
@@ -52,7 +52,7 @@ async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[Capture]:
 
 
 async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool = False) -> int:
-    """Return how many unconfirmed memories a session has: of the user's origin if ``typed``, else of other origins."""
+    """Return how many unconfirmed memories a session has: from the user's words if ``typed``, else from other words."""
     rows = await tx.execute_fetchall(
         "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL"
         " AND (origin = 'user') = ?",
@@ -62,9 +62,9 @@ async def count_made(tx: aiosqlite.Connection, session_id: str, *, typed: bool =
 
 
 async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
-    """Return the capture that is to make room for a better one: found by the rules, and not given to a session yet.
+    """Return the capture to replace with a better one: found by rules, never shown to a session; None if there is none.
 
-    The user's own words are never returned, nor is a failure with its way out: it helps sessions most often.
+    The user's own words are never returned, and neither is a failure with what then worked: it helps most often.
     """
     rows = await tx.execute_fetchall(
         "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"
@@ -77,7 +77,7 @@ async def weakest(tx: aiosqlite.Connection, session_id: str) -> Capture | None:
 
 
 async def set_reservation(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
-    """Store why the memory of a capture may not be given unconfirmed (its reservation)."""
+    """Store why sessions may not receive the memory of a capture before it is confirmed (its reservation)."""
     await tx.execute("UPDATE implicit_captures SET reservation = ? WHERE id = ?", (reservation, capture_id))
 
 
@@ -86,7 +86,7 @@ async def insert(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> M
     now = time()
     made = await memories.insert(tx, replace(memory, archived_at=now, unconfirmed=True), number=capture_id)
     values = {"memory_id": made.id, "expires_at": now + DAYS * DAY}
-    await captures.change(tx, "unconfirmed", capture_id, values, reason="may be given until it is confirmed")
+    await captures.change(tx, "unconfirmed", capture_id, values, reason="may be used, marked as unconfirmed")
     return made
 
 
@@ -110,7 +110,7 @@ async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Me
 
 
 async def retire(tx: aiosqlite.Connection, capture: Capture, reason: str, actor: str = "daemon") -> None:
-    """Stop giving an unconfirmed memory to sessions; its capture can be restored like any discarded one."""
+    """Discard an unconfirmed memory's capture, so that sessions no longer receive it; the capture can be restored."""
     values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
     await captures.change(tx, "retired", capture["id"], values, actor, reason=reason)
 
@@ -151,7 +151,7 @@ async def among(database: Database, ids: Sequence[int]) -> list[Memory]:
 
 
 async def count_given(database: Database, session_id: str) -> int:
-    """Return how many unconfirmed memories a session was given."""
+    """Return how many unconfirmed memories a session received."""
     rows = await database.rows(
         "SELECT count(DISTINCT s.memory_id) FROM surfaces AS s JOIN memories AS m ON m.id = s.memory_id"
         " WHERE s.session_id = ? AND m.unconfirmed",
@@ -162,14 +162,14 @@ async def count_given(database: Database, session_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The numbers of sessions that were given a memory and used it, and that did not use it."""
+    """The numbers of sessions that received a memory and used it (``used``) or did not (``missed``)."""
 
     used: int
     missed: int
 
 
 async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
-    """Count the sessions that were given an unconfirmed memory by whether they used it; each session counts once."""
+    """Return how many of the sessions that received an unconfirmed memory used it, and how many did not."""
     rows = list(
         await tx.execute_fetchall(
             "SELECT coalesce(sum(used), 0), coalesce(sum(1 - used), 0) FROM (SELECT max(o.used) AS used"
@@ -182,7 +182,7 @@ async def outcomes(tx: aiosqlite.Connection, memory_id: int) -> Outcomes:
 
 
 async def record_rejudged(tx: aiosqlite.Connection, project_id: str, counted: dict[str, int]) -> None:
-    """Record the results of judging old captures again, as numbers by result."""
+    """Record the results of judging old captures again, as the number of captures for each result."""
     await events.record(tx, REJUDGED, REJUDGED, project_id, after=counted)
 
 

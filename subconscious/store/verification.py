@@ -1,4 +1,4 @@
-"""Verifies a database: its structure, its texts, and that it still contains its latest verified copy.
+"""Verifies a database: its structure, its texts, and that no data of its latest verified copy was lost or changed.
 
 `PRAGMA integrity_check` finds broken pages and indexes, but not a changed byte within a text. The stored hash of each
 memory's content shows such a change. Data that is written once (events, wordings, evidence, vectors) must equal the
@@ -62,7 +62,7 @@ COMPARED = (
 )
 HEAD = "(SELECT coalesce(max(id), 0) FROM copy.events)"
 PERMANENT_TABLES = ("events", "memories")
-"""Tables from which only a purge deletes rows; it also replaces the copies."""
+"""Tables from which only a purge deletes rows; a purge also replaces the copies."""
 
 
 def problems(database: Path, copy: Copy | None = None) -> list[str]:
@@ -173,11 +173,11 @@ def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
             f"SELECT count(*) FROM copy.{table} WHERE id NOT IN (SELECT id FROM main.{table})"  # noqa: S608
         ).fetchone()[0]
         if missing and not _purged_since(connection):
-            yield f"{missing} {table} of the copy {copy.path.name} are missing"
+            yield f"rows of {table} that are in the copy {copy.path.name} but missing here: {missing}"
 
 
 def is_behind(database: Path, copy: Copy) -> list[str]:
-    """Return a message if the database's last event is older than its copy's, and one if it has fewer memories.
+    """Return a message if the database lacks the latest events of its copy, and one if it has fewer memories.
 
     If the two can't be compared, a message with the reason is returned.
     """

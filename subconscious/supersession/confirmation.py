@@ -14,14 +14,14 @@ from subconscious.store.connect import Database
 from subconscious.wire.captures import Capture
 
 MISSES = 3
-"""The number of sessions after which an unconfirmed memory is retired, if they were given it and none used it."""
+"""The number of sessions that must have received an unconfirmed memory without using it before it is retired."""
 
 COMPARED = 200
 """The number of a project's latest unconfirmed memories that are compared with a new statement."""
 
 SEEN_AGAIN = "another session found the same independently"
-USED = "a session was given it and used it"
-IN_VAIN = f"given to {MISSES} sessions, and used by none"
+USED = "a session received it and used it"
+IN_VAIN = f"{MISSES} sessions received it, and none used it"
 CONTRADICTED = "a later statement contradicts it"
 
 
@@ -47,7 +47,7 @@ async def retire(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: st
 
 
 async def approve(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str) -> None:
-    """Approve the unconfirmed memories among those that a person restores."""
+    """Approve the unconfirmed memories among ``memory_ids``, because a person restores them."""
     for memory_id in memory_ids:
         if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
             await decisions.decide(tx, capture, "approved", "user", reason, memory_id=memory_id)
@@ -61,9 +61,9 @@ async def seen_again(tx: aiosqlite.Connection, capture: Capture, candidate: Cand
 
 
 async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
-    """Confirm or retire an unconfirmed memory by its use in sessions; return its id if it is confirmed.
+    """Confirm or retire an unconfirmed memory if its use in sessions suffices for that; return its id if confirmed.
 
-    Contradictions were found before, when the session was read to its end.
+    Contradictions are not examined here: they were found earlier, when the session was read to its end.
     """
     capture = await unconfirmed.capture_of(tx, memory_id)
     if capture is None:
@@ -72,7 +72,7 @@ async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
     if found.used:
         return (await confirm(tx, capture, USED)).id
     if found.missed >= MISSES and capture["extractor"] != OBSERVED_ONCE:
-        # Whoever is warned of a failure and does not meet it may have heeded the warning: that is no miss.
+        # A session that is warned of a failure and does not meet it may have heeded the warning: no miss.
         await unconfirmed.retire(tx, capture, IN_VAIN)
     return None
 

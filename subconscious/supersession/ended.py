@@ -1,4 +1,4 @@
-"""Finds the statements that an ending (`endings.py`) refers to; none in case of doubt. No input or output.
+"""Finds the statements that an ending (`endings.py`) refers to; none in case of doubt. Does no I/O.
 
 An ending is a sentence that ends an earlier statement, such as "we moved off X". Its topic is the words for X.
 """
@@ -29,7 +29,7 @@ FEW = 2
 
 MOST_WORDS = 0.66
 NEAR, MARGIN = 0.45, 0.08
-"""The least cosine of an ending and its statement, and the least lead over the next best statement."""
+"""The least cosine of an ending and the statement that it ends, and its least lead over the next best statement."""
 
 SLIP = 0.84
 """The similarity from which one word counts as a misspelling of another."""
@@ -39,8 +39,8 @@ SLIP = 0.84
 class Fit:
     """A statement (its index) that shares words with a topic.
 
-    ``topic`` is the share of the topic's words that the statement has, ``own`` the share of its words that the topic
-    has; both from 0 to 1.
+    ``topic`` is the share of the topic's words that the statement has, ``own`` the share of the statement's words that
+    the topic has; both from 0 to 1.
     """
 
     place: int
@@ -71,9 +71,9 @@ def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
 
 
 def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the index of the best match; of several equal ones, those that the ending clearly means, or else none.
+    """Return the index of the best match; of several equally good ones, those that the ending clearly means, or none.
 
-    These are the statements that choose what was left, or all of them if the sentence says "all"; at most ``MOST``.
+    The ending means statements that choose what it gives up, or all if it says "all". More than ``MOST`` are doubtful.
     """
     best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
     if len(best) > 1 and ending.end is End.LEFT:
@@ -93,7 +93,7 @@ def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
 
 
 def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
-    """Whether a statement demands what an ending calls unnecessary; a prohibition does if the ending is about asking."""
+    """Whether a statement demands what an ending calls unnecessary; a ban counts only if the ending is about asking."""
     if len(words) == 1 and not _is_specific(words):
         return False
     return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
@@ -153,7 +153,7 @@ _NAMED = frozenset(map(key_of, FAMILIES))
 
 
 def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
-    """Return the indices of temporary statements with a condition that is no longer met."""
+    """Return the indices of the temporary statements whose period or condition has ended."""
     if ending.topic.casefold() in PERIODS:
         return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence), keys(ending.topic)

@@ -1,4 +1,4 @@
-"""Finds the end of a statement in its own words: "until Friday", "for the next three days". No input or output.
+"""Finds the time limit in a statement's own words: "until Friday", "for the next three days". Does no I/O.
 
 Only words that limit the statement itself count. The date of an event ends nothing, and neither does anything that
 recurs ("every week until Friday").
@@ -19,7 +19,7 @@ SPRINT_DAYS = 14
 
 
 def ends_at(text: str, said_at: float) -> float | None:
-    """Return the end of the last valid day of a statement, in seconds since the epoch; None if it has no end."""
+    """Return the end of the last day on which a statement is valid (seconds since the epoch); None without a limit."""
     text = text[:LETTERS]
     if _RECURS.search(text) or not _MAY_END.search(text):
         return None

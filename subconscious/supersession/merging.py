@@ -133,9 +133,9 @@ def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
 
 
 def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:
-    """Return the decision to store an uncertain statement if it repeats or replaces a stored one.
+    """Return ``admission``, with the decision to store an uncertain statement if it repeats or replaces a stored one.
 
-    A text that is no statement rarely does either.
+    A text that is not a statement rarely does either.
     """
     bears_on = candidate.content in found.memories or bool(found.replaced.get(candidate.content))
     if not bears_on or not may_be_certain(candidate, admission):
@@ -210,11 +210,12 @@ async def weighed(
     given: Collection[str],
     found: Repeats,
 ) -> Admission:
-    """Return the decision on a candidate that may repeat something; ``given`` are hashes that its session was given.
+    """Return the decision on a candidate that may repeat a memory or a waiting capture.
 
-    If the assistant repeats a memory that it was given, that confirms nothing; if a person does, it counts. A candidate
-    that would wait is discarded if a memory or a waiting capture says the same, unless its own source is more trusted.
-    Then an unconfirmed memory may be confirmed, and a waiting capture from the same source waits longer.
+    ``given`` are the content hashes of the memories that its session received. If the assistant repeats such a memory,
+    that confirms nothing; if a person does, it counts. A candidate that would wait is discarded if a memory or a
+    waiting capture says the same, unless the candidate's source is more trusted. The repetition may confirm an
+    unconfirmed memory, and lets a waiting capture from the same source wait longer.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
@@ -262,7 +263,10 @@ async def _beside_unconfirmed(
     given: Collection[str],
     found: Repeats,
 ) -> Admission:
-    """Confirm an unconfirmed memory if another session found the same without having been given it."""
+    """Discard a candidate that repeats an unconfirmed memory, unless a person stated it.
+
+    The memory is confirmed if another session found the same without having received it.
+    """
     candidate, admission = judged
     if candidate.origin is Origin.USER:
         return admission  # a person's own statement is stored, which is more than a confirmation
@@ -302,7 +306,7 @@ async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeat
 async def known_as(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, memory: Memory, found: Repeats
 ) -> Memory | None:
-    """Return the existing memory that a candidate repeats, if its wording is kept; else None."""
+    """Return the existing memory that a candidate repeats, if the wording of that memory is kept; else None."""
     known = None if is_flagged(admission) else await _known(tx, candidate, found)
     if known is not None and candidate.content in found.paraphrased:
         return known  # the first wording is kept because a repetition may say less

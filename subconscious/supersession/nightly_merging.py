@@ -46,7 +46,7 @@ class Done:
 
 
 async def portion(app: App, after: int = 0) -> Done:
-    """Compare the next memories with an id above ``after`` that were not compared yet."""
+    """Compare the next memories with an id above ``after`` that have not been compared yet, and merge repetitions."""
     if not await _may(app):
         return Done()
     model = app.embedding.current.model
@@ -78,7 +78,7 @@ async def _compare(app: App, memory: Memory, model: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The result of merges that were found but not carried out yet."""
+    """The result of merges that have been found but not carried out yet."""
 
     into: dict[int, int] = field(default_factory=dict)
     stays: dict[int, Memory] = field(default_factory=dict)
@@ -147,7 +147,7 @@ async def _vector(app: App, memory: Memory) -> Vector | None:
 async def preview(app: App, project_id: str | None, limit: int) -> list[Pair]:
     """Return the merges that the next run would make, without making them.
 
-    They are those of the user-wide memories and one project, or of all projects.
+    With a project, only merges of its memories and of user-wide ones are returned; with None, those of all projects.
     """
     if not await _may(app):
         return []

@@ -22,7 +22,7 @@ from subconscious.text.same_statement import begin_differently, differences, sam
 from subconscious.text.statement import Statement, parse
 
 SAME, SAME_WORDS, SAME_SURE = 0.6, 0.3, 2.0
-"""The least scores of a paraphrase: in other words, in the same words, and where a difference is easily overlooked.
+"""The least scores of a paraphrase: for different words, for the same words, and for differences easily overlooked.
 
 Such a difference is one other word, another order or a negation. These scores and those below were chosen on pairs that
 no model was trained on.
@@ -38,14 +38,14 @@ REPLACES, ENDS = 1.6, 0.8
 """The least scores for replacing an earlier statement, and for ending a temporary one.
 
 High, because the longer sentences of real sessions get higher scores than the written pairs that the model was trained
-on: from .6 on, 24 of 206 real pairs without a relation would be replaced, from 1.6 on 5.
+on: of 206 real pairs without a relation, 24 would count as replaced with a threshold of 0.6, and 5 with 1.6.
 """
 
 MOST_SHARED, SHARE = 5, 0.8
 """With more than MOST_SHARED common words, or a share of at least SHARE, the encoder may overlook the other words."""
 
 MOST_SHARED_IF_EXCHANGED = 3
-"""With more common words, statements that differ in one word are no paraphrases: the encoder overlooks that word."""
+"""With more common words, statements that differ in one word don't count as paraphrases: the encoder overlooks it."""
 
 COPY = 0.82
 """The cosine from which statements with mostly the same words are near copies.
@@ -64,7 +64,7 @@ _TIMES = ("schedule", "ended")
 """Types of difference that the model knows as "time", because there was one type when it was trained."""
 
 ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Types of difference that make two statements be about different things."""
+"""Types of difference that show that two statements are about different things."""
 
 VETOES = ELSEWHERE | {"opposite", "unit"}
 """Types of difference that rule out a paraphrase, as contradicting amounts and names do."""

@@ -46,7 +46,7 @@ MOST_SENTENCES = 8
 """The most sentences of a message that is compared with temporary statements."""
 
 LONGEST_TURN = 4000
-"""The most characters of a message that is read for endings; longer ones are pasted."""
+"""The most characters of a message that is read for endings; longer ones are assumed to be pasted."""
 
 TAKEN_BACK = "taken back in the same session"
 SAYS_NO_MORE = "only says that something is no longer valid"
@@ -67,7 +67,7 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The memories and captures that a batch ends, and its candidates: those that it takes back are discarded."""
+    """The memories and captures that a batch of turns ends, and the batch's candidates, some of them now discarded."""
 
     judged: list[Judged]
     retired: list[Retired] = field(default_factory=list)
@@ -122,8 +122,8 @@ async def _ends_by_meaning(
     """Return the typed sentences that end a statement by their meaning, with the ended text.
 
     The end of something is rarely worth storing ("found the bug, cache back on", "legal lost interest in the copies"), so
-    all other typed sentences are compared here; those that are stored, in `supersession/relating.py`. Only a person's
-    statement can be ended: a finding with "until" or "while" describes how something works.
+    typed sentences that are not stored are compared here; those that are stored, in `supersession/relating.py`. Only a
+    person's statement can be ended: a finding with "until" or "while" describes how something works.
     """
     theirs = [one for one in known if one.is_typed]
     temporary = dict.fromkeys(one.text for one in theirs if is_for_a_time(bare(one.text)))
@@ -169,7 +169,7 @@ async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, 
 async def _takes_back(ctx: RecallContext, sentence: str, lasting: Sequence[_Statement], project_id: str) -> str | None:
     """Return the lasting statement that a sentence takes back; None if it takes back none.
 
-    Only what surely says no more than that: tasks and exceptions are about lasting rules, too.
+    Only a sentence that surely just takes something back counts: tasks and exceptions mention lasting rules, too.
     """
     near = await _nearest(ctx, sentence, lasting, project_id) if len(sentence.split()) >= FEWEST_WORDS else []
     relations = await ctx.relate(sentence, [bare(text) for text in near]) if near else []
@@ -308,7 +308,7 @@ class _Search:
         return bool(one.memory) and one.text.rstrip(".\u2026 ") in self._before
 
     def _retire(self, one: _Statement, turn: Turn, ending: Ending) -> None:
-        reason = f'ended by what was typed: "{ending.evidence}"'
+        reason = f'ended by a typed sentence: "{ending.evidence}"'
         if one.candidate is not None:
             self._discard(one.candidate, TAKEN_BACK)
             return
@@ -335,9 +335,9 @@ _NAMES_A_RULE = re.compile(
 async def retire(tx: aiosqlite.Connection, found: Ended, kept: Iterable[Memory | None], act: str = "") -> list[int]:
     """Retire the ended statements; return the ids of memories that left the index.
 
-    If the same message states the new value, its memory supersedes the old one. Otherwise the old one is archived, with
-    the memories that it had superseded. These become valid again only if the sentence took back the last statement
-    ("scrap that").
+    If the same message states the new value, its memory supersedes the old one. Otherwise the old memory is archived,
+    and so are the memories that it had superseded, unless the sentence took back the last statement ("scrap that"):
+    then these become valid again.
     """
     made = [one for one in kept if one is not None and one.origin is Origin.USER]
     gone: list[int] = []
@@ -391,7 +391,7 @@ async def holding_hits(ctx: RecallContext, hits: Sequence[Hit], project_id: str 
 
 
 async def in_force(ctx: RecallContext, found: Sequence[Memory], project_id: str | None, now: float) -> list[Memory]:
-    """Return the memories that are not expired by their own words.
+    """Return the memories, without those whose own words set a time limit that has passed.
 
     If links are enabled, superseded memories are left out too, and so are archived ones, except for unconfirmed ones.
     """

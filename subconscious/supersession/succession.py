@@ -33,10 +33,10 @@ MOST_TERMS = 48
 
 MOST_NEAR = 8
 LIKENESS, MARGIN = 0.5, 0.08
-"""The least cosine between a reported change and its statement, and the least lead over the next best statement."""
+"""The least cosine of a reported change and the memory that it replaces, and its least lead over the next memory."""
 
 ELSEWHERE = frozenset(("environment", "place", "system"))
-"""Types of difference that make two statements be about different things."""
+"""Types of difference that show that two statements are about different things."""
 
 SUPERSEDES = "SUPERSEDES"
 FOUND_BY = "rules"
@@ -132,8 +132,8 @@ _FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
 async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> None:
     """Link a memory to the earlier ones that it supersedes.
 
-    It does not supersede memories of a more trusted origin, and a user-wide memory supersedes none of a project. If an
-    earlier memory is pinned, its link is only proposed.
+    A memory does not supersede memories of a more trusted origin, and a user-wide memory does not supersede memories of
+    a project. If an earlier memory is pinned, its link is only proposed.
     """
     for one in earlier:
         old = await memories.find(tx, one if isinstance(one, int) else one.id)

@@ -1,7 +1,7 @@
-"""Asks the user at a start whether a new statement replaces an older one, and accepts a typed "yes" or "no".
+"""Asks the user at a session's start whether a new statement replaces an older one, and accepts "yes" or "no".
 
-The reply is the first prompt of the session that was shown the question, and nothing else: the assistant has said
-nothing before it, so the word can't be meant for the assistant. Shown questions are kept in the daemon's memory only,
+Only the first prompt of the session that was shown the question can be the reply: the assistant has said nothing
+before it, so the word can't be meant for the assistant. Shown questions are kept in the daemon's memory only,
 with the client that showed them, so that no file that a tool can write turns a prompt into a reply.
 """
 
@@ -37,7 +37,7 @@ LONGEST = 80
 
 REPLACED = "Replaced. Undo: `subconscious undo` in a terminal."
 KEPT_BOTH = "Kept both. Undo: `subconscious undo` in a terminal."
-SETTLED = "Nothing changed: this was answered already, or one of the two statements is not in use any more."
+SETTLED = "Nothing changed: the question was answered already, or one of the two statements is no longer in use."
 
 
 def answer_in(prompt: str) -> bool | None:
@@ -53,7 +53,7 @@ def wording(question: Question) -> str:
 
 
 async def ask(app: App, entry: Entry, project: Project, doubt: str) -> str:
-    """Return the line that asks at a start, and record that it was shown; "" if there is nothing to ask.
+    """Return the line that asks the question at a session's start, and record that it was shown; "" if there is none.
 
     The client names its model at an interactive start only: in a headless session nobody could answer. ``doubt`` is
     the reason why the hook is not trusted, or "".
@@ -132,7 +132,7 @@ async def _settle(app: App, entry: Entry, link_id: int, is_yes: bool) -> str:
 
 
 async def decide(app: App, link_id: int, is_yes: bool) -> Question | None:
-    """Carry out the user's reply to an open question; return the question, or None if it was not open any more."""
+    """Carry out the user's reply to an open question; return the question, or None if it was no longer open."""
     question = await takeovers.by_link(app.database, link_id)
     if question is None:
         return None

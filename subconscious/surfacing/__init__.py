@@ -1,1 +1,1 @@
-"""Chooses the memories that a session is given: at its start, and with a prompt, a file or an error."""
+"""Chooses the memories that are added to a session's context: at its start, and with a prompt, a file or an error."""

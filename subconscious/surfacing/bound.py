@@ -1,7 +1,7 @@
-"""Binds observed failures and habits to the prompts and files for which they are relevant. No input or output.
+"""Binds observed failures and habits to the prompts and files for which they are relevant. Does no I/O.
 
-A failure or habit only helps a session that works on certain files or is about to take a certain step. It is given with
-a prompt or file about them, not at a start.
+A failure or habit only helps a session that works on certain files or is about to take a certain step. So its memory is
+shown with a prompt or file about these, and not at a session's start.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ _PATTERN = re.compile(r"https?://\S{1,100}[?*\[]|(?<![\w*])\*\.\w|\bgh api\b")
 
 
 def binding_of(memory: Memory) -> Binding | None:
-    """Return the conditions under which a memory is given; None if it may be given at any start."""
+    """Return the conditions under which a memory is shown to a session; None if it may be shown at any start."""
     if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or is_repair(memory)):
         return None
     return _binding(memory.content)

@@ -20,7 +20,7 @@ LOOKED_AT = 50
 """The number of memories of a project that are examined: those that were observed in the most sessions."""
 
 CHECKS_AT_ONCE, MOST_CHECKS = 1, 2
-"""The most lint checks that are given with one file, and in one session: they help less than other failures."""
+"""The most lint checks that are shown with one file, and in one session: they help less than other failures."""
 
 MANY_CHECKS, LISTED_CHECKS = 3, 8
 """Lint checks of a language that failed repeatedly: the number from which they are listed, and the length of the list.
@@ -38,7 +38,7 @@ Bound = list[tuple[Memory, float]]
 
 
 async def bindable(ctx: RecallContext, project_id: str) -> list[Memory]:
-    """Return the memories of a project that are only given with a prompt or file for which they are relevant.
+    """Return the memories of a project that are shown only with a prompt or file for which they are relevant.
 
     They include unconfirmed failures of a single session, because half of those occur again. Lint checks of a single
     session are excluded: they occur again too rarely.
@@ -60,7 +60,7 @@ async def fitting_prompt(ctx: RecallContext, known: list[Memory], text: str, in_
 
     ``in_context`` are the hashes of the memories in the session's context; what these state is left out. Failures that
     are bound to a file type, repairs with a command that the prompt names, and habits that nothing in the project shows
-    are always returned. Other memories are left out after several sessions that did not respond to them.
+    are always returned. Other memories are left out after several sessions received them without responding.
     """
     bound = {one.id: bound for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)}
     fits = [one for one in known if one.id in bound]
@@ -85,9 +85,9 @@ async def fitting_file(
 ) -> Bound:
     """Return the memories that are relevant to a file, each with its strength.
 
-    ``given`` are the ids of the memories that the session was given. Nearly every session reads or changes files of
-    such types, so memories are left out after several sessions that did not respond to them, as at starts. Memories
-    that require a certain path are always returned, because few files have it.
+    ``given`` are the ids of the memories that the session has received. Nearly every session reads or changes files of
+    such types, so memories are left out after several sessions received them without responding, as at session starts.
+    Memories that require a certain path are always returned, because few files have it.
     """
     listed = _listed_checks(known, touched)
     fits = [one for one in known if one in listed or ((bound := binding_of(one)) and bound.fits_file(touched))]
@@ -100,14 +100,14 @@ async def fitting_file(
 
 
 async def _awake(ctx: RecallContext, fits: list[Memory]) -> set[int]:
-    """Return the ids of the memories that sessions respond to, or that few sessions were given so far."""
+    """Return the ids of the memories that sessions respond to, or that few sessions have received so far."""
     feedback = ctx.settings.feedback and fits
     heard = await responses.of_memories(ctx.database, [one.id for one in fits]) if feedback else {}
     return {one.id for one in fits if is_heard(one, heard.get(one.id, responses.NONE))}
 
 
 def _listed_checks(known: Iterable[Memory], touched: Touched) -> list[Memory]:
-    """Return the lint checks that are given as one list with a large change, first those that most sessions met.
+    """Return the lint checks that are shown as one list with a large change, first those that most sessions met.
 
     Return no checks if only few failed in several sessions.
     """
@@ -129,7 +129,7 @@ def _with_checks(memory: Memory, listed: Sequence[Memory]) -> Memory:
 
 
 def _with_few_checks(found: Bound, left: int) -> Bound:
-    """Return ``found`` with only the strongest lint checks; ``left`` is how many more the session may be given."""
+    """Return ``found`` with only the strongest lint checks; ``left`` is how many more the session may receive."""
     checks = sorted((one for one in found if is_lint_check(one[0])), key=lambda one: -one[1])
     kept = checks[: max(0, min(CHECKS_AT_ONCE, left))]
     return [one for one in found if one in kept or not is_lint_check(one[0])]
@@ -141,7 +141,7 @@ def _stated(known: Iterable[Memory], in_context: Collection[str]) -> set[str]:
 
 
 def _each_once(found: Iterable[Memory], stated: Collection[str]) -> Bound:
-    """Return one of several memories that differ only in the file type; none if its text is in ``stated``."""
+    """Return one of all memories that differ only in the file type, and none of those with a text in ``stated``."""
     first: dict[str, Memory] = {}
     for memory in found:
         first.setdefault(_regardless_of_type(memory), memory)
@@ -166,7 +166,7 @@ def _with_all_types(memory: Memory, known: Sequence[Memory]) -> Memory:
 def _regardless_of_type(memory: Memory) -> str:
     """Return a memory's text with one file type for all that are formatted alike: .cjs in place of .ts and .tsx.
 
-    Memories about tabs all have the same result, because a memory about tabs is given with all its file types.
+    Memories about tabs all have the same result, because a memory about tabs is shown with all its file types.
     """
     if tabbed_types(memory.content):
         return "indented with tabs"

@@ -1,4 +1,4 @@
-"""Decides which memories a session may be given proactively."""
+"""Decides which memories a session may receive without asking for them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LASTS = re.compile(
 """Words with which a statement is valid beyond the current task."""
 
 MOST_UNHEEDED_REPAIRS, MOST_PATIENCE = 2, 3
-"""The sessions without a response after which a repair is no longer given, and the most that responses add to them.
+"""The sessions without a response after which a repair is no longer shown, and the most that responses add to them.
 
 Each earlier response adds one session, because few sessions need a repair in one project and every second session in
 another.
 """
 
 STATED_WORDS = 12
-"""The first words of a memory that are looked for in a prompt: later ones may have been added by capture."""
+"""The number of a memory's first words that are looked for in a prompt: capture may have added the later ones."""
 
 _WORD = re.compile(r"\w+")
 
@@ -58,7 +58,7 @@ def unasked(text: str) -> ParsedQuery:
 
 
 async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, str]:
-    """Return, by memory id, the file that states a memory already, of the files that every start loads."""
+    """Return, by memory id, the file that states a memory already; only files that the client always loads count."""
     if ctx.client_texts is NO_STATEMENTS or not hits:
         return {}
     sources = await asyncio.to_thread(
@@ -92,7 +92,7 @@ def is_standing(memory: Memory) -> bool:
 
 
 def is_fact(memory: Memory) -> bool:
-    """Whether a memory only states a fact: the user stated it once, as no instruction, and nobody confirmed it."""
+    """Whether a memory only states a fact: the user stated it once, not as an instruction, and nobody confirmed it."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1
     stated = memory.kind == "learning" or (memory.kind == "lesson" and not is_standing(memory))
     return stated and memory.origin is Origin.USER and not settled
@@ -106,9 +106,9 @@ def is_stated_in(prompt: str, memory: Memory) -> bool:
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:
-    """Whether a memory may still be given: sessions respond to it, or few were given it. Pinned memories always may.
+    """Whether a memory may still be shown: it is pinned, sessions respond to it, or few have received it.
 
-    Of a habit, every ended session that was given it counts: sessions that follow it anyway do not respond.
+    For a habit, every ended session that received it counts: sessions that follow a habit anyway do not respond.
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated
@@ -121,7 +121,7 @@ def fits_a_start(memory: Memory, sure: float) -> bool:
     """Whether a session may start with a memory: not with a finding that only one session made.
 
     A finding is allowed if two sessions made it, a person confirmed it, or its confidence is at least ``sure``. Other
-    findings may be given with prompts and files.
+    findings may be shown with prompts and files.
     """
     return not is_finding(memory) or memory.recurrence > 1 or memory.confidence >= sure
 

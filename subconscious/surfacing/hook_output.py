@@ -9,7 +9,7 @@ from subconscious.context.entry import Entry
 
 
 def output(event: str, context: str, message: str) -> bytes:
-    """Return the JSON of a hook; empty if there is nothing to print."""
+    """Return the JSON that a hook prints; empty if there is nothing to print."""
     said: dict[str, object] = {}
     if context:
         said["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
@@ -27,7 +27,7 @@ def in_form_of(entry: Entry, answer: bytes) -> bytes:
 
 
 def done(text: str) -> bytes:
-    """Return the JSON of a hook that has handled a prompt itself: the client shows ``text`` and calls no model.
+    """Return the JSON for a prompt that the hook has handled itself: the client shows ``text`` and calls no model.
 
     Unlike with ``continue: false``, neither the prompt nor the text enters the context of the session.
     """

@@ -1,4 +1,4 @@
-"""Limits what a session is given proactively, with a reason for each memory that is not given. No input or output."""
+"""Limits the memories that a session receives unasked; returns a reason for each one left out. Does no I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subconscious.domain.model import Memory
 from subconscious.framing.rules import Held
 
 WORTH_TELLING = 0.4
-"""The least relevance of a memory that is recorded, with the reason, if it is not given.
+"""The least relevance of a memory that is recorded, with the reason, if it is not shown.
 
 Memories of less relevance are about something else.
 """
@@ -21,7 +21,7 @@ TWICE = "another memory says the same in the same words"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A memory that a session was given proactively: when, and the path of the file that it was given with, if any."""
+    """A memory that a session received unasked: when, and with which file (``about``: its path, or "")."""
 
     memory_id: int
     at: float
@@ -40,12 +40,12 @@ class Limits:
     relevance: float
     kinds_off: tuple[str, ...] = ()
     characters: int = 1 << 30
-    """The most characters of all memories that the session is given."""
+    """The most characters of all memories that the session receives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a session has been given: the hashes of all memories in its context, and its proactive memories."""
+    """What a session has received: the hashes of all memories in its context, and the memories shown unasked."""
 
     session_id: str
     ledger: Collection[str] = ()
@@ -54,14 +54,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The memories to give, best first, and those that are not given although they are relevant (`WORTH_TELLING`)."""
+    """The memories to show, best first, and those that are held back although they are relevant (`WORTH_TELLING`)."""
 
     fit: tuple[Hit, ...]
     held: tuple[Held, ...]
 
 
 def room(limits: Limits, seen: Seen, about: str = "") -> int:
-    """Return how many memories may be given now; ``about`` is the path of the file that they are for, or ""."""
+    """Return how many memories may be shown now; ``about`` is the path of the file that they are for, or ""."""
     left = min(limits.at_once, limits.session - len(seen.given)) if characters_left(limits, seen) else 0
     if about and limits.about:
         left = min(left, limits.about - sum(one.about == about for one in seen.given))
@@ -69,7 +69,7 @@ def room(limits: Limits, seen: Seen, about: str = "") -> int:
 
 
 def characters_left(limits: Limits, seen: Seen) -> int:
-    """Return how many characters of memories the session may still be given."""
+    """Return how many characters of memories the session may still receive."""
     return max(0, limits.characters - sum(one.characters for one in seen.given))
 
 
@@ -81,7 +81,7 @@ def sift(
     about: str = "",
     elsewhere: Mapping[int, str] = MappingProxyType({}),
 ) -> Sifted:
-    """Separate the memories to give from the others.
+    """Return the memories to show, and the relevant ones that are held back, with the reasons.
 
     ``elsewhere`` has the file that already states a memory, by memory id.
     """
@@ -114,7 +114,7 @@ def usage_of(limits: Limits, seen: Seen, about: str = "") -> dict[str, str]:
 
 
 def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
-    """Return why a memory is not given even if there is room; "" if it may be given."""
+    """Return why a memory is not shown even if there is room; "" if it may be shown."""
     memory = hit.memory
     if hit.relevance < limits.relevance and not memory.unconfirmed:  # these had to reach thresholds of their own
         return f"relevance {hit.relevance:.2f} is below {limits.relevance:g}"
@@ -125,7 +125,7 @@ def _against(hit: Hit, limits: Limits, seen: Seen, now: float) -> str:
     if memory.session_id == seen.session_id:
         return "this session stated it itself"
     if _cooling(memory, limits, seen, now):
-        return f"it was given less than {limits.cooldown / 60:g} minutes ago"
+        return f"the session received it less than {limits.cooldown / 60:g} minutes ago"
     return ""
 
 
@@ -136,9 +136,9 @@ def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
 
 def _full(limits: Limits, seen: Seen, about: str) -> str:
     if len(seen.given) >= limits.session:
-        return f"the session was given {len(seen.given)} of {limits.session} memories"
+        return f"the session's limit of memories ({limits.session}) is reached"
     if not characters_left(limits, seen):
-        return f"the session was given all {limits.characters} characters that it may be given"
+        return f"the session's limit of characters ({limits.characters}) is reached"
     if about and limits.about and sum(one.about == about for one in seen.given) >= limits.about:
-        return f"{limits.about} of {limits.about} memories were given with this file"
-    return "more relevant memories were given instead"
+        return f"the limit of memories for this file ({limits.about}) is reached"
+    return "more relevant memories were shown instead"

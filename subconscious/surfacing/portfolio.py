@@ -1,7 +1,7 @@
-"""Chooses the memories that a session starts with: a few of each group, not the top of one ranking. No input or output.
+"""Chooses the memories that a session starts with: a few of each group, not the top of one ranking. Does no I/O.
 
 The groups, in order of priority: memories with a date that has come; pinned and promoted memories and lasting rules of
-the user; ways out of failures that recur; decisions about the work of the branch; one or two other memories.
+the user; ways out of recurring failures; decisions about the work of the branch; one or two other memories.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ OF_ONE_SESSION = 2
 """The most memories from one session that a start may contain."""
 
 MOST_UNHEEDED = 3
-"""Sessions without a response after which a memory is no longer given at starts."""
+"""The number of sessions without a response after which a memory is no longer shown at session starts."""
 
 Alike = Callable[[Memory, Memory], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hits of one group, best first, and how many of them may be given. ``name`` is in the singular."""
+    """Hits of one group, best first, and how many of them may be shown. ``name`` is in the singular."""
 
     name: str
     hits: Sequence[Hit]
@@ -41,7 +41,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A chosen hit, its group, and the reason why it is given."""
+    """A chosen hit, its group, and the reason why it is shown."""
 
     hit: Hit
     group: str
@@ -54,7 +54,7 @@ def is_rule(memory: Memory) -> bool:
 
 
 def choose(groups: Sequence[Group], most: int, alike: Alike) -> list[Pick]:
-    """Return at most ``most`` hits, group by group. Of memories that say the same, the first is chosen."""
+    """Return at most ``most`` hits, group by group. Only the first of several memories that say the same is chosen."""
     picks: list[Pick] = []
     sources: Counter[str | None] = Counter()
     for group in groups:

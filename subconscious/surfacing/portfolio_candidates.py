@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 24
 """The number of rules and ways out that are examined.
 
-In addition, twice as many relevant and twice as many recent memories are examined as may be given.
+In addition, twice as many relevant and twice as many recent memories are examined as a start may contain.
 """
 
 OTHERS = 2
@@ -49,7 +49,7 @@ WAYS_OUT = 2
 DECISIONS = 3
 
 NEWS = 2 * 86_400.0
-"""Seconds for which a fact that a user stated may be given at any start; later, only if the work is about it."""
+"""Seconds for which a fact that a user stated may be shown at any start; later, only if it fits the work."""
 
 TOUCHES = 0.2
 """The least relevance, to the branch and the last requests, of a decision about the current work."""
@@ -71,7 +71,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """The memories that may be given, with the responses to them and whether they are promoted."""
+    """The memories that may be shown, with the responses to them and the ids of the promoted ones."""
 
     hits: Mapping[int, Hit]
     responses: Mapping[int, Responses]
@@ -183,10 +183,10 @@ def _touches(hit: Hit, work: Work) -> bool:
 
 
 def _may_fit(hit: Hit, work: Work) -> bool:
-    """Whether a memory may be given at a start. A statement or finding for one task needs the branch of that task.
+    """Whether a memory may be shown at a start; a statement or finding for one task only on the branch of that task.
 
-    On a trunk, where the next task is a different one, such a memory waits for a prompt or file that it is about,
-    unless several sessions found it and it is relevant to the last requests. A fact that a user stated may be given for
+    On a main branch, where the next task is a different one, such a memory waits for a prompt or file that it is about,
+    unless several sessions found it and it is relevant to the last requests. A fact that a user stated may be shown for
     two days; later, only on its branch or if it is relevant to the last requests.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch

@@ -1,6 +1,6 @@
-"""Proactive surfacing: what a session is given with a prompt, a file or an error, within limits.
+"""Proactive surfacing: adds memories to a session's context with a prompt, a file or an error, within limits.
 
-Relevance is measured on an absolute scale, and usually nothing is given. The output of a tool is only used as a query:
+Relevance is measured on an absolute scale, and usually nothing is added. The output of a tool is only used as a query:
 it is neither stored nor embedded.
 """
 
@@ -43,7 +43,7 @@ from subconscious.text.quoting import CLOSING, OPENING
 from subconscious.text.terms import terms
 
 PROMPTED, TOUCHED, FAILED = surfaces.PROACTIVE_EVENTS
-"""The events with which memories are given proactively: a prompt, a file, a failed tool call."""
+"""The events with which a session receives memories unasked: a prompt, a file, a failed tool call."""
 
 CANDIDATES = 100
 """The most memories that are compared with a file or an error."""
@@ -58,7 +58,7 @@ NEAR_WORK = 0.4
 """The least cosine, between the session's prompt and a finding on a file, at which the finding is about the work."""
 
 OVERTAKEN = 2
-"""The number of later sessions that changed a file, from which a finding on the file counts as outdated."""
+"""A finding on a file counts as outdated when at least this many later sessions have changed the file."""
 
 WORK_LETTERS = 400
 """The most characters of a prompt, from its beginning, with which findings are compared."""
@@ -67,7 +67,7 @@ BOUND = "occasion"
 """The engine that is reported for memories that were found by their binding to prompts or file types."""
 
 BOUND_AT_ONCE, MOST_BOUND = 3, 5
-"""The most failures and habits that are given with one prompt or file, and in one session."""
+"""The most failures and habits that are shown with one prompt or file, and in one session."""
 
 RARE = 50
 """The most memories of a project that may contain a rare word."""
@@ -75,7 +75,7 @@ RARE = 50
 
 @dataclass(frozen=True, slots=True)
 class SurfacingEvent:
-    """A moment at which memories may be given. ``about`` is a file's path within its checkout, "" without a file."""
+    """An event with which memories may be shown. ``about`` is a file's path within its checkout, "" without a file."""
 
     session_id: str
     project_id: str
@@ -102,7 +102,7 @@ class Prompt:
 
 
 async def surface_prompt(ctx: RecallContext, prompt: Prompt) -> rules.Context:
-    """Return the few memories that a prompt is about or that are due, and the record of a session with similar work."""
+    """Return the few memories that fit a prompt or are due, and the record of an earlier session with similar work."""
     due = await _due(ctx, prompt)
     known = await bindable(ctx, prompt.project_id)
     seen = await _seen(ctx, prompt.session_id, known)
@@ -199,7 +199,7 @@ class FailedCall:
 
 
 async def surface_error(ctx: RecallContext, occasion: SurfacingEvent, call: FailedCall | str) -> rules.Context:
-    """Return the way out of a failure if the failure is known, else memories about the same error."""
+    """Return what worked instead of the failed call, if the failure is known; else memories about the same error."""
     seen = await _seen(ctx, occasion.session_id, await bindable(ctx, occasion.project_id))
     if not room(limits(ctx, FAILED), seen.ordinary):
         return rules.SILENCE
@@ -269,7 +269,7 @@ async def _ranked(
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is given in addition to the memories that an event is about.
+    """What a session receives in addition to the memories that an event is about.
 
     ``bound`` are the failures and habits that are relevant to the event. ``left`` is the last session if the prompt
     continues its work, ``story`` another session with similar work. ``ways_out`` are memories that may state what
@@ -288,7 +288,7 @@ NOTHING_BESIDE = Beside()
 async def _give(
     ctx: RecallContext, occasion: SurfacingEvent, hits: Sequence[Hit], known: Known, beside: Beside = NOTHING_BESIDE
 ) -> rules.Context:
-    """Apply the limits, render the remaining memories, and record them as given before they are sent."""
+    """Apply the limits, render the remaining memories, and record them as received before they are sent."""
     chosen, seen = limits(ctx, occasion.event), known.ordinary
     in_force = await holding_hits(ctx, [*hits, *beside.bound], occasion.project_id)
     elsewhere = await told_elsewhere(ctx, in_force)
@@ -336,7 +336,7 @@ def _length(ctx: RecallContext, start: Start, hit: Hit) -> int:
 
 
 async def _in_context(ctx: RecallContext, session_id: str, fit: Sequence[Hit]) -> list[Memory]:
-    """Return the memories that the session has or is given now, so that a record does not repeat them."""
+    """Return the memories that are or will be in the session's context, so that a record does not repeat them."""
     before = await memories.get_many(ctx.database, await surfaces.in_context(ctx.database, session_id))
     return [*(hit.memory for hit in fit), *before.values()]
 
@@ -382,10 +382,10 @@ def limits(ctx: RecallContext, event: str) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a session was given proactively.
+    """What a session has received unasked.
 
-    ``bound`` are the failures and habits, ``ordinary`` all other memories. ``unspent`` are the limits for ``bound``: as
-    much as the start was allowed and did not use.
+    ``bound`` are the failures and habits, ``ordinary`` all other memories. ``unspent`` are the limits for ``bound``:
+    what remains of the limits for the session's start.
     """
 
     ordinary: Seen
@@ -394,7 +394,7 @@ class Known:
 
 
 async def _seen(ctx: RecallContext, session_id: str, bindable: Sequence[Memory] = ()) -> Known:
-    """Return what a session was given. The record of an earlier session counts as one memory of full length."""
+    """Return what a session has received. The record of an earlier session counts as one memory of full length."""
     given = [Given(*row) for row in await surfaces.proactive(ctx.database, session_id)]
     ids = {memory.id for memory in bindable}
     bound = [one for one in given if one.memory_id in ids]
@@ -408,9 +408,9 @@ async def _seen(ctx: RecallContext, session_id: str, bindable: Sequence[Memory] 
 
 
 async def _unspent(ctx: RecallContext, session_id: str, *, handed: bool) -> Limits:
-    """Return as limits what the start was allowed and did not use.
+    """Return what remains of the limits for the session's start.
 
-    ``handed``: the session was given a hand-over, which counts with its greatest length.
+    ``handed``: the session has received a hand-over, which counts with its greatest length.
     """
     chosen = ctx.settings
     count, used = await surfaces.start_usage(ctx.database, session_id)

@@ -1,8 +1,9 @@
 """Publishes the names of all files that memories mention, so that hooks ask the daemon about no other file.
 
-`hooks/known_files.py` reads ``run/file-names`` after each file that a session reads or edits. The list may name too
-many files, never too few: storing a memory removes it at once, and it is written again when no more memories are being
-stored. It is replaced as a whole, with mode 0600. Its age shows whether a daemon still maintains it (docs/protocol.md).
+`hooks/known_files.py` reads this list (``run/file-names``) after each file that a session reads or edits. The list may
+contain names that no memory mentions any more, but it never lacks one: it is deleted as soon as a memory is stored, and
+written again once no more memories are being stored. It is written atomically, with mode 0600. Its age shows whether a
+daemon still maintains it (docs/protocol.md).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ log = logging.getLogger("subconscious.surfacing")
 
 HEADER, END = b"subconscious-files 1\n", b"end\n"
 LARGEST = 1 << 20
-"""The most bytes of a list that is published: every hook reads the whole file."""
+"""The maximum size of the list in bytes: hooks read the whole file. A larger list is not published."""
 
 PAUSE = 3.0
-"""Seconds between two checks for new memories. A check that finds none publishes the list, if it is outdated."""
+"""Seconds between two checks for new memories. A check that finds none publishes the list if that is outdated."""
 
 RENEWAL = 30.0
 """The age in seconds at which the modification time of a valid list is renewed."""
@@ -55,7 +56,7 @@ class FileNames:
         self._path.unlink(missing_ok=True)
 
     async def run(self) -> None:
-        """Publish after each change, until cancelled. The list is removed when the daemon stops."""
+        """Publish the list after each change, until cancelled; then remove it, because the daemon stops."""
         self._app.embedding.on_change = self.invalidate
         seen = None
         try:
@@ -107,9 +108,9 @@ def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
-    """Yield the file names by which `subconscious.recall.file_binding.bond` may bind a memory, and perhaps a few more.
+    """Yield the file names that `subconscious.recall.file_binding.bond` may match to a memory, and perhaps a few more.
 
-    Only ASCII names with a dot are yielded: hooks look up no others.
+    Only ASCII names with a dot are yielded, because hooks don't look up other names.
     """
     named = (_LINE.sub("", file.replace("\\", "/")).rstrip("/").rpartition("/")[2] for file in files)
     written = (name for run in _RUN.findall(content) if "." in run for name in _cuts(run))
@@ -117,7 +118,7 @@ def names_in(content: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def _cuts(run: str) -> Iterator[str]:
-    """Yield the file names in a text of word characters, dots and signs, such as "@x.py" or "x.py-style"."""
+    """Yield the possible file names in a text without spaces, such as "x.py" in "@x.py" or "x.py-style"."""
     begins = [0, *(at + 1 for at, sign in enumerate(run) if sign in "@+")]
     ends = [at for at in range(1, len(run) + 1) if not re.match(r"\w|\.\w", run[at : at + 2])]
     yield from (run[begin:end] for begin in begins for end in ends if begin < end)

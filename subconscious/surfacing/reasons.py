@@ -1,4 +1,4 @@
-"""Words for why a session is given a memory: recorded with it, and shown by `why-surfaced` and the web page."""
+"""Words the reasons why memories are added to sessions' contexts, which `why-surfaced` and the web page show."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from subconscious.text.terms import stem, terms
 
 FITS = "fits the prompt"
 FIT = "fits the branch and the latest prompts"
-"""The reason for search results, with a prompt and at a start."""
+"""The reasons for search results: FITS for those added with a prompt, FIT for those added at a session's start."""
 
 NAMES_STEP = "the memory is about a step, a command or a type of files that the prompt names"
 OF_TYPE = "about files of this type"
 
 RECENT = "one of the latest memories of this project"
 PROMOTED = "promoted to knowledge of this project"
-WAY_OUT = "a way out of a failure that recurs in this project"
+WAY_OUT = "what worked after a failure that recurs in this project"
 
 ENGINES = MappingProxyType({"vector": "similar in meaning", "graph": "linked to memories that fit"})
 """The reason for hits that share no word with the query, by the engine that found them."""
@@ -61,13 +61,16 @@ def fitting(what: str, asked: str, hit: Hit) -> str:
 
 
 def of_prompt(prompt: str, hits: Sequence[Hit], bound: Sequence[Hit]) -> dict[int, str]:
-    """Return the reason for each memory given with a prompt; ``bound`` are the relevant failures and habits."""
+    """Return the reason for each memory added with a prompt, by memory id.
+
+    ``hits`` are the search results, ``bound`` the failures and habits that the prompt makes relevant.
+    """
     reasons = {hit.memory.id: fitting(FITS, prompt, hit) for hit in hits}
     return reasons | {hit.memory.id: NAMES_STEP for hit in bound}
 
 
 def at_start(hit: Hit, group: str, known: Known) -> str:
-    """Return the reason why a memory of ``group`` is given at a start."""
+    """Return the reason why a memory, chosen from ``group``, is added at a session's start."""
     memory = hit.memory
     if group == "pinned":
         return "pinned"
@@ -81,7 +84,7 @@ def at_start(hit: Hit, group: str, known: Known) -> str:
 
 
 def _of_decision(hit: Hit, known: Known) -> str:
-    """Return the reason why a decision is about the work of the branch."""
+    """Return the reason for a decision: a file that it is about, its branch, or the words that it shares."""
     names = {file.replace("\\", "/").rpartition("/")[2]: file for file in hit.memory.files}
     if files := [name for name in names if name in known.files]:
         return f"a decision about {listed(files[:MOST_FILES])}, on which the last session worked"

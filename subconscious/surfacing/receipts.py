@@ -1,4 +1,4 @@
-"""Words one line for the user: what a session was given at its start, or what was stored after a turn."""
+"""Words one line for the user: which memories were loaded at a session's start, or what was stored after a turn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subconscious.domain.model import Session
 from subconscious.text.quoting import within_quotes
 
 NAMED = (("rule", "rule", "rules"), ("way out", "way out", "ways out"), ("decision", "decision", "decisions"))
-"""Groups that are counted by name, each with its singular and plural."""
+"""Groups of memories that are counted separately, each with its name in the singular and in the plural."""
 
 AS_RULES = ("pinned", "rule")
 

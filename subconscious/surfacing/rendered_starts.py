@@ -28,7 +28,7 @@ EVENT = "Given"
 OPTION = "given"
 """The option of the spool entry that contains the memory ids, joined by dots."""
 HOW = "start/rendered"
-"""The event in the record of what sessions were given, for a start that a hook printed without the daemon."""
+"""The event under which memories are recorded that a hook printed at a session's start without the daemon."""
 MOST = 50
 MOST_LOOKED_AT = 1000
 """The number of latest spool entries that are searched while a prompt waits."""
@@ -37,7 +37,7 @@ _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
 
 async def made_up(app: App, project: Project, session_id: str) -> None:
-    """Record what this session was given according to entries that are still in the spool."""
+    """Record the memories that a hook printed for this session, according to entries that are still in the spool."""
     for entry in await asyncio.to_thread(lambda: list(_waiting(app.home.spool, session_id))):
         async with app.database.write() as tx:
             await take_note(app, tx, entry, project)
@@ -52,13 +52,16 @@ def _waiting(spool: Path, session_id: str) -> Iterator[Entry]:
 
 
 async def take_note(app: App, tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
-    """Record once what a session was given, and that it had its start. Ids of other projects are ignored."""
+    """Record, only once, the memories that a hook printed for a session, and that the session got its start context.
+
+    Memories of other projects are ignored.
+    """
     bare = replace(entry, options={name: value for name, value in entry.options.items() if name != OPTION})
     await note(tx, bare, project)
     session_id, at = entry.payload.session_id, min(entry.at, time())
     if not await sessions.greeted_since(tx, session_id, at):
         await sessions.set_greeted(tx, session_id, at)
-    # The time of the greeting is no proof: a late answer may have set and cleared it.
+    # The time of the start context does not show whether this entry was recorded: a late response may have changed it.
     if await surfaces.was_recorded(tx, session_id, HOW, at):
         return
     found = await memories.get_many(app.database, _ids(entry))

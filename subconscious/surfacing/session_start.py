@@ -1,4 +1,4 @@
-"""Composes what a session is given at its start, and records what sessions are given."""
+"""Composes the context that is added at a session's start, and records which memories sessions were given."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from subconscious.text.quoting import quote
 
 DAY = 86_400.0
 GREETING = "start/"
-"""The prefix of all events that are starts."""
+"""The prefix of the names of all events at a session's start."""
 
 LONGEST_AT_START = 400
-"""The most characters of one memory that a start contains."""
+"""The maximum number of characters of one memory in the context at a session's start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is known about a session that is given memories.
+    """What is known about a session for which memories are chosen.
 
     ``asked`` describes the search, and is recorded for `why-surfaced` together with ``about``, ``limits`` and
-    ``reasons``. ``late`` means that the session has begun already, so that its own statements are in its context.
-    ``due`` are the due dates of memories. ``lasting`` are additional lines of text, ``extra`` are further lines that
-    are left out if there is a hand-over. ``folder`` is the checkout. The session already knows the sessions that ended
-    before ``since``, in seconds since the epoch.
+    ``reasons`` (by memory id). ``late`` means that the session has already begun, so that statements made in it are in
+    its context. ``due`` has the due dates by memory id. ``lasting`` are lines of text that are always added, ``extra``
+    are lines that are left out if there is a hand-over. ``folder`` is the checkout. Only work of earlier sessions that
+    ended after ``since`` (in seconds since the epoch) is new to this session.
     """
 
     session_id: str
@@ -66,7 +66,7 @@ class Start:
 
 
 async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
-    """Choose what a session is given at its start, and record it before it is sent."""
+    """Choose the context for a session's start, and record it before it is sent."""
     start = replace(start, due=await due_now(ctx, start.project_id))
     context = await compose_start(ctx, start)
     await save_given(ctx, start, context)
@@ -74,7 +74,7 @@ async def surface_start(ctx: RecallContext, start: Start) -> rules.Context:
 
 
 async def compose_start(ctx: RecallContext, start: Start, without: Collection[int] = ()) -> rules.Context:
-    """Choose what a session is given at its start, except the memories ``without``.
+    """Choose the context for a session's start; memories with the ids in ``without`` are left out.
 
     Records nothing, because the result may be for a later session.
     """
@@ -122,12 +122,12 @@ async def _work(
 
 
 def brief(memory: Memory) -> str:
-    """Return a memory's text on one line, cut to the characters that a session's start may contain of one memory."""
+    """Return a memory's text on one line, cut to LONGEST_AT_START characters."""
     return quote(memory.content, LONGEST_AT_START)
 
 
 async def due_now(ctx: RecallContext, project_id: str) -> dict[int, Due]:
-    """Return the memories that are due and that no session has been given since their date."""
+    """Return the recent due dates that no session has been shown yet, by memory id."""
     if not ctx.settings.surface_due:
         return {}
     now = time()
@@ -146,10 +146,9 @@ def marks_for(ctx: RecallContext, start: Start) -> rules.Marks:
 
 
 async def save_given(ctx: RecallContext, start: Start, context: rules.Context) -> None:
-    """Record what a session was given; for a start, also that the session had it, even if nothing was given.
+    """Record which memories a session was given; at its start, also that it got its start context, even if empty.
 
-    Being given does not count as use. A memory that was requested counts as used at once, others when an answer uses
-    them.
+    A memory that was requested counts as used at once; others count as used only when an answer uses them.
     """
     now, reasons = time(), context.reasons or ("",) * len(context.hits)
     rows = [
@@ -191,7 +190,7 @@ async def due_hits(ctx: RecallContext, due: Mapping[int, Due]) -> list[Hit]:
 
 
 def _why(hit: Hit, start: Start, reason: str) -> str:
-    """Return why a memory was given, for `why-surfaced`; ``reason`` is the reason of a start."""
+    """Return why a session was given a memory, for `why-surfaced`; ``reason`` is "" except at a session's start."""
     if hit.memory.id in start.due:
         return rules.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
     return reason or start.reasons.get(hit.memory.id, start.asked)

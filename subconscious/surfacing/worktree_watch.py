@@ -16,14 +16,14 @@ from subconscious.system.projects import Checkout, head
 log = logging.getLogger("subconscious.surfacing")
 
 PAUSE = 60.0
-"""The seconds for which the result of a check of a project is used."""
+"""Seconds within which the same checkout and branch are not checked again."""
 
 FRESH = 86_400.0
 """A memory's files count as unchanged at their first check if the memory is younger than this many seconds."""
 
 MOST_MEMORIES = 2000
 MOST_DIGESTS = 500
-"""The most files of a project that are read in one check."""
+"""The maximum number of files of a project that are read in one check."""
 
 
 class WorktreeWatch:
@@ -94,7 +94,7 @@ Stamps = dict[tuple[int, str], str]
 def _compared(
     bound: list[Memory], checkout: Checkout, stamps: Stamps, closed: set[int]
 ) -> tuple[dict[int, tuple[str, ...]], Stamps]:
-    """Return the changed files by memory id, and the digests of files that had none.
+    """Return the changed files by memory id, and the digests of files that have no stored digest yet.
 
     ``stamps`` are the stored digests, ``closed`` the ids of memories from sessions that are no longer open.
     """

@@ -1,4 +1,4 @@
-"""The variables that coding agents besides Claude Code set for everything that their model runs.
+"""Environment variables that coding agents other than Claude Code set for every command that their model runs.
 
 Not in ``subconscious.clients``, which is slow to import: every command checks these variables to know who runs it.
 """

@@ -89,7 +89,7 @@ def empty_repository(repository: Repository) -> Iterator[Path]:
 
 
 def _keep_shallow(repository: Repository, folder: Path) -> None:
-    """Copy the list of commits without parents of a shallow clone; without it Git would report missing objects."""
+    """Copy a shallow clone's list of commits whose parents are missing; without it Git would report an error."""
     commits = [line for line in file_text(repository.common / "shallow").splitlines() if is_commit_id(line)]
     if commits:
         (folder / "shallow").write_text("".join(f"{commit}\n" for commit in commits))

@@ -19,9 +19,9 @@ LARGEST_TEXT = 1 << 20
 LARGEST_REFS = 16 << 20
 LARGEST_INDEX = 64 << 20
 LOG_END = 4096
-"""The most bytes that are read at the end of a reflog."""
+"""The maximum number of bytes that are read at the end of a reflog."""
 MOST_LINKS = 5
-"""The most symbolic refs that are followed in a chain; Git has the same limit."""
+"""The maximum number of symbolic refs that are followed in a chain; Git has the same limit."""
 
 COMMIT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _LOGGED = re.compile(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)")
@@ -83,8 +83,8 @@ class Repository:
     def branch_start(self, branch: str) -> str | None:
         """The commit that a branch was created from, "" for the first branch, None if the reflog does not show it.
 
-        The reflog of a clone, a fetch, or a checkout of a remote branch starts at a commit that may be the branch's own
-        work.
+        A reflog that begins with a clone, a fetch, or a checkout of a remote branch does not show it: its first commit
+        may be the branch's own work.
         """
         ref = f"refs/heads/{branch}"
         first = file_text(self.common / "logs" / ref).partition("\n")[0] if is_ref(ref) else ""
@@ -118,7 +118,7 @@ class Repository:
         return [value.lower() for value in self.config("extensions", "objectformat")][-1:] == ["sha256"]
 
     def tracked(self, most: int) -> list[str]:
-        """Paths in the index; an empty list if it can't be read."""
+        """Up to ``most`` paths of the files in Git's index; an empty list if the index can't be read."""
         try:
             raw = read_regular(self.git_dir / "index", LARGEST_INDEX)
             return list(dict.fromkeys(_index_paths(raw, 32 if self.is_sha256 else 20, most)))
@@ -256,7 +256,10 @@ def _index_paths(raw: bytes, id_size: int, most: int) -> Iterator[str]:
 
 
 def _offset(raw: bytes, at: int) -> tuple[int, int]:
-    """Return how many bytes of the previous path to drop, encoded at ``at`` as in packs, and the index after it."""
+    """Decode the number at ``at`` (encoded as in pack files), and return it with the index after it.
+
+    The number says how many bytes of the previous path to drop.
+    """
     value = raw[at] & 0x7F
     while raw[at] & 0x80:
         at += 1

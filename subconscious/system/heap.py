@@ -1,4 +1,4 @@
-"""Returns freed memory to the operating system; with glibc's defaults, the memory of an unloaded model is kept."""
+"""Returns freed memory to the operating system; with glibc's defaults, that of an unloaded model is not returned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ during loading, raises the threshold to its size, and later large blocks come fr
 
 
 LARGE_CACHE = 1000
-"""Entries from which a function cache is cleared; smaller caches contain patterns, which are slow to compile."""
+"""The capacity from which a function cache is cleared; smaller caches contain patterns, which are slow to compile."""
 
 MADV_DONTNEED = 4
 """Linux's number for the ``madvise`` advice that pages are not needed."""

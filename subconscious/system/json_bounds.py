@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 SMALL_BYTES = 256 << 10
-"""JSON of at most this many bytes is parsed without first counting its values: that takes some 20 ms at worst."""
+"""JSON of at most this many bytes is parsed without counting its values first: parsing takes about 20 ms at worst."""
 
 MOST_VALUES = 200_000
-"""The most values of one document. The record of an edit to a file of 1 MB has one for each old and new line."""
+"""The maximum number of values of one document. The record of an edit has one value for each changed line."""
 
 _STRUCTURE = (b",", b"[", b"{")
 # In steps, because each call holds the lock: a string of 8 MB in one call would block as long as the parser.
@@ -20,7 +20,7 @@ _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.){0,4096}+', re.DOTALL)
 
 
 def has_too_many_values(raw: bytes, most: int = MOST_VALUES) -> bool:
-    """Whether a JSON document has more than ``most`` values, without parsing it. Broken JSON is not an error."""
+    """Whether a JSON document has more than ``most`` values, without parsing it. Invalid JSON raises no error."""
     if len(raw) <= SMALL_BYTES or sum(raw.count(sign) for sign in (*_STRUCTURE, b'"')) <= most:
         return False
     values = at = 0

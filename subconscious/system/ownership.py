@@ -1,6 +1,6 @@
 """Checks who can change a file, to decide whether a program or a repository can be trusted.
 
-It imports neither Git nor pydantic, because every command imports it at its start.
+This module imports neither the Git modules nor pydantic, because every command imports it at its start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 MACOS_ADMIN = 80
-"""The group of Homebrew's folders. Its members may use `sudo`, so they are root already."""
+"""The id of macOS's group "admin", which owns Homebrew's folders. Its members may use `sudo`: they can act as root."""
 
 
 def is_ours(path: Path) -> bool:
@@ -41,9 +41,9 @@ def _is_owned_with_parents(path: Path, owners: set[int]) -> bool:
 
 
 def _is_owned_by(path: Path, owners: set[int], *, sticky: bool = False) -> bool:
-    """Whether one of some users owns a path and nobody else can write to it.
+    """Whether one of the users ``owners`` owns a path, and nobody else can write to it.
 
-    ``sticky``: a folder such as /tmp is sufficient, where users can't replace files of others.
+    With ``sticky``, others may also write to a folder such as /tmp, where they can't replace this user's files.
     """
     try:
         status = path.stat()

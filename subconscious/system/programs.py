@@ -1,8 +1,8 @@
 """Finds programs in folders that only this user and root can write to, regardless of a session's PATH.
 
 The daemon serves every project and is started by the first session: a `git` in that session's PATH, which a project's
-tooling may have set, must not run for the others. ``hooks/programs.py`` has the same rules for the hooks, which can't
-import this; a test compares the results of both.
+tooling may have set, must not run for other projects. ``hooks/programs.py`` has the same rules for the hooks, which
+can't import this module; a test compares the results of both.
 """
 
 from __future__ import annotations

@@ -181,7 +181,10 @@ class Checkout:
         return cls(repository.worktree if repository else path, repository)
 
     def find(self, named: str) -> str:
-        """The path, within the checkout, of a file given by its path or the end of it; "" if none or several match."""
+        """The path of a file within the checkout; "" if no file matches, or several do.
+
+        ``named`` is the file's path or the end of its path.
+        """
         bare = named.removeprefix(f"{self.root}/").removeprefix("./")
         if not bare.startswith("/") and (self.root / bare).is_file():
             return bare
@@ -207,8 +210,9 @@ class Checkout:
     def has_merged(self, branch: str, commit: str) -> bool:
         """Whether statements made on ``branch``, at ``commit``, apply to the current checkout.
 
-        A branch without commits of its own is not merged, although all its commits are here: statements made on it are
-        about future work. For a trunk and for a deleted branch it is enough that ``commit`` is here.
+        A branch without commits of its own does not count as merged, although the checkout's history contains all its
+        commits: statements made on it are about future work. For a trunk and for a deleted branch it is enough that the
+        history contains ``commit``.
         """
         repository = self._repository
         if repository is None or not self._commit:
@@ -243,9 +247,9 @@ def _history(repository: Repository, commit: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4)
 def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
-    """When each file was last changed by a commit since ``day``, in days since the epoch.
+    """When a commit last changed each file, in seconds since the epoch; files unchanged since ``day`` are left out.
 
-    The result is cached: `git` runs once for all files.
+    ``day`` is in days since the epoch. The result is cached: `git` runs once for all files.
     """
     since = f"--since=@{max(day * DAY, EARLIEST)}"
     # Finding renames would need the files' contents, which a partial clone may not have.

@@ -39,7 +39,7 @@ class TooLargeError(OSError):
 
 
 class UnreadableTextError(ValueError):
-    """A file that is no UTF-8 text of an accepted size; the message is the reason, as shown to the user."""
+    """The file is not UTF-8 text of an accepted size; the message is the reason that the user is shown."""
 
 
 class _Bounded(io.FileIO):
@@ -93,9 +93,9 @@ def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True
 
 
 def read_utf8(path: str | os.PathLike[str], most: int) -> str:
-    """Return the text of a regular file, which is no link, of at most ``most`` bytes.
+    """Return the text of a regular file (not a link) of at most ``most`` bytes.
 
-    Raises UnreadableTextError if it is not such a text, OSError if it can't be read.
+    Raises UnreadableTextError if the file is not regular, too large or not UTF-8 text, OSError if it can't be read.
     """
     try:
         text = read_regular(path, most, follow=False).decode("utf-8")
@@ -147,7 +147,7 @@ def is_missing(path: str | os.PathLike[str]) -> bool:
 def append_regular(path: str | os.PathLike[str]) -> int:
     """Open one of our files for appending and return its descriptor; it is created with mode 0600 if missing.
 
-    Raises NotRegularError if the path is a link or no regular file: a FIFO would block until someone reads from it.
+    Raises NotRegularError if the path is a link or not a regular file: a FIFO would block until someone reads from it.
     """
     name = os.fspath(path)
     if not is_missing(name):

@@ -35,10 +35,10 @@ SHOWN_REFUSALS = 20
 
 
 class TeamArgs(Args):
-    """``name`` is a project on the server, ``person`` and ``role`` are those of a member.
+    """``name`` is the name of a project on the server; ``create`` creates it.
 
-    ``create`` makes a new project. ``store`` is the address of the store. ``password`` is the password of its
-    administrator.
+    ``person`` and ``role`` are the name and the role of a member. ``store`` is the address of the team's store,
+    ``password`` the password of its administrator.
     """
 
     name: Name = ""
@@ -64,7 +64,7 @@ class Team(Handler):
         self._team: TeamExchange = of(app)
 
     async def cmd_team(self, args: TeamArgs) -> TeamResult:
-        """Return the state of this project's exchange; with ``check``, ask the server, too."""
+        """Return the state of this project's exchange; with ``check``, also the members and projects on the server."""
         project = await self.here(args)
         return await self._state(project, check=args.check)
 
@@ -72,7 +72,9 @@ class Team(Handler):
         """Connect this project with a project on the server (with ``create``: a new one), and trust its members."""
         project = await self.here(args)
         if not args.name:
-            raise RequestError("the request names no project of the team's store", "subconscious team join NAME")
+            raise RequestError(
+                "the name of the project in the team's store is missing", "run `subconscious team join NAME`"
+            )
         if args.store:
             await self._approve(args.store)
         server = await self._server()
@@ -85,7 +87,8 @@ class Team(Handler):
             known = ", ".join(one.name for one in hello.projects[:20]) or "none"
             raise RequestError(
                 f"{hello.person} is not a member of a project {args.name} in the team's store (member of: {known})",
-                "ask a maintainer to run `subconscious team member YOU author`, or create the project: add --create",
+                f"ask a maintainer to run `subconscious team member {hello.person} author`,"
+                " or add --create to create the project",
             )
         made = Joined(
             project.id, server.address.place, found.id, found.name, hello.person, found.role, 0, "", 0, time(), None
@@ -132,7 +135,8 @@ class Team(Handler):
                 known = await queue.version_of(tx, number)
                 if known is None:
                     raise RequestError(
-                        f"{number} is not shared with the team", "run `subconscious share` to list the shared memories"
+                        f"memory {number} is not shared with the team",
+                        "run `subconscious share` to list the shared memories",
                     )
                 await queue.queue(tx, project.id, "doubt" if args.back else "confirm", *known)
         return await self._state(project)
@@ -149,7 +153,7 @@ class Team(Handler):
         return await self._state(project, check=True)
 
     async def cmd_team_setup(self, args: TeamArgs) -> TeamSetupResult:
-        """Prepare a database as its administrator: apply the migrations."""
+        """Prepare a database as a team's store, logged in as its administrator: apply the migrations."""
         if absence := await asyncio.to_thread(extras.install, EXTRA):
             raise TeamError(absence.message, absence.remedy)
         module = await asyncio.to_thread(import_module, "subconscious.store.team.migrate")
@@ -161,7 +165,7 @@ class Team(Handler):
         settings = load_settings(self.app.home.root)
         if settings.store != store:
             raise RequestError(
-                "the settings name another store",
+                "the team's store in the settings is not the one to join",
                 "unset the variable SUBCONSCIOUS_STORE, which has priority over config.toml",
             )
         values = await accept_only(self.app.database, settings, self.app.config.accepted, APPROVED)
@@ -215,7 +219,7 @@ class Team(Handler):
         }
 
     async def _from_server(self, joined: Joined | None) -> tuple[list[TeamMember], list[str]]:
-        """Return the members of the project, and the projects that this person may join."""
+        """Return the members of the project, and the projects on the server that this person is a member of."""
         server, queries = await self._server(), self._queries()
         hello = await server.run(queries.hello)
         known = await server.run(queries.members, joined.remote_id) if joined else []

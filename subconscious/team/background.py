@@ -1,4 +1,4 @@
-"""Exchanges with a team's store in the background, and at a person's request."""
+"""Exchanges memories with a team's store, in the background and when a person requests it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TeamExchange:
         self._turn = asyncio.Lock()
         self.store = TeamStore(app)
         self.trouble: SubconsciousError | None = None
-        """Why the last round in the background failed."""
+        """Why the last round in the background failed; None if it succeeded."""
 
     async def run(self) -> None:
         """Exchange whenever something waits to be sent or the server may have changes, until the daemon stops."""

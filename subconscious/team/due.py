@@ -1,4 +1,4 @@
-"""Decides, from the local store alone, whether a project has something to send to a team's store."""
+"""Decides, from the local store alone, whether a project's exchange with a team's store is due."""
 
 from __future__ import annotations
 

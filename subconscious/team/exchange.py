@@ -3,7 +3,7 @@
 The changes to send are derived from the local store each time, and the server stores each version only once. So an
 interrupted exchange is simply repeated: nothing is lost, and nothing is stored twice.
 
-This module imports psycopg: import it once a team's store is used, not before.
+This module imports psycopg: import this module only when a team's store is used.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from subconscious.team.due import changed_here
 from subconscious.wire.files import Document, HeldMemory, ReceivedVersion
 
 BATCH = 100
-"""The most memories that are compared, sent or received at once."""
+"""The maximum number of memories that are compared or received at once."""
 
 SENT_AT_ONCE = 20
-"""The most memories that are sent in one request: it must end before its deadline, even if others send, too."""
+"""The maximum number of memories in one request, so that it meets its deadline even if other members send, too."""
 
 CACHED = 1000
-"""The most versions of other members in the local store, by project. A search asks the server for the rest."""
+"""The maximum number of other members' memories in the local store, per project; searches ask the server for more."""
 
 MOST_NEWS = 2000
-"""The most changes of the server that are read in order.
+"""The maximum number of changes on the server that are read in order.
 
 If there are more, the memories that the team uses most are read instead, as in the first exchange.
 """
@@ -60,11 +60,14 @@ class Outcome:
     refused: list[str] = field(default_factory=list)
     received: list[ReceivedVersion] = field(default_factory=list)
     broken: int = 0
-    """Rows of the server that were not valid."""
+    """The number of rows from the server that were not valid."""
 
 
 async def exchange(app: App, server: Server, joined: Joined, *, everything: bool = False) -> Outcome:
-    """Send and receive. ``everything``: compare all shared memories. Raises TeamError; the next exchange continues."""
+    """Send local changes, then store the server's changes. With ``everything``, compare all shared memories.
+
+    Raises TeamError if the exchange fails; the next exchange continues.
+    """
     project = await queue.project_of(app.database, joined.project_id)
     if project is None:
         return Outcome()
@@ -87,7 +90,8 @@ async def _as_server_says(server: Server, joined: Joined) -> Joined:
     found = next((one for one in hello.projects if one.id == joined.remote_id), None)
     if found is None:
         raise TeamRefusedError(
-            f"{hello.person} is not a member of {joined.name}", "ask a maintainer: subconscious team member NAME author"
+            f"{hello.person} is not a member of {joined.name}",
+            f"ask a maintainer to run `subconscious team member {hello.person} author`",
         )
     return replace(joined, person=hello.person, member=found.role)
 
@@ -184,7 +188,7 @@ async def _new_versions(app: App, entries: dict[str, Entry]) -> list[NewVersion]
 
 
 async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -> None:
-    """Send a maintainer's confirmations. The server rejects confirmations of other members."""
+    """Send a maintainer's confirmations, and their withdrawals. The server rejects those of other members."""
     for act in ("confirm", "doubt"):
         for row in await queue.waiting(app.database, joined.project_id, act):
             try:
@@ -200,7 +204,7 @@ async def _confirm(app: App, server: Server, joined: Joined, outcome: Outcome) -
 
 
 async def _own_digest(server: Server, joined: Joined, uid: str) -> str:
-    """Return the current version that this person has shared. Raises TeamRefusedError if there is none."""
+    """Return the digest of the current version that this person has shared. Raises TeamRefusedError without one."""
     page = await server.run(queries.versions, joined.remote_id, [uid])
     for one in page.versions:
         if one.version is not None and _is_mine(one, joined):
@@ -223,7 +227,7 @@ async def _sent(app: App, rows: Sequence[Waiting]) -> None:
 
 
 async def _receive(app: App, server: Server, joined: Joined, project: Project, outcome: Outcome) -> None:
-    """Store what changed since the last exchange; the first time, the memories that the team uses most."""
+    """Store the server's changes since the last exchange; the first time, the memories that the team uses most."""
     newest = await server.run(queries.newest_change, joined.remote_id)
     seen = joined.seen
     if seen and not await _has_seen(server, joined, newest):
@@ -258,7 +262,7 @@ async def _read_to(app: App, joined: Joined, seen: int, key: str) -> None:
 async def _take(
     app: App, server: Server, joined: Joined, project: Project, uids: Sequence[str], outcome: Outcome
 ) -> None:
-    """Store the current versions of some memories, and discard withdrawn ones that were not accepted here."""
+    """Store the current versions of some memories, and discard withdrawn ones that have not been accepted here."""
     act = uuid4().hex
     for start in range(0, len(uids), BATCH):
         await aside(app.signals, QUIET, LONGEST)
@@ -277,7 +281,7 @@ async def _take(
 
 
 async def _wanted(app: App, project: Project, uids: Sequence[str]) -> list[str]:
-    """Return these uids, without those that the local store lacks if it has ``CACHED`` memories of others already."""
+    """Return these uids; once the local store has ``CACHED`` memories of others, only those that it already has."""
     if await queue.number_received(app.database, project.id) < CACHED:
         return list(uids)
     known = await queue.known_uids(app.database, project.id, uids)

@@ -1,7 +1,7 @@
-"""Searches a team's store for memories that the local store lacks or has as unconfirmed; a failure returns nothing.
+"""Searches a team's store for memories that are missing or unconfirmed in the local store.
 
-The results are checked like memories that an exchange receives: the digest must match the content, the text is
-redacted, and a text that looks like an attack is left out.
+A search that fails finds nothing. The results are checked like memories that an exchange receives: the digest must
+match the content, the text is redacted, and a text that looks like an attack is left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DIMENSIONS = 384
 
 
 def register(app: App) -> None:
-    """Let searches ask the team's store, too."""
+    """Make searches query the team's store, too."""
 
     async def ask(project_id: str, text: str, limit: int) -> list[TeamHit]:
         if not app.config.current.store:
@@ -58,9 +58,10 @@ def register(app: App) -> None:
 
 
 async def search(app: App, team: TeamExchange, project_id: str, text: str, limit: int) -> list[TeamHit]:
-    """Return memories about a text that only the team's store has; nothing if the search takes too long.
+    """Return memories of the team's store that match ``text`` and are missing in the local store.
 
-    Memories that are unconfirmed in the local store are returned, too, because a local search may not find them.
+    Memories that are unconfirmed in the local store are returned, too, because a local search may not find them. The
+    result is empty if the search fails or takes too long.
     """
     try:
         joined = await team.store.joined(project_id)

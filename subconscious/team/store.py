@@ -43,10 +43,10 @@ class TeamStore:
         return self._server
 
     async def server(self) -> Server:
-        """Return the server; a changed address or password replaces it.
+        """Return the server; after a change of the address or the password, a new connection to it.
 
-        Raises SettingsError if none is configured, or the password can't be used, TeamError if its packages are
-        missing.
+        Raises SettingsError if no team's store is configured or other users can read the password file, TeamError if
+        the packages that connect to it are missing.
         """
         address = self.address
         if address is None:

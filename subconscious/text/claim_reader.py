@@ -13,13 +13,13 @@ from subconscious.text.stems import stem
 from subconscious.text.words import has_letters
 
 LETTERS = 600
-"""The most characters of a statement that is compared."""
+"""The maximum number of characters of a statement that is compared."""
 
 LONGEST = 60
-"""The most words of a statement that is compared; longer statements make several claims."""
+"""The maximum number of words of a statement that is compared; longer statements make several claims."""
 
 FEWEST = 3
-"""The fewest words of a clause that counts as a statement of its own."""
+"""The minimum number of words of a clause that counts as a statement of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ _SENTENCE = re.compile(r"(?<=[\w)`'\"%][.!])\s+(?=\S)|\n+")
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text is complete before its first comma, so that the rest only explains it."""
+    """Whether the part of a text before its first comma is a complete statement, which the rest only explains."""
     words = [word for _, word in _words(_CLAUSE.split(text, maxsplit=1)[0])]
     return len(words) >= FEWEST and any(word in _VERBS for word in words[1:]) and not {"if", "when"} & {*words[:1]}
 
@@ -194,7 +194,7 @@ class _Reader:
         return True
 
     def _begin_value(self, low: str) -> None:
-        """Assign the words after the first verb to the value; for a negation that is no verb, do nothing."""
+        """Assign the words after the first verb to the value; for a negation that is not a verb, do nothing."""
         if low in _VERBS and not self.frame:
             self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
 
@@ -251,7 +251,7 @@ def key_of(word: str) -> str:
 
 
 def _infinitive(word: str) -> str:
-    """Return the verb of a gerund: "merge" of "merging"; other words are returned unchanged."""
+    """Return the infinitive for a gerund: "merge" for "merging"; other words are returned unchanged."""
     root = word.removesuffix("ing")
     forms = (root, f"{root}e", root[:-1])
     return next((form for form in forms if form in vocabulary.IMPERATIVES), word) if root != word else word

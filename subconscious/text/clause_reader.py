@@ -30,7 +30,7 @@ Mark = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that carries meaning: ``key`` is the same for its synonyms, ``stem`` for its forms."""
+    """A word that carries meaning. Synonyms have the same ``key``, all forms of a word the same ``stem``."""
 
     key: str
     stem: str
@@ -137,7 +137,7 @@ def read_clause(tokens: list[Token], builder: Builder, negated: bool) -> bool:
 
 
 def weighs(word: Word) -> bool:
-    """Whether a paraphrase of the statement must contain a word."""
+    """Whether a word is so important that a paraphrase of its statement must contain it."""
     return word.name or word.stem not in LIGHT
 
 
@@ -320,7 +320,7 @@ class _Clause:
         passive = (done or low in vocabulary.PARTICIPLES) and (self.auxiliary or listed)
         if passive and not listed:
             self.passive = key, self._patients()
-        # Before a noun it describes that: "failed jobs".
+        # A participle before a noun describes the noun: "failed jobs".
         finite = not (opening or self.before in _BEFORE_NOUN or self.before in ROLES or self.before in _BEFORE_OBJECT)
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))

@@ -32,7 +32,7 @@ _CONTINUED = (
 
 
 def split_clauses(text: str) -> list[list[Token]]:
-    """Return the clauses of a text, each as tokens; a leading phrase or condition is moved behind the main clause."""
+    """Return the clauses of a text, each as tokens; a leading phrase or condition is moved after the main clause."""
     return _main_first(list(_parts(text)))
 
 
@@ -63,7 +63,7 @@ def _parts(text: str) -> Iterator[list[Token]]:
 
 
 def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
-    """Return the clauses with a leading phrase or condition moved behind the main clause."""
+    """Return the clauses with a leading phrase or condition moved after the main clause."""
     opens = parts[0][0][0].casefold() if parts[0] and not parts[0][0][1] else ""
     if len(parts) < 2 or not parts[1] or opens not in _FRONTED or parts[1][0][0].casefold() in ("not", "then"):
         return parts

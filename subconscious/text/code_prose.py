@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#(?=[\s!]|\w)|//|/\*|--(?=\s)|<!--).*")
 _WHOLE = re.compile(r"\s*(?:#|//|/\*|--|;|%|<!--|\*|\"\"\"|''')")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`")
 _FEWEST_WORDS = 4
-"""The fewest words of a string that counts as a sentence."""
+"""The minimum number of words of a string that counts as a sentence."""
 
 _GLUE = re.compile(
     r"\b(?:the|a|an|is|are|was|were|be|has|have|of|to|for|with|by|from|that|this|which|when|if|it|you|not|must|should|use|run)\b",
@@ -31,7 +31,7 @@ _RUN = re.compile(r"(?<![\w'-])(?:[^\W\d_](?:[^\W\d_]|['-]){0,30}[,;:.]?\s{1,3})
 """A pattern of four words in a row."""
 
 _FEWEST_LETTERS = 8
-"""The fewest letters of a line that reads like prose, in languages without spaces between words."""
+"""The minimum number of letters of a line of prose in a language without spaces between words."""
 
 _BLOCKS = (("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''"), ("=begin", "=end"))
 _QUOTES = frozenset(('"""', "'''"))

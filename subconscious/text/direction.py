@@ -9,10 +9,10 @@ from subconscious.text.statement import Statement
 from subconscious.text.stems import PLACES, stem
 
 FEWEST_ORDERED = 9
-"""The number of different words from which word order is compared even with symmetric verbs."""
+"""The number of different words from which the word order is compared even if a verb is symmetric."""
 
 LONGEST = 24
-"""The most different words of statements that are compared; longer statements can hide differences."""
+"""The maximum number of different words that are compared; longer statements can hide differences."""
 
 
 def is_reversed(one: Statement, other: Statement) -> bool:
@@ -66,7 +66,8 @@ _SYMMETRIC = {stem(word) for word in ("match", "differ", "conflict", "collide")}
 def _effect_first(reasoned: Statement, other: Statement) -> bool:
     """Whether ``other`` begins with the effect that ``reasoned`` explains.
 
-    "The build broke the lock" does so beside "the build broke because of the lock"; "the lock broke the build" doesn't.
+    If ``reasoned`` is "the build broke because of the lock", "the build broke the lock" does so; "the lock broke the
+    build" doesn't.
     """
     if other.imperative:
         return False

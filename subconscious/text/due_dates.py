@@ -15,7 +15,7 @@ VERSION = 1
 
 MOST = 5
 BEHIND = 6
-"""One more than the words after a verb such as "upgrade" that are searched for the name of the milestone."""
+"""The number of words after a verb such as "upgrade" that are searched for the milestone's name, plus one."""
 
 FARTHEST_YEARS = 30
 LEAP_YEARS = 8
@@ -85,7 +85,7 @@ def triggers_of(text: str, said_at: float) -> list[Trigger]:
 
 
 def mentions_milestone(milestone: str, text: str) -> bool:
-    """Whether a text reports that a milestone was reached: it has all names of the milestone and a verb for it."""
+    """Whether a text reports that a milestone was reached: it has the milestone's names, versions and verb."""
     has = {stem(word) for word in terms(text, 200)} | _marks(text)
     marks = _marks(milestone)
     happens = {stem(found.casefold())[:5] for found in _HAPPENS.findall(milestone)}

@@ -6,7 +6,7 @@ from collections import Counter
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are missing, added, wrong or swapped: exact up to ``most``, else any number above it."""
+    """Return how many letters are missing, added, wrong or swapped; if more than ``most``, any number above that."""
     if len((Counter(one) - Counter(other)).keys()) > most:
         return most + 1
     before: list[int] = []

@@ -13,13 +13,16 @@ from dataclasses import replace
 from subconscious.domain.model import Turn
 
 FIRST, LAST = 60_000, 40_000
-"""The most characters that are examined at the beginning and at the end of a message."""
+"""The maximum numbers of characters that are examined at the beginning and at the end of a message."""
 
 LONGEST_LINE = 3_000
-"""The most characters of a typed line; longer lines are data. The longest of some 13,000 recorded ones has 2,548."""
+"""The maximum length of a typed line in characters; longer lines are data.
+
+The longest typed line in about 13,000 recorded messages has 2,548.
+"""
 
 LONGEST_WORD = 600
-"""The most characters without whitespace in typed text; the longest such run in the same messages has 431."""
+"""The maximum number of characters without whitespace in typed text; the most in the same messages are 431."""
 
 _WORD = re.compile(r"\S++")
 _BREAK = "\n\n"

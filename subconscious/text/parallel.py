@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from subconscious.text.statement import Statement, parse
 
 LONGEST_SPAN = 2
-"""The most words in which the subjects or the values may differ; a longer difference makes another sentence."""
+"""The maximum number of words in which the subjects, or the values, of statements of the same form may differ."""
 
 _TOPIC = re.compile(r"(?:for|in|on|at|für|bei|pour|para|en) (?P<topic>(?!(?:the|an?|our|now|der|die|das)\b)[\w-]+)\b")
 """A pattern of a topic before a statement: "for tests we use SQLite"."""

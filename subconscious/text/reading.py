@@ -1,4 +1,4 @@
-"""Normalises the words of statements, to decide whether two statements say the same.
+"""Normalises the words of statements, to decide whether two statements mean the same.
 
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
 tabs" have a cosine of 1, and one different word in ten still gives 0.95. So a cosine above 0.85 only selects

@@ -28,7 +28,7 @@ def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Patter
 def required(pattern: str) -> tuple[str, ...]:
     """Return lower-case literals of which every match of a pattern contains at least one; () if unknown.
 
-    Most patterns rarely match: searching for a literal first is several times faster than trying each of them.
+    Most patterns rarely match: searching for their literals first is several times faster than trying each pattern.
     """
     branches = _branches(pattern)
     if len(branches) > 1:
@@ -39,7 +39,7 @@ def required(pattern: str) -> tuple[str, ...]:
 
 
 def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
-    """Yield, for each mandatory part of a pattern without branches, the literals of which every match contains one."""
+    """Yield literals for each mandatory part of a pattern without alternatives: every match contains one of them."""
     run = ""
     for found in _PART.finditer(_without_groups(pattern)):
         if found["plain"] and not found["times"]:

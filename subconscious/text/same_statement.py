@@ -1,4 +1,4 @@
-"""Decides whether two statements say the same, so that one may replace the other.
+"""Decides whether two statements mean the same; then one may replace the other.
 
 Embeddings of the local model depend on the words and hardly on their order: "use tabs, not spaces" and "use spaces, not
 tabs" have a cosine of 1, and one different noun in a sentence of ten words still gives 0.95. So a cosine only selects
@@ -23,9 +23,9 @@ NEAR = 0.85
 """The cosine from which two statements may be paraphrases of each other."""
 
 NEAR_LIGHT = 0.75
-"""The cosine that is enough if at least ``FEWEST`` words agree that are not light, and hardly any others differ.
+"""The cosine that is enough if at least ``FEWEST`` words agree, light words ("use", "run") not counted.
 
-Light words ("use", "run") may differ, and one pair of words that are interchangeable in otherwise equal statements.
+Then only light words may differ, and one pair of words that are interchangeable in otherwise equal statements.
 """
 
 FEWEST = 3
@@ -107,7 +107,7 @@ def _share_enough(one: Statement, other: Statement, cosine: float, *, may_add: b
 
 
 def begin_differently(one: Statement, other: Statement) -> bool:
-    """Whether the first words that two active statements share are different."""
+    """Whether two active statements begin with different words, considering only the words that both have."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False
     firsts = [
@@ -124,9 +124,9 @@ def _frame(side: Statement) -> tuple[bool, bool]:
 def _without_near_words(left: list[Word], right: list[Word], *, framed: bool) -> tuple[list[Word], list[Word]]:
     """Return the words without the first pair that is interchangeable in otherwise equal statements.
 
-    ``framed``: the statements agree in whether they are instructions, and in whether they have a passive verb. Then
-    "use" is not interchangeable: "the parser follows redirects" is not "uses redirects", but "use the standard for
-    messages" is "messages follow the standard".
+    ``framed`` means that both statements or neither are instructions, and that both or neither have a passive verb.
+    Then "use" is not interchangeable: "the parser follows redirects" is not "uses redirects", but "use the standard
+    for messages" is "messages follow the standard".
     """
     for mine in left:
         for its in right:
@@ -144,7 +144,7 @@ def _without_weak_words(
 ) -> tuple[list[Word], list[Word]]:
     """Return the words that only one of two statements has, without weak words and omitted agents.
 
-    If each statement has such a word that a paraphrase must contain, all words are returned.
+    If both statements have a word that the other lacks and a paraphrase must contain, all words are returned.
     """
     if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right
@@ -304,7 +304,7 @@ def _holds_for_all(one: Statement, other: Statement) -> bool:
 
 
 _OUTCOMES = {parse(word).words[0].key for word in "pass fail work run succeed".split()}
-"""Verbs for an outcome: "all tests pass" is no rule."""
+"""Verbs for an outcome: "all tests pass" is not a rule."""
 
 
 def _same_cause(one: Statement, other: Statement) -> bool:

@@ -19,7 +19,10 @@ _SENTENCE_END = re.compile(
 
 _LONGEST_LINE = 4000
 LONGEST = 1000
-"""The most characters of a sentence; longer ones are data. The longest in some 13,000 recorded messages has 678."""
+"""The maximum length of a sentence in characters; longer ones are data.
+
+The longest sentence in about 13,000 recorded messages has 678.
+"""
 
 
 def sentences(text: str) -> Iterator[str]:

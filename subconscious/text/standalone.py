@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FEWEST_WORDS = 3
-"""The fewest words of a complete statement; fewer words only name something."""
+"""The minimum number of words of a complete statement; fewer words only name something."""
 
 RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
 """A pattern of insertions that supply the context: the question, the message replied to, the plan."""
@@ -47,7 +47,7 @@ _CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|t
 
 
 FEWEST_LEFT = 8
-"""The fewest words of a statement that can be understood without the announcement before it."""
+"""The minimum number of words of a statement that can be understood without the announcement before it."""
 
 _CONNECTIVE = re.compile(
     r"(?:so|but|and|also|thus|therefore|hence)(?:,| (?!that\b|far\b|long\b|much\b|many\b)) *", re.IGNORECASE

@@ -33,7 +33,7 @@ class Statement:
 
 
 LETTERS = 1000
-"""The most characters of a statement that are compared; stored statements are shorter."""
+"""The maximum number of characters of a statement that are compared; stored statements are shorter."""
 
 
 @lru_cache(maxsize=4096)

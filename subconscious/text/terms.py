@@ -26,10 +26,10 @@ STOP_WORDS = frozenset(
     for word in line.split()
 )
 TERMS = 24
-"""The most terms of one query: of a pasted page only the beginning is searched for."""
+"""The maximum number of terms in one query: for a long pasted text, only terms of its beginning are searched."""
 
 LETTERS = 4000
-"""The most characters of a prompt that are examined."""
+"""The maximum number of characters of a text that are examined."""
 
 _TOKEN = re.compile(r"[^\W\d_](?:[\w./:-]{0,118}\w)?")
 _CODE = re.compile(r"[a-z][A-Z]|_|\d|/|\w\.\w|::")
@@ -37,7 +37,7 @@ _BEGINS = re.compile(r"(?:^|[.!?:;>\n\"“(])[\s\"'“(*-]*$")
 
 
 def terms(text: str, limit: int = TERMS) -> list[str]:
-    """Return the distinct search terms in order, safe in a full-text expression; camelCase words also in parts."""
+    """Return the distinct search terms in order, with the parts of camelCase words; safe in a full-text expression."""
     text = text[:LETTERS]
     words = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     kept = (word for word in words if len(word) > 1 and word not in STOP_WORDS and word.strip("_"))

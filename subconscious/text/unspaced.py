@@ -33,7 +33,7 @@ def is_unspaced(text: str) -> bool:
 
 
 def number_of_letters(text: str) -> int:
-    """Return the number of letters of such languages in a text."""
+    """Return the number of letters in a text that belong to such languages (see `is_unspaced`)."""
     return 0 if text.isascii() else sum(map(len, _RUN.findall(text)))
 
 
@@ -43,7 +43,7 @@ def without_runs(text: str) -> str:
 
 
 def pairs_of(text: str) -> list[str]:
-    """Return the pairs of neighbouring letters in the runs of a text without spaces, except those of grammar."""
+    """Return the pairs of neighbouring letters in words without spaces between them, except particles and endings."""
     pairs = (pair for run in _RUN.findall(text) for pair in map("".join, pairwise(_LETTER.findall(run))))
     return [pair for pair in pairs if pair not in _GRAMMAR and not _PARTICLES.fullmatch(pair)]
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 PLAIN_LENGTH = 400
-"""The most characters of a sentence that the trained models read."""
+"""The maximum number of characters of a sentence that the trained models read."""
 
 _STOP_WORDS = frozenset(  # one string per word would fill a page
     """

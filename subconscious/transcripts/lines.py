@@ -17,7 +17,7 @@ _HEAD_BYTES = 4096
 class Line:
     """One line's bytes and its position.
 
-    ``raw`` is None for a line beyond LONGEST_LINE. ``open``: it does not end with a line feed yet.
+    ``raw`` is None for a line longer than LONGEST_LINE. ``open`` means that the line has no line feed at its end yet.
     """
 
     start: int

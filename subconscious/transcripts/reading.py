@@ -28,8 +28,8 @@ class Reading:
     """The result of ``read_turns``.
 
     ``offset`` is the end of the last line that was read, ``more`` whether another call would find lines now.
-    ``restarted``: the file was replaced by another one, or is shorter than before. ``foreign``: it is not a transcript
-    of the client, and nothing was read. ``reason`` says why a file is foreign, or that it does not exist yet. ``lines``
+    ``restarted``: the file was replaced by another one, or is shorter than before. ``foreign``: the file is not a
+    transcript, and nothing was read. ``reason`` says why a file is foreign, or that it does not exist yet. ``lines``
     is the number of lines that were read; ``skipped`` counts lines and records without a turn, by reason. ``sessions``
     are the ids of the sessions that the lines name.
     """
@@ -66,9 +66,9 @@ def read_turns(
 
     ``clean`` is applied to every text first; the caller passes a function that removes private spans, our own injected
     text and secrets. A turn that is empty afterwards is dropped. ``tool_excerpts``: add excerpts of tool calls to the
-    turns. ``final``: also read a last line without line feed, if it is complete JSON. Lines may come again after a
-    restart, a fork or a resume: turns are keyed by their id. A missing file gives an empty reading. Raises
-    TranscriptError if the file can't be read.
+    turns. ``final``: also read a last line without line feed, if it is complete JSON. After a restart, a fork or a
+    resume, lines may be read twice: turns are identified by their id. If the file does not exist, the result has no
+    turns. Raises TranscriptError if the file can't be read.
     """
     state = state or State()
     try:
@@ -87,7 +87,7 @@ def read_turns(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The reading of an open file in one call."""
+    """Reads one batch of lines of an open file."""
 
     path: Path
     file: BinaryIO

@@ -22,7 +22,7 @@ _CLIENT_TAGS = (
 _OPENING = re.compile(rf"<({_CLIENT_TAGS})(?:\s[^<>]{{0,400}})?>")
 
 _ROUNDS = 8
-"""The most passes that remove nested tags; if tags remain, the rest of the text is cut."""
+"""The maximum number of passes that remove nested tags; if tags remain, the rest of the text is cut."""
 
 _CLIENT_OPENINGS = re.compile(
     r"Caveat: The messages below were generated"
@@ -42,13 +42,13 @@ _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
 QUESTION_TOOL = "AskUserQuestion"
 ANSWERS = " \u2192 "
-"""Separates a question from its answer; a question mark is no separator, because a question may have two."""
+"""Separates a question from its answer; a question mark could not, because a question may contain several."""
 _CLARIFY = "The user wants to clarify these questions"
 _CLIENT_NOTE = "\n\nNote: The user's next message"
 
 
 def written_by_client(record: Record) -> bool:
-    """Whether the client wrote a line of the role user: meta text, a notification, a scheduled or relayed prompt."""
+    """Whether the client wrote a line that has the role "user": meta text, a notification, a scheduled prompt."""
     if any(record.get(flag) for flag in _CLIENT_FLAGS):
         return True
     origin = record.get("origin")
@@ -136,7 +136,7 @@ def is_builtin(tool: str | None) -> bool:
 
 
 def answers(record: Record, names: list[str]) -> str:
-    """Return the questions that the user answered with the answers, one pair per line, or "".
+    """Return the questions that the user answered, each with its answer, one pair per line; "" if there are none.
 
     The client stores them with the result of its own tool; results of MCP tools are ignored.
     """

@@ -34,10 +34,10 @@ COMMON = 10
 """Number of occurrences in a session's prose at which a word has half the weight."""
 
 MAX_CACHED = 2
-"""The most cached indexes: about as many sessions as one person runs at a time."""
+"""The maximum number of cached indexes: about as many sessions as one person runs at a time."""
 
 LONGEST_SPAN = 6 << 20
-"""The most bytes of a transcript that one index covers; a larger span starts a new index."""
+"""The maximum number of bytes of a transcript that one index covers; for a larger span, a new index is made."""
 
 Words = tuple[str, ...]
 
@@ -98,7 +98,7 @@ class SpokenWords:
         self._words.append(_NO_WORD)
 
     def first(self, run: Words, span: Span) -> dict[Source, int]:
-        """Return who said a sequence of words in a span: the sources, each with the offset of its first line."""
+        """Return the sources of a sequence of words in a span, each with the offset of the line that has it first."""
         found: dict[Source, int] = {}
         for at in self._found(run, span):
             number = self._utterance_at(at)
@@ -118,9 +118,9 @@ class SpokenWords:
                 yield at
 
     def shares(self, sentence: frozenset[str], span: Span) -> list[tuple[int, float]]:
-        """Return the lines of tool output with words of a sentence, each with the largest share in one window.
+        """Return the offsets of lines of tool output, each with the largest share of a sentence's words in a window.
 
-        ``sentence`` has the roots of its words.
+        ``sentence`` contains the roots of the sentence's words. Lines without any of these words are left out.
         """
         occurrences = sorted(
             (at, one)
@@ -135,10 +135,11 @@ class SpokenWords:
         ]
 
     def claims(self, claim: frozenset[str], span: Span) -> list[tuple[int, float]]:
-        """Return the lines of prose with words of a claim, each with the largest weighted share in one window.
+        """Return the offsets of lines of prose, each with the largest weighted share of a claim's words in a window.
 
-        ``claim`` has the roots of its words. Words that are frequent in the prose have a low weight. Pairs of letters
-        are shorter than words, so the window is as long as a claim of many pairs.
+        ``claim`` contains the roots of the claim's words. Lines without any of these words are left out. Words that are
+        frequent in the prose have a low weight. In languages without spaces between words, words are pairs of letters,
+        so the window is extended to the number of pairs in the claim.
         """
         window = max(CLAIM, sum(map(unspaced.is_unspaced, claim)))
         occurrences = sorted(
@@ -157,9 +158,9 @@ class SpokenWords:
         ]
 
     def spoke(self, span: Span) -> list[tuple[int, bool | None]]:
-        """Return the offsets of user messages and tool outputs, in order.
+        """Return the offsets of the user messages and tool outputs in a span, in order.
 
-        With each tool output comes whether it has a sentence; with a user message, None.
+        Each tool output comes with whether it contains a sentence, each user message with None.
         """
         first, last = bisect_left(self._starts, span.begin), bisect_left(self._starts, span.end)
         return [
@@ -230,7 +231,7 @@ class _IndexCache:
 
     @contextmanager
     def of(self, path: Path, span: Span) -> Iterator[SpokenWords]:
-        """Return an index that covers a span of a file; an empty one if the file is unreadable."""
+        """Yield an index that covers a span of a file; an empty one if the file is unreadable."""
         with self._lock:  # two threads may search the same file, and extending an index changes it
             yield self._opened(path, span)
 
@@ -266,7 +267,7 @@ def _covers(index: SpokenWords, span: Span) -> bool:
 
 
 def _is_of(index: SpokenWords, file: BinaryIO, inode: int) -> bool:
-    """Return whether a file is the indexed file, and was not truncated since."""
+    """Whether a file is the indexed file and has not been truncated since."""
     longer = os.fstat(file.fileno()).st_size >= index.end
     return longer and read_head(file, inode, index.head.length) == index.head
 

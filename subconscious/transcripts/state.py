@@ -1,4 +1,4 @@
-"""State passed from one reading of a transcript to the next: small, stored as JSON with the offset."""
+"""The state that is passed from one reading of a transcript to the next, and stored as JSON with the offset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subconscious.transcripts.lines import Head
 class Queued:
     """A prompt that was typed while the model worked, until the client removes it from its queue.
 
-    ``text`` is "" if no turn is to be made of it. ``start`` and ``end`` are the offsets of its line.
+    ``text`` is "" if the prompt must not become a turn. ``start`` and ``end`` are the offsets of its line.
     """
 
     text: str
@@ -26,11 +26,12 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The carried state of one transcript.
+    """The state of one transcript after a reading.
 
-    ``tool_seen``: there was tool output since the last prompt. ``interrupted``: the next prompt follows an
-    interruption. ``tools``: names of tool calls without a result yet, by id, and ``aims`` their commands or files.
-    ``queue``: waiting prompts. ``said``: the end of the assistant's last message.
+    ``tool_seen``: there has been tool output since the last prompt. ``interrupted``: the next prompt follows an
+    interruption. ``tools`` has the names of tool calls that have no result yet, by id, ``aims`` their commands or
+    files. ``queue`` has the prompts that wait in the client's queue. ``said`` is the end of the assistant's last
+    message.
     """
 
     head: Head | None = None
@@ -52,7 +53,7 @@ class State:
 
     @classmethod
     def from_json(cls, value: object) -> State:
-        """Read the result of ``to_json``; anything else gives a fresh state, and lines are read again without harm."""
+        """Read the result of ``to_json``; return a new state for any other value."""
         try:
             return _STATE.validate_python(value)
         except ValidationError:

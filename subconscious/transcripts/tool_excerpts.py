@@ -13,13 +13,13 @@ from pathlib import PurePath
 from subconscious.transcripts.records import Record, blocks, joined_text, string
 
 LONGEST_OUTPUT = 64_000
-"""The most characters of an output that are examined; the client truncates shell output to half of that."""
+"""The maximum length of an output that is examined, in characters; the client cuts shell output to half of that."""
 
 LONGEST_ERROR, LONGEST_SUMMARY, LONGEST_CHANGE = 300, 200, 300
-"""The most characters of an excerpt of an error, a test result and an edit."""
+"""The maximum lengths, in characters, of an excerpt of an error, of a test result, and of an edit."""
 
 MOST_USES = 6
-"""The most tool calls of one turn that are included."""
+"""The maximum number of tool calls of one turn that are included."""
 
 _LONGEST_LINE = 200
 _ERROR = re.compile(

@@ -1,4 +1,4 @@
-"""Converts records to turns, line by line, and tracks the state that the origin of later words depends on."""
+"""Converts records to turns, line by line, and tracks the state that determines the origin of later words."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _FILE_KEYS = {"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path"
 _FILE_KEYS["NotebookEdit"] = "notebook_path"
 
 _OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_listing", "task_reminder", "todo")
-"""Attachments without outside text; after any other, the assistant's words may come from a file."""
+"""Attachments without outside text; after any other attachment, the assistant's words may come from a file."""
 
 _MOST_WAITING = 64
 _LONGEST_QUEUED = 4000
 LONGEST_COMMAND = 3000
 LONGEST_BEFORE = 1500
-"""The most characters of the assistant's last message that are stored with the user's reply."""
+"""The maximum number of characters of the assistant's last message that are stored with the user's reply."""
 _LONGEST_PATH = 4096
-"""The most characters of a path, a branch or an id; longer ones are ignored."""
+"""The maximum number of characters of a path, a branch or an id; longer ones are ignored."""
 _LONGEST_AIM = 300
 
 
@@ -147,7 +147,7 @@ class TurnBuilder:
             self._write_prompt(line, record, text)
 
     def _answer(self, text: str) -> str:
-        """Return a text without the secret that it gives in answer to the assistant's question."""
+        """Return a user's text without a secret that only the assistant's question before it reveals as one."""
         if not self._said.endswith(("?", "?**")) or not text.strip():
             return text
         question = self._said.rpartition("\n")[2] + "\n"

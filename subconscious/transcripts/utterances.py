@@ -1,4 +1,4 @@
-"""Reads who said what in a transcript. It includes tool output: never captured, but used to find copied words."""
+"""Reads who said what in a transcript, also tool output, which is never captured but used to find copied words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHOWS_SOURCE = re.compile(
 LONGEST_COMMAND = 1_000
 
 LONGEST = 200_000
-"""The most characters of one line's text that are examined."""
+"""The maximum number of characters of one line's text that are examined."""
 
 
 class Source(Enum):
@@ -58,7 +58,7 @@ class Source(Enum):
 class Utterance:
     """Words, their source, and the offset of their line.
 
-    ``of_summary``: they are the client's summary of earlier lines of the same file, which the assistant wrote.
+    ``of_summary``: the words summarize earlier lines of the same file; the assistant wrote them for the client.
     """
 
     source: Source

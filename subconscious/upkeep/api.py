@@ -60,7 +60,7 @@ class Upkeep(Handler):
         return {"runs": [_run_fields(run) for run in runs]}
 
     async def cmd_maintenance_status(self, args: UpkeepArgs) -> wire.MaintenanceStatusResult:
-        """Return each job with its phases, its last run, and whether it waits."""
+        """Return each job with its phases, its last run, and whether it is waiting to run."""
         del args
         database, hour = self.app.database, self.app.settings.maintenance_hour
         due = await waiting(self.app)

@@ -30,7 +30,7 @@ QUIET_CHECK_SECONDS = 1.0
 """Seconds between two checks whether the user has become idle."""
 
 MAX_PAUSE_SECONDS = 5.0
-"""The most seconds between two steps."""
+"""The maximum pause between two steps, in seconds."""
 
 
 async def run(app: App) -> None:

@@ -219,7 +219,7 @@ async def clusters(app: App, run: Run) -> Step:
 
 
 async def summaries(app: App, run: Run) -> Step:
-    """Read and summarize sessions that are not yet read to their end, one session per step."""
+    """Read and summarize sessions that have not been read to their end yet, one session per step."""
     done = await resummarize.following(app, run.cursor)
     if done is None:
         return Step(None)
@@ -227,7 +227,7 @@ async def summaries(app: App, run: Run) -> Step:
 
 
 async def recurring(app: App, run: Run) -> Step:
-    """Propose recurring points as patterns, one project per step."""
+    """Propose problems that recur across sessions as patterns, one project per step."""
     number = int(run.cursor or 0)
     projects = await renderable.projects(app.database)
     if number >= len(projects):

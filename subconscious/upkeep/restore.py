@@ -56,7 +56,7 @@ def _examined(copy: Copy, digest: str) -> RestorableCopy:
 
 
 def find(home: Home, name: str) -> Path:
-    """Return the path of a copy by its name, `latest`, or a path. Raises NotFoundError."""
+    """Return the path of a copy. ``name`` is its name or its path, or `latest`. Raises NotFoundError."""
     if name == LATEST:
         return _latest(home)
     known = {copy.path.name: copy.path for copy in restoring.restorable(home.database)}

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     import subprocess
 
 LARGEST_NOTE = 1 << 16
-"""The most bytes of the file that says why the daemon refused to start."""
+"""The maximum size, in bytes, of the file that says why the daemon refused to start."""
 
 ANSWER_LIMIT = 64 * 2**20
-"""The most bytes of a response. A larger one is a mistake or an attack, and would fill this process's memory."""
+"""The maximum size of a response in bytes. A larger one is an error or an attack, and would fill the memory."""
 LAST_BYTES = 64 * 2**10
-"""Bytes at the end of the log in which its last line is searched."""
+"""The number of bytes at the end of the log that are searched for its last line."""
 REQUEST_LIMIT = 16 * 2**20
-"""The most bytes of a JSON request."""
+"""The maximum size of a JSON request in bytes."""
 START_SECONDS = 60.0
 """Seconds within which a new daemon must answer. On a busy machine its first start can take more than 20."""
 HELLO_SECONDS = 2.0
-"""Seconds after which a daemon that does not answer a greeting counts as wedged."""
+"""Seconds after which a daemon that does not answer a ``hello`` request counts as unresponsive."""
 
 KEPT_VARIABLES = re.compile(r"HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SUBCONSCIOUS_LOG")
 SETTINGS_VARIABLES = re.compile(r"SUBCONSCIOUS_\w+")
@@ -72,11 +72,11 @@ def encode_request(cmd: str, args: Mapping[str, Any]) -> bytes:
 
 
 def decode_request(line: bytes) -> Request:
-    """Return the request in a line. Raises RequestError if the line is no request."""
+    """Return the request in a line. Raises RequestError if the line is not a valid request."""
     request = _parse(line, RequestError)
     cmd, args = request.get("cmd"), request.get("args", {})
     if not isinstance(cmd, str) or not isinstance(args, dict):
-        raise RequestError("a request is {cmd: text, args: object, version: text}", "see docs/protocol.md")
+        raise RequestError("the request is not {cmd: text, args: object, version: text}", "see docs/protocol.md")
     return Request(cmd, args, str(request.get("version", "")))
 
 
@@ -232,8 +232,8 @@ def _receive(connection: socket.socket, deadline: float) -> bytes:
 def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
     """Start a daemon unless one answers; return its version.
 
-    An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon; if it refuses, it
-    stays. Raises DaemonError, or the SubconsciousError with which the new daemon refused to start.
+    An older daemon is asked to exit first, so that a user who has just upgraded gets the new daemon; if the older one
+    refuses, it keeps running. Raises DaemonError, or the SubconsciousError with which the new daemon refused to start.
     """
     deadline = monotonic() + timeout
     try:
@@ -276,8 +276,8 @@ def _open_log(home: Home) -> int:
 def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
     """Return the command that runs the daemon for ``home``, and its environment, with a PATH of trusted folders only.
 
-    Settings in the environment of the user's own terminal, also keys, apply to the daemon that it starts. Those of a
-    session do not, because the daemon serves other sessions, too.
+    Settings in the environment of the user's own terminal, API keys included, apply to a daemon that is started there.
+    Settings in a session's environment do not, because the daemon serves other sessions, too.
     """
     inside = any(os.environ.get(mark) for mark in SESSION_MARKS)
     kept = KEPT_VARIABLES if inside else re.compile(f"{KEPT_VARIABLES.pattern}|{SETTINGS_VARIABLES.pattern}")
@@ -319,7 +319,8 @@ def await_absence(home: Home, timeout: float) -> None:
                 return  # another daemon answers, which has the lock that the first one released
         sleep(0.02)
     raise WedgedError(
-        f"the daemon is still running {timeout:g} s after it was told to stop", "run `subconscious daemon stop --force`"
+        f"the daemon is still running {timeout:g} s after it was asked to stop",
+        "run `subconscious daemon stop --force`",
     )
 
 

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict, cast
 
 
 class Finding(TypedDict):
-    """A finding of the poisoning check: its class, the part of the capture that it is in, and its position there."""
+    """A finding of the poisoning check: the class of the threat, and where in the capture it was found."""
 
     rule: str
     threat: str
@@ -127,7 +127,7 @@ class CodesResult(TypedDict):
 
 
 class Lesson(TypedDict):
-    """A rejected wording that the poisoning check recognises from now on."""
+    """A rejected capture whose wording the poisoning check recognises from then on."""
 
     id: int
     capture_id: int

@@ -16,7 +16,7 @@ class Project(TypedDict):
 
 
 class MemoryCounts(TypedDict):
-    """Numbers of memories: ``project`` is that of one project, the others are those of all projects, by status."""
+    """Numbers of memories: ``project`` counts those of one project, the other fields those of all, by status."""
 
     project: int
     active: int
@@ -32,7 +32,7 @@ class LostProject(TypedDict):
 
 
 class OpenQuestion(TypedDict):
-    """The question whether one statement replaces another. ``wording`` is for a person only."""
+    """The question whether one statement replaces another. ``wording`` must only be shown to a person."""
 
     link_id: int
     new_id: int
@@ -58,7 +58,7 @@ class SessionCounts(TypedDict):
 
 
 class ReadingCounts(TypedDict):
-    """Text that a model has yet to read."""
+    """Text that a model has yet to read: numbers of parts that still grow (``gathering``) and of ``due`` parts."""
 
     gathering: int
     due: int
@@ -80,7 +80,7 @@ class Refining(ReadingCounts, SecondLookCounts):
 
 
 class EmbedderState(TypedDict):
-    """The embedder, without the counts of the store."""
+    """The embedder and its state."""
 
     name: str
     state: str
@@ -93,7 +93,7 @@ class EmbedderState(TypedDict):
 
 
 class Embedder(EmbedderState):
-    """The embedder, and the memories that wait for it."""
+    """The embedder, and the numbers of memories that wait for a vector or that it failed to embed."""
 
     pending: int
     failed: int
@@ -109,7 +109,7 @@ class ProviderError(TypedDict):
 
 
 class ChannelState(TypedDict):
-    """One provider, or one account of it."""
+    """The state of one provider, or of one account with it."""
 
     name: str
     model: str
@@ -120,7 +120,7 @@ class ChannelState(TypedDict):
 
 
 class Provider(ChannelState):
-    """One provider with the sources of its keys. ``reachable`` is the result of a check."""
+    """One provider with the sources of its API keys. ``reachable`` is the result of a check."""
 
     key: str
     own_keys: list[ChannelState]
@@ -199,14 +199,14 @@ class ChangedSettings(TypedDict):
 
 
 class DrainResult(TypedDict):
-    """Response to the request ``drain``."""
+    """Response to the request ``drain``: whether all spool entries are processed, and all memories embedded."""
 
     drained: bool
     embedded: bool
 
 
 class EmbedResult(TypedDict):
-    """Response to the request ``embed``: memories that wait for a vector."""
+    """Response to the request ``embed``: the number of memories that wait for a vector."""
 
     pending: int
 
@@ -218,7 +218,7 @@ class StopResult(TypedDict):
 
 
 class AttachResult(TypedDict):
-    """Response to the request ``attach``: the project, and the memories that it has."""
+    """Response to the request ``attach``: the project, and the number of its memories."""
 
     project: Project
     memories: int

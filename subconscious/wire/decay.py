@@ -120,6 +120,6 @@ class FadeResult(TypedDict):
 
 
 class ResetDecayResult(TypedDict):
-    """Response to the request ``reset_decay``: the number of memories."""
+    """Response to the request ``reset_decay``: the number of memories whose decay was reset."""
 
     reset: int

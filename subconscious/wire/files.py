@@ -80,7 +80,7 @@ class TrustResult(TypedDict):
 class SharedResult(TrustResult):
     """Response to ``shared``, ``share`` and ``unshare``. ``uids`` includes memories that are no longer shared.
 
-    ``team`` is the project of a team's store that this project is connected to, or "".
+    ``team`` is the name of the project in a team's store that this project is connected to; "" if there is none.
     """
 
     memories: list[SharedMemory]
@@ -90,7 +90,7 @@ class SharedResult(TrustResult):
 
 
 class SharedEntry(TypedDict):
-    """One memory as it is stored in Git: its versions, its replaced versions, and its commit."""
+    """One memory as it is stored in Git: its current versions, the digests of replaced versions, and its commit."""
 
     uid: str
     versions: list[Document]
@@ -123,7 +123,7 @@ class SyncPublishResult(TypedDict):
 
 
 class ReceivedVersion(Suspicion):
-    """The outcome of a version that a teammate shared."""
+    """What became of a version that a teammate shared."""
 
     uid: str
     became: str

@@ -8,7 +8,7 @@ from subconscious.wire.history import Suspicion
 
 
 class FileEstimate(TypedDict):
-    """Calls and tokens that a model needs for a file, and their highest cost; None if unknown."""
+    """Calls of a model and tokens that a file needs, and their maximum cost in dollars (None if unknown)."""
 
     calls: int
     tokens: int
@@ -16,7 +16,7 @@ class FileEstimate(TypedDict):
 
 
 class SourceFile(TypedDict):
-    """A file that can be imported, or a file that can't be, with the reason."""
+    """A file that can be imported; or, with a ``reason``, one that can't be."""
 
     path: str
     sort: str
@@ -43,7 +43,7 @@ class ImportOffer(TypedDict):
 
 
 class ModelEstimate(TypedDict):
-    """Calls and tokens that a model needs for an import, and the cost with each provider."""
+    """Calls of a model and tokens that an import needs, and the cost with each provider."""
 
     sessions: int
     calls: int

@@ -70,7 +70,7 @@ class LinkResult(RelinkResult):
 
 
 class DistantMemory(Memory):
-    """A memory, and the number of links that lead to it."""
+    """A memory, and the number of links between it and the memory that the request asked for."""
 
     distance: int
 

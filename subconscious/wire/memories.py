@@ -149,13 +149,13 @@ class ListResult(TypedDict):
 
 
 class MemoriesResult(TypedDict):
-    """Answer to requests that change or choose memories."""
+    """Response to requests that change or select memories."""
 
     memories: list[Memory]
 
 
 class SurfaceFields(TypedDict):
-    """One memory that was given to one session, without the limits that were applied."""
+    """One memory that was added to one session's context, without the limits that applied."""
 
     session_id: str
     event: str
@@ -174,13 +174,13 @@ class SurfaceFields(TypedDict):
 
 
 class Surface(SurfaceFields):
-    """One memory that was given to one session. ``limits`` is JSON, as it is stored."""
+    """One memory that was added to one session's context. ``limits`` is JSON, as it is stored."""
 
     limits: str
 
 
 class ShowResult(TypedDict):
-    """Response to the request ``show``: one memory, its history, and the sessions that it was given to."""
+    """Response to the request ``show``: one memory, its history, and the sessions to whose context it was added."""
 
     memory: Memory
     marks: list[str]

@@ -1,4 +1,4 @@
-"""Results of the requests about the page, and of the requests that only the page makes, as they are sent."""
+"""Results of the requests about the web page, and of the requests that only the web page sends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from subconscious.wire.daemon import Project
 
 
 class UiResult(TypedDict):
-    """Response to the request ``ui``: a link that works once, and the port of the page."""
+    """Response to the request ``ui``: a link to the web page that works once, and the page's port."""
 
     url: str
     port: int
 
 
 class UiClosed(TypedDict):
-    """Response to the request ``ui_close``. ``closed``: a page was open."""
+    """Response to the request ``ui_close``. ``closed``: the web page was open, and was closed."""
 
     closed: bool
 
@@ -27,7 +27,7 @@ class CountedProject(Project):
 
 
 class ProjectsResult(TypedDict):
-    """Response to the request ``projects``. ``review``: captures that wait, in the project at ``cwd`` or in all."""
+    """Response to ``projects``. ``review`` counts captures that wait for review, in the project of ``cwd`` or all."""
 
     projects: list[CountedProject]
     review: int
@@ -51,7 +51,7 @@ class Linked(TypedDict):
 
 
 class ActItem(TypedDict):
-    """An act: changes made together, named after their main event. ``number`` counts the items that it changed alike.
+    """An act: changes made together, named after their main event. ``number`` counts the items with the same change.
 
     ``effect`` says whether the act archived or restored a memory; ``holds``: the memory is still in that state.
     """
@@ -97,7 +97,7 @@ class GivenItem(TypedDict):
 
 
 class TimelineResult(TypedDict):
-    """Response to the request ``timeline``: a page, where the next one begins, and the titles of the sessions in it."""
+    """Response to the request ``timeline``: a page of items, where the next page begins, and titles by session id."""
 
     items: list[ActItem | GivenItem]
     next: LatestResult | None

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class Redaction(TypedDict):
-    """A value that was redacted, by its hash."""
+    """A value that was redacted, identified by its hash."""
 
     id: int
     at: float
@@ -34,7 +34,7 @@ class AllowResult(TypedDict):
 
 
 class StoredFinding(TypedDict):
-    """A value in stored data that the current rules redact, by its hash."""
+    """A value in stored data that the current rules would redact, identified by its hash."""
 
     place: str
     column: str

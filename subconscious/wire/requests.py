@@ -234,4 +234,4 @@ class Ask(Protocol):
     def __call__(self, cmd: Literal["stop", "yield"], patience: float = ..., /, **args: Any) -> daemon.StopResult: ...
 
     def __call__(self, cmd: str, patience: float = ..., /, **args: Any) -> Any:
-        """Return the result of a request. Raises DaemonError."""
+        """Return the result of a request, waiting at most ``patience`` seconds. Raises DaemonError."""

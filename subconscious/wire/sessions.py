@@ -56,7 +56,10 @@ class ExplainedSession(TypedDict):
 
 
 class ExplainedSentence(TypedDict):
-    """One sentence and its outcome, as a word (``fate``) and as text (``told``). ``number``: its memory or capture."""
+    """One sentence and its outcome, as a word (``fate``) and as text (``told``).
+
+    ``number`` is the id of the memory or the capture that was made of the sentence.
+    """
 
     sentence: str
     origin: str
@@ -81,14 +84,14 @@ class ExplainResult(TypedDict):
 
 
 class GivenResult(TypedDict):
-    """Response to the request ``given``: the session, and the number of memories recorded for it."""
+    """Response to the request ``given``: the session, and the number of memories that it was recorded to have got."""
 
     session_id: str
     given: int
 
 
 class ExplainedSurface(SurfaceFields, Suspicion):
-    """One memory that was given to one session, and the session's response."""
+    """One memory that was added to one session's context, and the session's response."""
 
     limits: dict[str, str]
     summary: str
@@ -107,7 +110,7 @@ class SuppressedMemory(TypedDict):
 
 
 class Handover(TypedDict):
-    """A hand-over: the record of one session that another session got."""
+    """A hand-over: the session ``session_id`` got the record of the session ``from_id``."""
 
     session_id: str
     from_id: str
@@ -116,9 +119,10 @@ class Handover(TypedDict):
 
 
 class Responses(TypedDict):
-    """How often a memory was used, repeated and violated; ``given`` counts the ended sessions that were given it.
+    """How often a memory was used, repeated and violated.
 
-    ``unheeded`` counts the ended sessions that were given it after its latest response, and did not respond.
+    ``given`` counts the ended sessions that received the memory, ``unheeded`` those of them that received it after the
+    latest response to it, and did not respond.
     """
 
     used: int

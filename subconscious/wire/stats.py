@@ -80,7 +80,7 @@ class Spend(SpendTables):
 
 
 class Tenth(TypedDict):
-    """The outcomes of captures in one tenth of the stated confidence, and the calibrated confidence."""
+    """Outcomes of captures with a stated confidence in one tenth of the range 0 to 1, and the calibrated confidence."""
 
     low: float
     samples: float

@@ -15,7 +15,7 @@ class TeamMember(TypedDict):
 
 
 class TeamRefusal(TypedDict):
-    """Something that the server refused, and why."""
+    """A change to a memory that the server refused, and why."""
 
     act: str
     uid: str

@@ -43,7 +43,10 @@ class AffectedMemory(TypedDict):
 
 
 class UndoResult(TypedDict):
-    """Response to the request ``undo_acts``. ``done`` is false for a preview."""
+    """Response to the request ``undo_acts``. ``done`` is false for a preview.
+
+    ``fallen`` are memories that are archived as a consequence, ``revived`` those that are restored.
+    """
 
     acts: list[Undone]
     fallen: list[AffectedMemory]
@@ -52,14 +55,18 @@ class UndoResult(TypedDict):
 
 
 class Closed(TypedDict):
-    """A capture or a link with its status."""
+    """A capture or a link that a rollback closes, with its status before."""
 
     id: int
     status: str
 
 
 class RollbackResult(TypedDict):
-    """Response to the request ``rollback``: what a session added. ``done`` is false for a preview."""
+    """Response to the request ``rollback``: what a session added. ``done`` is false for a preview.
+
+    ``repeated`` are memories of other sessions that the session stated again, ``revived`` memories of other sessions
+    that become active again. ``unread`` counts parts of its transcripts that a model had yet to read.
+    """
 
     session_id: str
     memories: list[Memory]

@@ -22,7 +22,7 @@ class RunFields(TypedDict):
 
 
 class Run(RunFields):
-    """A run, with a report of one line."""
+    """A run, with a summary of its results in one line."""
 
     told: str
 
@@ -57,7 +57,7 @@ class MaintenanceStatusResult(TypedDict):
 
 
 class DuplicatePair(TypedDict):
-    """Two memories that say the same: ``gone`` would be merged into ``stays``."""
+    """Two memories that mean the same: ``gone`` would be merged into ``stays``."""
 
     gone: Memory
     stays: Memory

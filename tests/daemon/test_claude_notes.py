@@ -469,7 +469,7 @@ def test_doctor_lists_notes_that_are_read_and_those_that_are_not(running: Home, 
     folder = notes_of(config, session.project)
     ((ok, detail, _),) = told_by_doctor(running)
     assert ok
-    assert detail == f"Claude Code's own notes: 1 in use, read 0 minutes ago, from {folder}"
+    assert detail == f"Claude Code's own notes: 1 in use, read 0 min ago, from {folder}"
     bad = note(config, session.project, "bad", POISON)
     assert len(found(running, session)) == 1
     ((ok, detail, remedy),) = told_by_doctor(running)

@@ -533,7 +533,7 @@ def test_the_terminal_shows_before_it_does(running: Home) -> None:
     """Through the socket: without vectors nothing is found, and that is said; the assistant may look, and no more."""
     found = wire.call(running, "clusters", {"cwd": str(running.root)})
     assert (found["clusters"], found["total"]) == ([], 0)
-    with pytest.raises(DaemonError, match="what is summed up"):
+    with pytest.raises(DaemonError, match="what is summarized"):
         wire.call(running, "consolidate", {"cwd": str(running.root), "origin": "assistant"})
 
 

@@ -78,7 +78,7 @@ def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path
     assert touch(talker, "upload/worker.py").count("The retries") == 2
     assert touch(talker, "upload/worker.py") == ""
     held = why(stopped, talker)["held"]
-    assert {one["why"] for one in held} >= {"more relevant memories were given instead"}
+    assert {one["why"] for one in held} >= {"more relevant memories were shown instead"}
     assert touch(talker, "lib/upload/worker.py").count("The retries") == 1  # the session's third
 
 

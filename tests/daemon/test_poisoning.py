@@ -267,8 +267,8 @@ def test_a_capture_is_shown_under_its_number_before_and_after_a_decision(running
     assert SUSPECT in shown
     assert "suspicion: medium" in shown
     assert (
-        f"It waits for your review. Until then no session gets it. Decide: subconscious review approve {number}"
-        in shown
+        "It waits for your review. No session is shown it until you approve it. "
+        f"Decide: subconscious review approve {number}" in shown
     )
     person(running, "reject", ids=[number])
     assert f"subconscious review restore {number}" in screen_of(running, speaker, "show", str(number))

@@ -266,7 +266,7 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
 def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker) -> None:
     for text in (SOFT, "Let's keep the fixtures in one folder.", "Let's keep the docs in one place."):
         wire.call(running, "remember", {"cwd": str(speaker.project), "text": text, "origin": "assistant"})
-    assert "no list was shown yet" in typed(speaker, running, "/subconscious:review 1 3")[1]
+    assert "no list has been shown yet" in typed(speaker, running, "/subconscious:review 1 3")[1]
     _, listing = typed(speaker, running, "/subconscious:review")
     places = [line.split(". ", 1)[1] for line in listing.splitlines() if re.match(r" \d\. ", line)]
     assert len(places) == 3

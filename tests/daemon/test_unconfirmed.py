@@ -340,7 +340,7 @@ async def test_three_misses_retire_it(app: App, project: Project) -> None:
         await ended(app, f"g{number}", used=False)
     assert (await known(app), await known(app, unconfirmed=True)) == ([], [])
     found = await captures.get(app.database, capture)
-    assert (found["status"], found["reason"]) == ("discarded", "given to 3 sessions, and used by none: found")
+    assert (found["status"], found["reason"]) == ("discarded", "3 sessions received it, and none used it: found")
     assert await prompted(app, project, "g9") == ""
 
 

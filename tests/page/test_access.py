@@ -74,7 +74,7 @@ def test_the_link_works_once(link: str, served: Home) -> None:
     assert "SameSite=strict" in cookie
     assert "Path=/;" not in cookie, "all ports of a host share its cookies, so the path has to be a secret"
     again = request(link)
-    assert (again.status, "used already" in again.text) == (403, True)
+    assert (again.status, "has already been used" in again.text) == (403, True)
     guessed = request(link.partition("/open/")[0] + "/open/x")
     assert guessed.status == 403
 

@@ -196,7 +196,7 @@ KEPT_BACK: dict[str, Any] = {
     "at": time() - 20,
     "memory_id": 13,
     "relevance": 0.7,
-    "why": "it was given less than 5 minutes ago",
+    "why": "the session received it less than 5 minutes ago",
 }
 STATUS: dict[str, Any] = {
     "version": "0.2.0",

@@ -91,7 +91,7 @@ def test_a_team_shares_confirms_undoes_and_purges(people: tuple[Shell, Shell], s
     ann("team", "sync")
     ((left,),) = server.sql("SELECT string_agg(v::text, ' ') FROM subconscious.versions AS v")
     assert "cents" not in left
-    assert "so they stay there" in ann("purge", "--all", code=1, answer="no")
+    assert "so they stay on the server" in ann("purge", "--all", code=1, answer="no")
     ann("team", "member", "ben", "none")
     assert "is not a member of shop" in ben("team", "sync", code=1)
     assert "no longer exchanges memories" in ben("team", "leave")

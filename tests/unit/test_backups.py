@@ -131,7 +131,7 @@ def test_an_unusable_copy_changes_nothing(stored: Home, tmp_path: Path) -> None:
     before = stored.database.read_bytes()
     with pytest.raises(NewerStoreError, match="newer version"):
         restore.put_back(stored, newer)
-    with pytest.raises(StoreError, match="no database"):
+    with pytest.raises(StoreError, match="not a database"):
         restore.put_back(stored, broken)
     with pytest.raises(NotFoundError):
         restore.find(stored, "nothing")

@@ -293,7 +293,7 @@ def test_explain_tells_what_was_seen_and_what_became_of_it(
         "You: We decided to keep all amounts in integer cents",
         'decision, says "we decided" (confidence 0.94) stored as memory 12',
         'preference, says "always"; lowered: it is a question, it is hedged (confidence 0.50) discarded: confidence',
-        "40 sentences of Claude's were no candidates for a memory; --all shows them",
+        "Not shown: 40 sentences of Claude's that were not candidates; --all shows all",
     ):
         assert words in told
 
@@ -414,7 +414,7 @@ def test_nothing_is_purged_without_a_clear_yes(
     [
         ("purge 12", "The server erases their text when you next run: subconscious team sync"),
         ("purge --project", "The server erases their text when you next run: subconscious team sync"),
-        ("purge --all", "so they stay there. To erase them there, too, answer no, and first run this"),
+        ("purge --all", "so they stay on the server. To erase them from the server, too, answer no now, and first"),
     ],
 )
 def test_a_purge_says_what_becomes_of_copies_on_a_team_s_server(
@@ -467,7 +467,12 @@ def test_why_surfaced_tells_limits_priority_and_what_was_held_back(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = run(capsys, "why-surfaced", "12")
-    for told in ("file: src/kiln.py", "session 1 of 10", "priority +0.20", "13  held back: it was given less than"):
+    for told in (
+        "file: src/kiln.py",
+        "session 1 of 10",
+        "priority +0.20",
+        "13  held back: the session received it less",
+    ):
         assert told in " ".join(out.split()).replace("13 held", "13  held")
 
 
@@ -475,11 +480,11 @@ def test_why_surfaced_says_that_a_session_got_nothing(daemon: StubDaemon, capsys
     daemon.answers["why_surfaced"] = {"surfaces": [], "held": []}
     assert run(capsys, "why-surfaced", "nobody") == (
         0,
-        "Session nobody got no memory. If several ids begin like this, type more characters.\n"
+        "Session nobody was shown no memory. If several ids begin like this, type more of it.\n"
         "  to list sessions: subconscious sessions\n",
         "",
     )
-    assert run(capsys, "why-surfaced", "12") == (0, "No session got this memory yet.\n", "")
+    assert run(capsys, "why-surfaced", "12") == (0, "This memory has not been shown to a session yet.\n", "")
 
 
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
@@ -494,7 +499,7 @@ def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.Capture
     capture = {name: CAPTURE[name] for name in ("id", "status", "kind", "summary", "content", "reason")}
     daemon.answers["remember"] = {"decision": "review", "reason": "asked by the model", "capture": capture}
     _, out, _ = run(capsys, "remember", "x")
-    assert "Waits for review as 7: asked by the model" in out
+    assert "Waits for review as capture 7: asked by the model" in out
     assert "review approve 7" in out
     daemon.answers["remember"] = {"decision": "discard", "reason": "a question", "capture": capture}
     assert "Not stored: a question" in run(capsys, "remember", "x")[1]
@@ -713,7 +718,7 @@ def test_calibration_is_plotted(daemon: StubDaemon, capsys: pytest.CaptureFixtur
     assert re.search(r"0\.9-1\.0 .*86% +41.0 +0\.88", out)
     assert "0.0-0.1" not in out
     daemon.answers["stats"] = STATS | {"calibration": {}}
-    assert run(capsys, "stats", "--calibration")[1].startswith("You have decided nothing yet")
+    assert run(capsys, "stats", "--calibration")[1].startswith("You have decided on no capture yet")
 
 
 def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -195,7 +195,7 @@ def test_hooks_that_a_client_skips_are_reported(state: Path) -> None:
     assert problem_of("codex", state)[0] == "the launcher of its hooks is missing"
     write_launcher(state)
     assert problem_of("codex", state) == (
-        "Codex skips 7 hooks of Subconscious until you trust them",
+        "Codex skips hooks of Subconscious until you trust them (not trusted yet: 7)",
         'codex # choose "Trust all and continue"',
     )
     events = "session_start:0 session_start:1 user_prompt_submit:0 post_tool_use:0 pre_compact:0 stop:0 session_end:0"
@@ -214,7 +214,7 @@ def test_hooks_that_a_client_skips_are_reported(state: Path) -> None:
     del values["hooks"]["AfterAgent"]
     settings.write_text(json.dumps(values))
     assert problem_of("gemini", state) == (
-        "entries of Subconscious in its settings are missing or outdated",
+        "entries for Subconscious in its settings are missing or outdated",
         "subconscious install gemini",
     )
 

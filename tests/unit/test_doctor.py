@@ -112,7 +112,7 @@ def test_the_doctor_says_where_a_key_comes_from(home: Home, monkeypatch: pytest.
     asked = [request.args for request in daemon.requests if request.cmd == "provider"]
     assert asked == [{"check": True, "session_id": "s"}]
     with StubDaemon(home, _answering(key="", sessions_with_own_key=2)):
-        assert "only sessions have a key in their environment (2)" in findings(home)["model"]
+        assert "the only keys are in the environment of sessions (sessions: 2)" in findings(home)["model"]
     error = {"at": 0, "code": "E050", "message": "the key is refused", "remedy": "make a new key"}
     with StubDaemon(home, _answering(reachable=False, own_keys=[{"refused": True, "error": error}])):
         assert "with the key of a session's environment: the key is refused" in faults(home)["model"].detail
@@ -365,7 +365,7 @@ def test_a_spool_that_waits_too_long(home: Home) -> None:
     assert faults(home) == {}
     os.utime(entry, (0, time() - 3 * 86400))
     found = faults(home)["spool"]
-    assert "for 3 days" in found.detail
+    assert "for 3.0 days" in found.detail
     assert found.remedy == "subconscious daemon drain"
 
 
@@ -472,12 +472,12 @@ def _capture_finding(home: Home) -> Finding:
 @pytest.mark.parametrize(
     ("changes", "config", "why"),
     [
-        ({"worth": 0.6}, "", "calibration: your decisions have lowered 10 statements"),
+        ({"worth": 0.6}, "", "below the threshold (statements: 10)"),
         ({}, "auto_threshold = 0.97\n", "auto_threshold = 0.97"),
         ({"level": "medium"}, "", "the poisoning check flagged 10"),
         ({"stated": 0.72, "worth": 0.72}, "", "the highest confidence is 0.72"),
         ({"origin": "tool", "stated": 0.98, "worth": 0.98}, "", "none of them was in your own words"),
-        ({}, "", "10 of your statements reached the threshold"),
+        ({}, "", "statements of yours that reached the threshold, but wait for review or were dropped"),
     ],
 )
 async def test_stopped_automatic_capture_is_reported_with_the_reason(

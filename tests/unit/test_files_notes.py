@@ -143,7 +143,7 @@ def test_there_is_no_link_to_a_note_that_is_not_there() -> None:
         ("x\n<!-- subconscious {\"version\": 1", "cut off"),
         ("x\n<!-- subconscious {} -->\n", "version"),
         ("x\n<!-- subconscious {\"version\": 2} -->\n", "version 2"),
-        ("x\n<!-- subconscious {nonsense} -->\n", "not JSON"),
+        ("x\n<!-- subconscious {nonsense} -->\n", "not valid JSON"),
         ("x\n<!-- subconscious " + '{"a":' * 3000 + "1" + "}" * 3000 + " -->\n", "can't be used"),
     ],
 )  # fmt: skip

@@ -178,7 +178,7 @@ def test_a_page_of_mem0s_memories_names_the_others(tmp_path: Path) -> None:
     file = tmp_path / "mem0.json"
     file.write_text(json.dumps({"count": 2, "next": "?page=2", "results": [{"id": "1", "memory": "Prefers tabs"}]}))
     first, rest = read_mem0(file, "")
-    assert (first.statement, rest.problem) == ("Prefers tabs", "it is one page of several; import the others, too")
+    assert (first.statement, rest.problem) == ("Prefers tabs", "it is one page of several; import the other pages, too")
 
 
 def test_basic_memory(tmp_path: Path) -> None:

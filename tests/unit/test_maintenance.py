@@ -130,11 +130,11 @@ async def test_a_phase_that_fails_leaves_its_reason_and_the_others_their_turn(
 
 
 BREAKS = {
-    "memories that are missing in the search index": "DELETE FROM memories_fts WHERE rowid = 1",
+    "memories that are missing from the search index": "DELETE FROM memories_fts WHERE rowid = 1",
     "search index entries that differ from their memory": "UPDATE memories_fts SET content = 'stale' WHERE rowid = 1",
     "search index entries without an active memory": "UPDATE memories SET archived_at = 5 WHERE id = 1",
     "vectors with a wrong active flag": "UPDATE embeddings SET active = 0 WHERE memory_id = 1",
-    "memories marked as embedded without a vector": "DELETE FROM embeddings WHERE memory_id = 1",
+    "memories that are marked as embedded but have no vector": "DELETE FROM embeddings WHERE memory_id = 1",
 }
 
 

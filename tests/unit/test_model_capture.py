@@ -302,7 +302,7 @@ def test_what_a_person_let_through_is_settled_but_makes_no_rule() -> None:
 
 def test_why_it_does_not_last_is_said() -> None:
     assert "it applies only for the moment" in weighed(turn(CENTS), standing="once")[1].reason
-    assert "not true any more at the end" in weighed(turn(CENTS), true_at_end=False)[1].reason
+    assert "it is no longer true later in its session" in weighed(turn(CENTS), true_at_end=False)[1].reason
 
 
 @pytest.mark.parametrize("scale", SCALES)

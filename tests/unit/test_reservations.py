@@ -162,7 +162,7 @@ def test_prose_of_a_file_is_the_files_own(tmp_path: Path) -> None:
     text = "The `UploadWorker` fails since send_chunk reports a closed socket as a timeout, which looks like an outage."
     (found,) = trace([told(path, text)], spoken={"t"})
     assert found.copied >= 5
-    assert reservation(found, Verdict()) == "a file, a page or a command's output worded it"
+    assert reservation(found, Verdict()) == "its words come from a file, a page or a command's output"
 
 
 def test_a_sentence_in_another_order_is_still_the_files_own(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_sentence_in_another_order_is_still_the_files_own(tmp_path: Path) -> N
     text = "`UploadWorker` retries failing chunks, and a timeout there is what a closed socket is."
     (found,) = trace([told(path, text)], spoken={"t"})
     assert found.copied < 5
-    assert reservation(found, Verdict()) == "a file, a page or a command's output worded it"
+    assert reservation(found, Verdict()) == "its words come from a file, a page or a command's output"
 
 
 def test_what_no_tool_has_named_is_not_grounded(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_invalid_entries_are_rejected(raw: bytes) -> None:
 
 
 def test_an_entry_about_another_memory_is_refused() -> None:
-    with pytest.raises(EntryError, match="another memory"):
+    with pytest.raises(EntryError, match="uid does not match"):
         parse(dump(UIDS[0], Entry({})), name=UIDS[1])
 
 

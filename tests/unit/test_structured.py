@@ -148,7 +148,7 @@ def test_the_error_text_is_sent_to_the_model_only() -> None:
     with pytest.raises(UnreadableError) as caught:
         read('{"pets": [{"animal": "dog", "name": ""}], "secret words": 1}', Zoo)
     assert "pets.0.dog.name" in caught.value.told
-    assert caught.value.kinds == "it doesn't fit (string_too_short)"
+    assert caught.value.kinds == "it doesn't fit the schema (string_too_short)"
 
 
 def test_the_instruction_contains_the_schema() -> None:

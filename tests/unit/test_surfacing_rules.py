@@ -264,8 +264,8 @@ def hit(number: int, relevance: float = 0.8, **changes: object) -> Hit:
         (hit(1, session_id="s"), Seen("s"), "itself"),
         (hit(1), Seen("s", (), [Given(1, 900.0)]), "5 minutes"),
         (hit(1), Seen("s", (), [Given(1, 2000.0)]), "5 minutes"),  # the clock was set back
-        (hit(1), Seen("s", (), [Given(number, 0.0) for number in range(2, 12)]), "10 of 10"),
-        (hit(1), Seen("s", (), [Given(2, 0.0, "a.py"), Given(3, 0.0, "a.py")]), "2 of 2"),
+        (hit(1), Seen("s", (), [Given(number, 0.0) for number in range(2, 12)]), "memories (10)"),
+        (hit(1), Seen("s", (), [Given(2, 0.0, "a.py"), Given(3, 0.0, "a.py")]), "this file (2)"),
     ],
 )
 def test_what_is_held_back_says_why(one: Hit, seen: Seen, why: str) -> None:

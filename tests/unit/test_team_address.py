@@ -16,7 +16,7 @@ from subconscious.store.team.address import parse
     [
         ("postgresql://ann:secret@db.example.org/team", "contains a password"),
         ("mysql://ann@db.example.org/team", "does not start with"),
-        ("postgresql://db.example.org/team", "names no role that logs in"),
+        ("postgresql://db.example.org/team", "contains no user name"),
         ("postgresql://ann@db.example.org", "names no database"),
         ("postgresql://ann@/team", "names no server"),
         ("postgresql://ann@db.example.org/team?sslmode=disable", "verify-full"),

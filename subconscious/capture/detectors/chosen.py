@@ -1,4 +1,4 @@
-"""Statements that the user made by an act: choosing an answer to a question, or approving a plan."""
+"""Finds statements that the user made by choosing an answer to a question, or by approving a plan."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _DECIDED = " Decided: "
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 MOST_OF_A_PLAN = 3
-"""The most decisions that are kept of one plan: the rest describes work, which the code shows later."""
+"""The maximum number of decisions kept from one plan: the rest describes work, which the code shows later."""
 
 _LONGEST_DECISION = 280
 _SHORTEST_DECISION = 40
 _WEIGHTY = 2
-"""The fewest signs of a decision that a passage of a plan must have (see ``_weight``)."""
+"""The minimum number of signs that a passage of a plan is a decision (see ``_weight``)."""
 
 _DECISIONS = re.compile(
     r"decisions?\b|alternatives?\b|rejected\b|trade-?offs?\b|out of scope\b|non-?goals?\b|constraints?\b|not (?:doing|included)\b|"
@@ -74,11 +74,11 @@ _STEP = re.compile(
 _EMPTY = frozenset("based tradeoffs approach option choose works best".split())
 _FEWEST_WORDS = 6
 _FEWEST_NAMES = 2
-"""The fewest names in a question: with fewer, a later reader can't tell what was chosen."""
+"""The minimum number of content words in a question: with fewer, a later reader can't tell what was chosen."""
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the user's answers that decide a question, chosen or typed, each with the question that names its subject."""
+    """Yield the user's answers that decide a question, chosen or typed, each with the question, its subject."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             question, _, answer = line.partition(ANSWERS)

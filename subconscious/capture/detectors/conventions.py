@@ -43,7 +43,7 @@ _CHECK = re.compile(
     r"(?P<task>(?:test|lint|typecheck|type-check|check|build|vet|fmt|format|clippy|css)[\w:-]*)|pytest|ruff check|ruff format|mypy))(?=\s|\Z)"
 )
 _ALONE = re.compile(r"\s*(?:cd [\w./~-]+ && )?[\w./:=, -]+(?: 2>&1)?(?: \| (?:tail|head)(?: -[n ]{0,2}\d+)?)?\s*\Z")
-"""A command without other commands; only the beginning or the end of its output may be selected."""
+"""A line that runs a single command, perhaps after `cd`; it may show only the beginning or the end of the output."""
 
 _WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?P<command>(?:git|{_NAMES}) \w+)")
 _BARE = re.compile(r"(?:^|&&|;)\s*(?P<command>git \w+)")
@@ -96,7 +96,7 @@ _COMMIT = "git commit"
 
 @dataclass(slots=True)
 class _Seen:
-    """The commands and statements of a session."""
+    """What a session shows: checks that ran, commands with and without a wrapper, and sentences about a hook."""
 
     ran: Counter[str] = field(default_factory=Counter)
     under: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
 LETTERS = 2000
-"""The most characters of a prompt that are examined."""
+"""How many characters of a prompt are examined at most."""
 
 _WORD = re.compile(r"[\w']+")
 _EMOJI = re.compile(r"[\U0001f300-\U0001faff]")

@@ -23,9 +23,9 @@ from subconscious.text import wording
 FEWEST_WORDS = 6
 FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
-"""The space in characters for the names before a passage: heading, introduction, topic of the exchange.
+"""The characters reserved for the context that precedes a passage: heading, introduction, topic of the exchange.
 
-The topic is only added if the other names take less than half of it.
+The topic is only added if the heading and the introduction take less than half of them.
 """
 
 _GENERIC = re.compile(
@@ -60,7 +60,7 @@ _GUESS = re.compile(
 )
 _SUSPECT = re.compile(r"\b(?:problem|cause|issue|culprit)\b", re.IGNORECASE)
 _OPENING = 300
-"""The number of characters at the beginning of a text in which it may withdraw an earlier claim."""
+"""How many characters at the beginning of a text are searched for words that withdraw an earlier claim."""
 
 _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
@@ -70,7 +70,7 @@ _DRAWN_UP = re.compile(r"(?:^|/)\.claude/plans/")
 """Paths of plan files. The client names these files at random, so a name tells a reader nothing."""
 
 _MOST_EDITS = 4
-"""The fewest edits without a reason that make a passage a changelog, which Git has already."""
+"""From this many edits on, a passage without a reason counts as a changelog, which Git has already."""
 
 _VERB_ALONE = re.compile(
     r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
@@ -105,7 +105,11 @@ def findings(exchange: Exchange) -> Iterator[Draft]:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The assistant's turns, and the words of texts that withdraw an earlier claim, with the index of the turn."""
+    """The assistant's turns of an exchange, and which of them withdraw an earlier claim.
+
+    ``places`` maps the id of a turn to its index. ``backs`` has the index of each turn that withdraws a claim, with the
+    words at the turn's beginning.
+    """
 
     turns: tuple[Turn, ...]
     places: Mapping[str, int]
@@ -129,7 +133,7 @@ def _lower(text: str) -> Iterator[str]:
 
 
 def fewest_words(said: str) -> int:
-    """Return the fewest words that a statement must have: fewer if it names a file."""
+    """Return the minimum number of content words of a statement; the minimum is lower if the statement names a file."""
     return FEWEST_WORDS_OF_A_FILE if wording.files(said) else FEWEST_WORDS
 
 
@@ -190,7 +194,7 @@ def _joined(text: str, places: list[tuple[int, int]]) -> str:
 def named(exchange: Exchange, passage: Passage, said: str) -> str:
     """Return a passage with the context that it needs: heading, introduction, topic of the exchange, changed files.
 
-    Return "" if the passage is unclear alone, as it begins with "it" or a verb, and no context is known.
+    Return "" if the passage is unclear by itself because it begins with "it" or a verb, and no context is known.
     """
     heading = next((h for h in reversed(passage.headings) if not (_GENERIC.match(h) or is_vague(h))), "")
     lead = _calm(passage.lead).rstrip(": ")
@@ -212,7 +216,7 @@ def named(exchange: Exchange, passage: Passage, said: str) -> str:
 
 
 def _placed(exchange: Exchange, content: str) -> str:
-    """Return a passage with the changed files added if it names no file and there is room."""
+    """Return a passage; if it names no file and there is room, the changed files are added to it."""
     files = [file for file in exchange.files if not _DRAWN_UP.search(file)]
     names = ", ".join(PurePath(file).name for file in files[:4])
     place = f" ({names})"

@@ -1,4 +1,4 @@
-"""Finds texts that describe a problem, its cause and its fix under headings, and makes one statement of each."""
+"""Finds texts that describe a problem, its cause and its fix under headings, and makes one statement from each text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PARTS = (
 )
 _FEWEST_WORDS = 5
 _SHARES = {2: 185, 3: 122}
-"""The most characters of each part of a statement (problem, cause, fix), by the number of parts that it has."""
+"""The maximum length in characters of each part of a statement (problem, cause, fix), by its number of parts."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:

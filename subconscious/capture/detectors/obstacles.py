@@ -20,7 +20,7 @@ from subconscious.domain.model import Role, Turn
 from subconscious.text.wording import content_words
 
 LONGEST_MESSAGE = 900
-"""The most characters of a remark about an event that just happened; longer texts are summaries."""
+"""The maximum length in characters of a remark about something that just happened; longer texts are summaries."""
 
 _FEWEST_WORDS = 4
 _ROOM = 230
@@ -32,7 +32,7 @@ _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One row. ``said`` is the pattern of the sentence; ``told`` makes the statement from it."""
+    """One row of the table: ``said`` matches the assistant's sentence; ``told`` is the template of the statement."""
 
     name: str
     said: re.Pattern[str]

@@ -20,7 +20,7 @@ from subconscious.domain.model import Origin, Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` makes the statement."""
+    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` is the template."""
 
     name: str
     run: re.Pattern[str]
@@ -29,7 +29,7 @@ class Practice:
 
 
 _FEWEST_RUNS = 2
-"""The fewest runs that make a habit: a single run may be an exception."""
+"""The minimum number of runs that count as a habit: a single run may be an exception."""
 
 PRACTICES = (
     Practice(
@@ -93,7 +93,7 @@ def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
 
 
 def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
-    """Return the commits of a session: the turn, the message as written in the command, and the message's text."""
+    """Return the successful commits: the turn, the message as written in the command, and the message's text."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
     asked = [(turn, command, found) for turn in said for command in turn.commands if (found := message(command))]
     return [(turn, *found) for turn, command, found in asked if worked(turns, turn, command)]

@@ -49,7 +49,7 @@ def published(exchange: Exchange) -> Iterator[Draft]:
 
 
 def written(command: str) -> Written | None:
-    """Return the text for others in a command: the body of its first writing ``gh`` command, or a here-document."""
+    """Return the text that a command publishes with ``gh``, from a here-document or the body; None without one."""
     writes = _WRITES.search(command)
     if writes is None:
         return None

@@ -12,7 +12,7 @@ from subconscious.capture.passages import plain
 from subconscious.text import wording
 
 LONGEST_REFERENCE = 220
-"""The most characters of the assistant's words that are added."""
+"""How many characters of the assistant's words are added at most."""
 
 _DEPENDENT = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|neither|both|either|same|that|it|this|these|those|they|"
@@ -22,7 +22,7 @@ _DEPENDENT = re.compile(
 )
 _FEW_WORDS = 4
 _TERSE = 5
-"""The most words of a reply without content of its own."""
+"""A reply of at most this many words is assumed to have no content of its own."""
 
 _PICK = re.compile(r"\b(?:option|variant|approach|choice|number|no\.?)?\s*#?\(?\b([a-e]|\d)\)?(?=\W|\Z)", re.IGNORECASE)
 _ORDINAL = re.compile(
@@ -42,7 +42,7 @@ _ANAPHOR = re.compile(
 )
 _FEWEST_NAMES = 2
 _BRIEF = 12
-"""The most words of a direct reply to a question: longer replies name their subject."""
+"""A reply of at most this many words may leave out its subject; longer ones are assumed to name it."""
 
 _SHORT_CLAUSE = re.compile(r"\W{0,3}\S{1,30}(?: \S{1,30}){0,2}[,.;:!]\s")
 """An opening clause of up to three words that answers a question, before the reasons: "avif + jpeg, skip webp ..."."""
@@ -87,7 +87,7 @@ def _is_brief(text: str) -> bool:
 
 
 def answered(text: str, before: str, number: str = "") -> str:
-    """Return a reply with its reference: the option picked, the question asked, or the statement replied to.
+    """Return a reply with what it refers to: the option picked, the question asked, or the statement replied to.
 
     ``number`` is the reply's number if the message numbers its replies like the questions; otherwise it is "".
     """
@@ -119,7 +119,7 @@ def _picked(text: str, before: str) -> str:
 
 
 def _asked(before: str) -> str:
-    """Return the assistant's last question, with the sentence before it if the question names little."""
+    """Return the assistant's last question, with the sentence before it if the question has few content words."""
     said = _said(before)
     at = next((at for at in reversed(range(len(said))) if said[at].endswith(("?", "\uff1f"))), None)
     if at is None:

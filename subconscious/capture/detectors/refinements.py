@@ -15,7 +15,7 @@ from subconscious.text.wording import content_words, is_name
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence split at its cue: the text before the cue, the cue, the text after it, and which part is the statement."""
+    """A sentence split at its cue: text before the cue, the cue, text after it, and the statement itself (``said``)."""
 
     sentence: str
     before: str
@@ -148,4 +148,4 @@ REFINEMENTS = (
     Refinement("it is long", lambda s: len(s.sentence) > LONGEST_STATEMENT),
     Refinement("its text may be pasted", _is_pasted),
 )
-"""The objections, in the order in which reasons list them."""
+"""The objections, in the order in which a candidate's reason lists those that apply."""

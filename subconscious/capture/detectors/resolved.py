@@ -57,7 +57,7 @@ _SHORTEST_NAME = 3
 _LONGEST_PART = 260
 _FEWEST_WORDS = 5
 _FEWEST_NAMES = 2
-"""The fewest names that a fault and its fix must share; one is enough if the fix is among the next ``_NEAR`` sentences."""
+"""How many names a fault and its fix must share; one is enough if the fix is near, within ``_NEAR`` sentences."""
 
 _NEAR = 3
 _AHEAD = 400
@@ -141,7 +141,7 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
 def _quote(fault: _Said, fix: _Said) -> str:
     """Return a quote of both sentences if they are close to each other, else a quote of the fix.
 
-    A quote of the fix is enough: it is the later text, and not trusted more than the text that names the fault.
+    A quote of the fix is enough: the fix is the later text, and it is not trusted more than the text about the fault.
     """
     near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
     return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote

@@ -60,7 +60,7 @@ def _candidates(turn: Turn) -> Iterator[Candidate]:
 
 
 def _match(sentence: str) -> tuple[Cue, re.Match[str]] | None:
-    """Return the first cue of the table that begins the sentence or a clause in it, with the match; None without a cue."""
+    """Return the first cue of the table that begins the sentence or one of its clauses, with the match, or None."""
     starts = [0]
     for clause in _CLAUSE.finditer(sentence):
         starts.append(clause.end())
@@ -139,7 +139,7 @@ def _confidence(strength: Strength, content: str) -> float:
 
 
 def _kind(cue: Cue, statement: Statement) -> str:
-    """Return the kind of memory that a cue stands for; for cues such as "note", the words of the statement come first."""
+    """Return the kind of memory for a cue; after a cue such as "note", the statement's words may decide instead."""
     if cue.kept:
         return cue.kind
     own = (kind for kind, pattern in _KINDS_OF_NOTES if pattern.search(statement.said))

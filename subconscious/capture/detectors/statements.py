@@ -34,16 +34,16 @@ from subconscious.domain.model import Turn
 from subconscious.text.wording import content_words, files, tags
 
 _BACKWARDS = 2
-"""The most preceding sentences that a sentence may depend on."""
+"""How many preceding sentences are added at most to a sentence that depends on them."""
 
 _CLOSE = 320
-"""The most characters of a sentence joined with the next one, if that depends on it or gives its reason."""
+"""The maximum length in characters of a sentence joined with the next, which depends on it or gives its reason."""
 
 _SHORTEST = 120
-"""The fewest characters of a statement that names no cause: raters kept only one in seven of the shorter ones."""
+"""The minimum length in characters of a statement without a cause: raters kept only one in seven of shorter ones."""
 
 _MOST = 120
-"""The most statements of one text: longer texts are documents."""
+"""How many points of a text, and sentences of a point, are used at most: longer texts are documents."""
 
 _SKIPPED = re.compile(
     r"(?:verif\w+|test(?:s|ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|execution order|next steps?|todo|"
@@ -113,7 +113,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
 
 
 def _said(text: str, passage: Passage) -> str:
-    """Return a passage without its speaker, idle sentences, and the sentences that depend on these."""
+    """Return a passage without "I found that" and the like, idle sentences, and sentences that depend on idle ones."""
     kept: list[str] = []
     before = passage.start
     gap_open = False
@@ -155,7 +155,7 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 
 def _is_idle(raw: str, one: str) -> bool:
-    """Whether a statement leaves a sentence out: narration, a fragment, or a remark or trifle that names no code."""
+    """Whether a sentence is left out of statements: narration, a fragment, or a remark or trifle that names no code."""
     if not one:
         return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
@@ -164,7 +164,7 @@ def _is_idle(raw: str, one: str) -> bool:
 
 
 def _doubts(passage: Passage, said: str) -> Iterator[str]:
-    """Yield signs of doubt: what the stricter ``findings`` would reject, words about the speaker or to the user, wishes."""
+    """Yield signs of doubt: what the stricter ``findings`` would reject, words about speaker or user, wishes."""
     doubts = {
         "skipped": is_skipped(passage),
         "passing": is_passing(said),
@@ -176,7 +176,7 @@ def _doubts(passage: Passage, said: str) -> Iterator[str]:
 
 
 def _replies(exchange: Exchange) -> Iterator[Draft]:
-    """Yield the assistant's answer to a question that the user asked: its first paragraph or point, with the question."""
+    """Yield the assistant's answer to the user's question: the first paragraph or point, with the question."""
     turn = next((turn for turn in exchange.turns if turn.id == exchange.last_said), None)
     if not exchange.asked or turn is None:
         return

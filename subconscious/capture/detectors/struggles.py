@@ -57,7 +57,10 @@ _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What followed a failure: the explanation with its turn, and the commands that worked or tried to repair it."""
+    """What followed a failure: the explanation with its quote and turn, commands, and files that were then edited.
+
+    ``worked`` has the commands that worked, and all that tried a repair; ``failed``, the commands that failed.
+    """
 
     said: str
     quote: str
@@ -134,7 +137,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    """Return the failure of a check whose call succeeded, if a repair and an explanation or another run followed."""
+    """Return the failure of a check whose tool call succeeded, if a repair and an explanation or a new run followed."""
     turn = exchange.turns[at]
     command = short_command(turn.commands[0])
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):

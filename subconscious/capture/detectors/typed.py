@@ -21,20 +21,20 @@ from subconscious.text import wording
 from subconscious.text.sentences import sentences
 
 Opinions = Mapping[judge.Spoken, judge.Opinion]
-"""The judge's results by typed sentence, made with the embedder; other sentences are judged by their words alone."""
+"""The judge's results by typed sentence, made with the embedder. Other sentences are judged by their words alone."""
 
 NO_OPINIONS: Opinions = {}
 
 EXTRACTOR = "typed-1"
 
 LONGEST_TURN = 20_000
-"""The most characters of a message: a longer one is not read, because it was probably pasted."""
+"""The maximum length in characters of a message: a longer one is not read, because it was probably pasted."""
 
 MOST_SENTENCES = 60
-"""The most sentences of a message: a message with more is not read, because it is probably a document."""
+"""The maximum number of sentences of a message: one with more is not read, because it is probably a document."""
 
 MOST_OF_A_MESSAGE = 5
-"""The most statements that are kept of one message: a pasted specification must not fill the store."""
+"""The maximum number of statements kept from one message: a pasted specification must not fill the store."""
 
 KINDS = {
     "rule": "preference",
@@ -45,28 +45,28 @@ KINDS = {
     "deadline": "learning",
     "ownership": "learning",
 }
-"""The kind of memory for each kind of the judge."""
+"""Maps each kind of sentence that the judge distinguishes to a kind of memory."""
 
 LEAST = 0.5
-"""The least probability of a candidate."""
+"""The minimum probability of a candidate, by the judge; explicit cues and wishes for later sessions need less."""
 
 CORRECTS = 0.65
-"""The least probability with which a message after an interruption counts as a correction.
+"""The minimum probability at which a message after an interruption counts as a correction.
 
-A first prompt has nothing to correct, but one in eleven reaches this probability.
+For comparison: one in eleven first prompts of a session reaches this probability, with nothing to correct.
 """
 
 OBJECTION = 0.02
 """The probability below which the judge overrules even an explicit cue."""
 
 AHEAD, AHEAD_LEAST = 0.8, 0.05
-"""The confidence of a wish for the time after this session, and the least probability that the judge must give it.
+"""The confidence of a wish for the time after this session, and the minimum probability that it needs from the judge.
 
 The confidence is too low to store the wish without a review.
 """
 
 REMARK = 3
-"""The most words of a remark that is stored together with the sentence after it."""
+"""The maximum number of words of a remark that is stored together with the sentence after it."""
 
 CUED_KINDS = frozenset(("blocker", "dead_end"))
 """Kinds of memory that the judge does not distinguish, so that the cue decides."""
@@ -183,7 +183,7 @@ def _vouched(cue: Candidate | None) -> float:
 
 
 def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
-    """Return the kind of memory: that of a correction, or else that of a decisive cue, or else the judge's."""
+    """Return the kind of memory: a lesson for a correction, else the kind of a decisive cue, else the judge's kind."""
     if _corrects(turn):
         return KINDS["correction"]
     if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):

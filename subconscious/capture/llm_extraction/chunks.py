@@ -15,12 +15,12 @@ from subconscious.domain.model import Act, Origin, Role, Turn
 
 CHARACTERS_A_TOKEN = 4
 _MARK = 8
-"""The characters of a chunk that the number of a turn and its line break take."""
+"""How many characters the number and the line break of a turn take in a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The maximum length of a chunk in tokens, and the number of turns that it repeats of the previous one."""
+    """The maximum length of a chunk in tokens, and how many turns of the previous chunk it repeats."""
 
     tokens: int = 50_000
     overlap: int = 4
@@ -35,7 +35,7 @@ class Chunk:
 
     @property
     def fresh(self) -> tuple[Turn, ...]:
-        """Return the turns that were not read before."""
+        """Return the turns that no earlier chunk contains."""
         return self.turns[self.known :]
 
     @property
@@ -90,19 +90,19 @@ def chunks(turns: Sequence[Turn], measure: Measure) -> Iterator[Chunk]:
 
 
 LONGEST_TURN = 6000
-"""The most characters of one turn; of a longer turn, the beginning and the end are included."""
+"""The maximum length of a turn in characters; of a longer turn, the beginning and the end are included."""
 
 LONGEST_PLAN = 12_000
 LONGEST_COMMAND = 600
 LONGEST_RECORD = 1500
-"""The most characters of a command that writes a commit or a pull request, because its message gives reasons."""
+"""The maximum length in characters of a command that writes a commit or a pull request: its message gives reasons."""
 
 LONGEST_TALK = 400
-"""The most characters of the reply to a greeting; longer replies have content."""
+"""The maximum length in characters of a reply to a greeting; longer replies have content."""
 
 _MOST_COMMANDS = 5
 _TAIL = 0.3
-"""The share of a shortened turn that its end gets, because conclusions are there."""
+"""The share of a shortened turn that is taken from the turn's end, because conclusions are there."""
 
 _RECORD = re.compile(r"\bgit\b[^\n]{0,200}\bcommit\b|\bgh\s+(?:pr|issue|release)\s+\w+|\bglab\s+mr\b")
 _GREETING = re.compile(

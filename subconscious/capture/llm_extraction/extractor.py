@@ -29,7 +29,7 @@ VERSION = 5
 """The version of the prompt."""
 
 ANSWER_TOKENS = 4096
-"""The most tokens of a reply: enough for the largest number of candidates."""
+"""The maximum number of tokens of a reply: enough for the largest number of candidates."""
 
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
@@ -40,14 +40,14 @@ _PLACE = re.compile(r"(?<=\w) in (?:this|our|the) (?:project|repo|repository|cod
 VERBATIM = "in the person's own words, without what the model added"
 
 SURE_OF_USER = 0.8
-"""The model's score for the user's own words that becomes a confidence of .9, before calibration."""
+"""The model's score at which the user's own words get a confidence of .9, before calibration."""
 
 _WAITS, _STORED, _BELOW = 0.7, 0.9, 0.01
 
 Clean = Callable[[str], str]
 """The type of a function that removes secrets and private text.
 
-A model may have joined separate parts of a secret.
+It is applied to replies too, because a model may have joined separate parts of a secret.
 """
 
 
@@ -145,9 +145,9 @@ def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, 
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
-    """Return the model's wording, if necessary without its reason, or else the user's own sentence.
+    """Return the wording of a statement: the model's, if necessary without its rationale, or else the user's sentence.
 
-    The user stays the author of what they said: what the model adds from others is removed.
+    The user stays the author of what they said: words that the model added from other sources are removed.
     """
     content = _PLACE.sub("", wording.cut_clause(tidy(proposal.content), LONGEST)).strip()
     summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
@@ -166,7 +166,7 @@ def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _
 
 
 def _typed(found: Grounds) -> str:
-    """Return the user's sentences that a proposal quotes, or only the first if they are too long; "" if unclear alone."""
+    """Return the user's sentences that a proposal quotes, or only the first if they are long; "" if unclear alone."""
     said = [wording.squeeze(own_words(one)) for one in found.stated if one.turn is found.evidence.turn]
     whole = " ".join(dict.fromkeys(filter(None, said)))
     return whole if len(whole) <= LONGEST else said[0]
@@ -185,15 +185,15 @@ def _with_origin(worded: _Worded, found: Grounds, chunk: Chunk) -> _Worded:
 def _reason(proposal: Statement) -> str:
     if not proposal.measured:
         return "its scores are not all between 0 and 1"
-    return f"a model's reading: {proposal.scores}"
+    return f"a model's scores: {proposal.scores}"
 
 
 def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> float:
     """Return a model's score on the scale of the thresholds, which is the same for every extractor.
 
-    From ``waits_from`` on, a candidate may be given unconfirmed. From ``SURE_OF_USER`` on, what the user typed,
-    approved or chose is stored: ten of ten such candidates were right. Other candidates stay below the threshold for
-    storing.
+    From ``waits_from`` on, a candidate may be shown to sessions as unconfirmed. From ``SURE_OF_USER`` on, what the user
+    typed, approved or chose is stored: ten of ten such candidates were right. Other candidates stay below the threshold
+    for storing.
     """
     if score < waits_from:
         return round(score * _WAITS / waits_from, 4)
@@ -205,7 +205,7 @@ def _scaled(score: float, waits_from: float, origin: Origin, turn: Turn) -> floa
 
 
 def _between(score: float, stated: tuple[float, float], meant: tuple[float, float]) -> float:
-    """Return a score, mapped linearly from one range to another."""
+    """Return a score, mapped linearly from the range ``stated`` to the range ``meant``."""
     share = (score - stated[0]) / (stated[1] - stated[0])
     return round(meant[0] + (meant[1] - meant[0]) * share, 4)
 

@@ -14,7 +14,7 @@ from subconscious.text.sentences import sentences
 from subconscious.text.wording import content_words
 
 FEWEST_WORDS = 3
-"""The fewest content words of a user's sentence that is stored verbatim."""
+"""The minimum number of content words of a user's sentence that is stored verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Grounds:
 
     @property
     def support(self) -> str:
-        """Return all quotes but the evidence, with their speakers, for a model that checks the wording."""
+        """Return all quotes except the evidence, with their speakers, for a model that checks the wording."""
         others = (*self.stated, *self.also, *self.told)
         lines = (f"{one.turn.origin}: {one.said}" for one in others if one != self.evidence)
         return "\n".join(dict.fromkeys(lines))
@@ -64,7 +64,7 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
 
 
 def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
-    """Return the quotes of a proposal with its main quote as evidence; None if that was typed or is not found.
+    """Return the quotes of a proposal with its main quote as evidence; None if the user typed it or it is not found.
 
     Typed quotes are moved to ``also``: they did not support the wording, and must not give it the user's origin.
     """
@@ -111,7 +111,7 @@ def _named(quoted: Quoted, turns: Sequence[Turn]) -> Turn | None:
 
 
 def own_words(place: LocatedQuote) -> str:
-    """Return the whole sentences from which a quote of the user is taken; "" if they are unclear alone.
+    """Return the whole sentences from which a quote of the user is taken; "" if they are unclear alone or too long.
 
     A part of a sentence may say the opposite of the whole.
     """

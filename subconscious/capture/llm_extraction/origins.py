@@ -1,4 +1,4 @@
-"""Determines the author of a model's wording; what the model says about it is ignored.
+"""Determines the author of a model's wording; what the model says about the author is ignored.
 
 A candidate quotes one turn, but its wording may come from others. It is only as trusted as the least trusted turn from
 which it takes words.
@@ -12,16 +12,16 @@ from subconscious.domain.model import Origin, Turn
 from subconscious.text.wording import content_words, is_name
 
 BORROWED = 3
-"""The fewest words, not in the quoted turn, that a wording must take from another turn to get that turn's origin."""
+"""The minimum number of words that a wording must take from a turn other than the quoted one to get its origin."""
 
 CLAIM = 2
-"""The fewest words, besides names, that a wording must add from another turn to get that turn's origin."""
+"""The minimum number of words, besides names, that a wording must add from another turn to get that turn's origin."""
 
 LONGEST_TYPED = 1500
-"""The characters above which a turn may contain pasted text that the user did not write."""
+"""A turn with more characters than this may contain pasted text that the user did not write."""
 
 _SHARE = 1 / 3
-"""The least share of a wording's words (0 to 1) that must come from another turn to get that turn's origin."""
+"""The minimum share of a wording's words (0 to 1) that must come from another turn to get that turn's origin."""
 
 _OWN = 0.5
 """If more than this share of the words (0 to 1) is in no trusted turn, the model is the author of the wording."""
@@ -105,7 +105,7 @@ def _is_much(borrowed: int, said: set[str]) -> bool:
 
 
 def _draws_on(said: set[str], own: set[str], quote: set[str], other: set[str]) -> bool:
-    """Whether a wording shares more words with another turn than with its quote, or takes many words from it alone."""
+    """Whether a wording shares more words with another turn than with its quote, or has many words only from there."""
     if len(said & other) > max(len(said & quote), 1):
         return True
     borrowed = len((said - own) & other)

@@ -16,23 +16,23 @@ from pydantic_core import PydanticOmit
 from subconscious.domain.kinds import KINDS
 
 MOST = 12
-"""The most candidates of one chunk."""
+"""The maximum number of candidates in a reply about one chunk."""
 
 WAITS_FROM = 0.5
-"""The least score of a candidate that is queued for review; the prompt names this value."""
+"""The minimum score of a candidate that is queued for review; the prompt names this value."""
 
 DOUBTED = 0.4
-"""The largest score of statements that only apply to the moment, or are not true any more: they are discarded."""
+"""The maximum score of statements that only apply to the moment, or are no longer true: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
 """The factor on the score of a candidate that no action or user confirmed."""
 
 QUOTES = 2
-"""The most quotes of one type that a candidate may have besides its evidence."""
+"""The maximum number of quotes of each type that a candidate may have besides its evidence."""
 
 WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specificity": 0.15, "coherence": 0.10}
-"""The weights of the five scores in the confidence, if that formula is selected."""
+"""The weights of the five scores in the confidence, if the setting `model_scores` is "five"."""
 
 CAPTURED_KINDS = tuple(name for name in KINDS if name != "meta")
 
@@ -52,7 +52,7 @@ def _text(value: Any) -> Any:
 
 
 def _if_valid(value: Any, parse: ValidatorFunctionWrapHandler) -> Any:
-    """Return a parsed item of a list; an invalid one is left out, so that it does not cost the others."""
+    """Return a parsed item of a list; an invalid item is left out, so that the other items are still used."""
     try:
         return parse(value)
     except ValidationError as error:
@@ -64,7 +64,7 @@ def _first(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return a score, which is parsed later; -1, which is no valid score, if it is missing."""
+    """Return a score, which is parsed later; -1, which is not a valid score, if it is missing."""
     return -1.0 if value is None else value
 
 
@@ -115,8 +115,8 @@ Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_ext
 class Statement(BaseModel):
     """The statement of a candidate in a model's words.
 
-    ``quote`` and ``also`` show that it is true, ``directive`` is the part that the user typed, ``context`` is text that
-    explains its references or shows what happened.
+    ``quote`` and ``also`` show that the statement is true, ``directive`` quotes what the user typed of it, ``context``
+    quotes text that explains its references or shows what happened.
     """
 
     waits_from: ClassVar[float] = WAITS_FROM
@@ -167,11 +167,11 @@ class Proposal(Statement):
         """Return the reason not to store the candidate at any score; "" if there is none."""
         if self.standing != "standing":
             return "it applies only for the moment"
-        return "" if self.true_at_end else "it is not true any more at the end"
+        return "" if self.true_at_end else "it is no longer true later in its session"
 
     @property
     def confidence(self) -> float:
-        """Return the model's score, lowered by objections."""
+        """Return the model's score, lowered if the candidate is doubtful or unconfirmed; 0 if on another scale."""
         if not self.measured:
             return 0.0
         keep = min(1.0, max(0.0, float(self.keep)))
@@ -187,7 +187,7 @@ class Proposal(Statement):
 
 
 class ScoredProposal(Statement):
-    """One candidate with five scores, for users who selected that formula."""
+    """One candidate with five scores, if the setting `model_scores` is "five"."""
 
     waits_from: ClassVar[float] = 0.7
 
@@ -209,7 +209,7 @@ class ScoredProposal(Statement):
 
     @property
     def confidence(self) -> float:
-        """Return the weighted sum of the parts."""
+        """Return the weighted sum of the parts; 0 if a part is missing or on another scale."""
         if not self.measured:
             return 0.0
         return round(sum(weight * self.parts[name] for name, weight in WEIGHTS.items()), 4)

@@ -11,7 +11,7 @@ import re
 from subconscious.text.wording import content_words
 
 LEAST_WORDS = 2
-"""The fewest content words of a quote that is not the whole text: a single word occurs everywhere."""
+"""The minimum number of content words of a quote, unless it is the whole text: a single word occurs everywhere."""
 
 _TWINS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 """Typographic marks and their plain forms. All are one character long, so that offsets stay valid."""
@@ -27,7 +27,7 @@ _WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
 
 
 def find(quote: str, text: str) -> str:
-    """Return the first span of ``text`` that ``quote`` means, verbatim; "" if there is none, or if it says too little."""
+    """Return the first span of ``text`` that matches ``quote``, verbatim; "" if none does, or if it says too little."""
     found = _find(quote, text) or _find(_SPEAKER.sub("", quote), text)
     return found if says_enough(found, text) else ""
 
@@ -57,7 +57,7 @@ def _alike(quote: str, text: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return ``text`` with single spaces and plain marks, and for each of its characters the index in ``text``."""
+    """Return ``text`` with single spaces and plain marks, and for each character left its index in ``text``."""
     kept: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text.translate(_TWINS)):

@@ -54,10 +54,10 @@ from subconscious.wire.captures import Capture
 log = logging.getLogger("subconscious.capture")
 
 NEIGHBOURS = 4
-"""The most memories that the model is shown with a note."""
+"""How many memories the model is shown at most with a note."""
 
 NEAR_UNCONFIRMED, MOST_UNCONFIRMED = 2, 10
-"""The most unconfirmed memories that the model is shown with one note, and with all notes of a session."""
+"""How many unconfirmed memories the model is shown at most with one note, and with all notes of a session."""
 
 UNSAID = "a second check by the model did not confirm it"
 REFUSED = "a second check by the model rejected it"
@@ -80,7 +80,7 @@ def held(judged: Judged) -> Judged:
 
 
 def without(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the decisions if the model does not review them: a person must approve what the user did not state."""
+    """Return the decisions without a review by the model: a person must approve what the user did not state."""
     return [
         (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
         for candidate, admission in judged
@@ -94,7 +94,7 @@ def _unlooked(admission: Admission) -> Admission:
 async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
     """Store the admission gate's decision on captures that wait for the model's second look.
 
-    ``before`` is the text before and around their quote, for the model.
+    ``before`` is the text before and around the captures' quote, for the model.
     """
     for capture_id in capture_ids:
         await second_looks.enqueue(tx, capture_id, gate.decision, gate.reservation, before)
@@ -135,7 +135,10 @@ class Session:
 
     @property
     def standings(self) -> list[int]:
-        """Return a number per note: 2 if it is stored, 1 if it may become unconfirmed, 0 if it waits for a person."""
+        """Return what becomes of each note that is not rejected.
+
+        2: it is stored; 1: it may become an unconfirmed memory; 0: it waits for a person.
+        """
         looked = [_standing(one.decision is Decision.AUTO, one.reservation) for one in self.awaited]
         return [*looked, *(_standing(one["status"] == "captured", one["reservation"]) for one in self.others)]
 
@@ -150,10 +153,10 @@ def _note(capture: Capture, before: str = "") -> Note:
 
 
 def _is_shown(capture: Capture, awaited: Sequence[Capture]) -> bool:
-    """Whether the model's second look is shown a capture that the rules found.
+    """Whether a capture that the rules found is shown to the model in the second look.
 
-    Captures derived from tool calls can't be judged by a quote. If rules and model found
-    the same words, only the model's wording is shown.
+    Captures derived from tool calls can't be judged by a quote. If rules and model found the same words, only the
+    model's wording is shown.
     """
     if capture["status"] not in ("captured", *MENDABLE) or capture["extractor"].startswith(COUNTED):
         return False
@@ -215,7 +218,7 @@ async def _unconfirmed(
 
 
 def ask(session: Session) -> Request:
-    """Return the one request about a session."""
+    """Return the request for the second look at a session; there is one per session."""
     stored = {number: one.content for number, one in session.shown.items()}
     return second_look.request(session.notes, stored, opinions.types(), session.record)
 
@@ -285,9 +288,9 @@ def _trimmed(one: WaitingCapture, look: Look | None) -> WaitingCapture:
 
 
 def _without_loss(look: Look, number: int, session: Session) -> Look:
-    """Return the verdict on a note. A duplicate is kept if the other note is less likely to be stored.
+    """Return the review of a note. A note called a duplicate is kept if the other note is less likely to be stored.
 
-    Otherwise both notes could be lost.
+    If it were discarded, both notes could be lost.
     """
     standings = session.standings
     worse = look.fate == "double" and 0 < look.by <= len(standings) and standings[look.by - 1] < standings[number - 1]
@@ -359,7 +362,7 @@ def _instead(look: Look, notes: Sequence[Note]) -> str:
 
 
 async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, where: Provenance) -> None:
-    """Apply the gate's original decision to a capture, after comparing it with what is stored now."""
+    """Apply the gate's original decision to a capture, after comparing the capture with what is stored now."""
     capture = one.capture
     candidate = candidate_from(capture)
     gate = Admission(one.decision, capture["confidence"], capture["reason"], reservation=one.reservation)
@@ -371,7 +374,10 @@ async def _pass(ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCaptur
 async def _replaced(
     ctx: RecallContext, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
 ) -> list[int]:
-    """Link the memory that a capture became to those that it replaces or concerns; return its id, or [] if it is none."""
+    """Link the memory made from a capture to the memories that it replaces or relates to.
+
+    Return the new memory's id in a list; [] if the capture is not a memory.
+    """
     capture = await captures.require(tx, capture_id)
     memory = await memories.find(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
     if memory is None:
@@ -389,7 +395,7 @@ async def _replaced(
 
 
 async def _take_place(tx: aiosqlite.Connection, session_id: str, capture_id: int) -> None:
-    """Retire the unconfirmed memories that the rules made of the same words, because the model's wording is better."""
+    """Retire the unconfirmed memories that the rules made from the same quote: the model's wording is better."""
     capture = await captures.require(tx, capture_id)
     passed = capture["memory_id"] is not None or (capture["status"] == "review" and capture["reservation"] == "")
     if not passed:

@@ -1,8 +1,8 @@
-"""Counts what a session found again: a note that repeats an earlier session's memory is not stored a second time.
+"""Counts repetitions: a note that repeats an earlier session's memory is not stored a second time.
 
 An unconfirmed memory that another session finds independently is confirmed, as without a model. The model's second
-look names the repeated memory, because a comparison of words does not recognise other wordings. It can't confirm
-anything that the gate rejects: the note must be one that would have become a memory itself.
+look names the repeated memory, because a comparison of words does not recognise other wordings. The second look can't
+confirm anything that the gate rejects: the note must be one that would have become a memory itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from subconscious.supersession.merging import ECHO
 from subconscious.text.terms import terms
 
 IN_COMMON = 2
-"""The fewest words that a note must share with the memory that it repeats: the model may name a wrong memory."""
+"""The minimum number of words that a note shares with the memory that it repeats: the model may name a wrong one."""
 
 
 async def unconfirmed_near(
@@ -59,9 +59,10 @@ def repeated(one: WaitingCapture, look: Look | None, shown: dict[int, Memory]) -
 async def count(
     ctx: RecallContext, tx: aiosqlite.Connection, one: WaitingCapture, memory: Memory, where: Provenance
 ) -> list[int]:
-    """Count the recurrence of a memory and discard the note; return the memory's id if this confirms the memory, else [].
+    """Count the recurrence of a memory and discard the note; return the ids of memories that this confirms (0 or 1).
 
-    It does not count if the memory is of the same session, or if the session was given it, unless the user said it.
+    The recurrence does not count if the memory is of the same session. If the memory was shown to the session, the
+    recurrence counts only if the user stated it.
     """
     session_id = where.place.session_id or ""
     given = await surfaces.given_hashes(ctx.database, session_id)

@@ -1,7 +1,7 @@
 """Merges a model's findings with existing captures and memories, without duplicates.
 
 The result of the rules is stored at once and compared with the model's findings later. If both say the same, a waiting
-capture gets the better wording. A new statement passes the gate like any other. Captures that a person decided on, or
+capture gets the model's wording. A new statement passes the gate like any other. Captures that a person decided on, or
 that are stored, keep their wording.
 """
 
@@ -43,22 +43,22 @@ from subconscious.transcripts import State, read_turns
 from subconscious.wire.captures import Capture
 
 STEP = 256 * 1024
-"""The bytes of a transcript between two positions from which a reading can start again."""
+"""How many bytes of a transcript are between two positions from which reading can start again."""
 
 COMPARED = 40
-"""The most captures of a session that a candidate is compared with by meaning; the latest are used."""
+"""How many captures of a session a candidate is compared with by meaning at most: the latest of its kind."""
 
 NEIGHBOURS = 5
-"""The most similar memories that a candidate is compared with."""
+"""How many similar memories a candidate is compared with at most."""
 
 LONGEST_KNOWN = 240
-"""The most characters of a known memory that the model is shown."""
+"""How many characters of a known memory the model is shown at most."""
 
 LEADING_WORDS = 600
-"""The most characters of the user's last text in a chunk that are used to search for known memories."""
+"""How many characters at the end of the user's text in a chunk are used to search for known memories."""
 
 OPEN = ("review", "discarded")
-"""Statuses of captures that neither a person nor the gate has decided for good."""
+"""Statuses of captures whose outcome neither a person nor the gate has finally decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The result when nothing can be read any more, with the reason."""
+    """The result if the rest of a transcript can't be read, with the reason."""
 
     reason: str
 
@@ -138,7 +138,7 @@ def judge(ctx: RecallContext, answer: Answer, chunk: Chunk, extractor: str) -> l
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A judged candidate, and the capture of its session or the memory that it repeats."""
+    """A judged candidate, and the id of the capture of its session or of the memory that it repeats, if any."""
 
     judged: Judged
     capture_id: int | None = None
@@ -218,8 +218,8 @@ async def join(
 ) -> list[tuple[int, Memory | None]]:
     """Store new candidates and refine waiting ones, in the caller's transaction; return the changed captures.
 
-    ``looked_at`` are the turns in which the candidates were found. If it is given, new candidates wait for the second
-    look at the session's end.
+    ``looked_at`` are the turns in which the candidates were found. Unless it is None, new candidates wait for the
+    model's second look at the session's end.
     """
     changed = []
     for finding in findings:
@@ -258,7 +258,7 @@ async def _refine(
 ) -> list[tuple[int, Memory | None]]:
     """Give the model's wording to a capture that no person has decided on; evidence, origin and history stay.
 
-    If the origins differ, the capture is unconfirmed or the candidate is refused, the candidate is stored separately.
+    The candidate is stored separately if the origins differ, the capture is unconfirmed, or the candidate is refused.
     """
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     capture = await captures.require(tx, capture_id)
@@ -299,7 +299,7 @@ def _waits(capture: Capture) -> bool:
 async def _repeat(
     ctx: RecallContext, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
-    """Count a repetition of a memory if the session was not given it; the memory keeps its wording."""
+    """Count a repetition of a memory if the memory had not been shown to the session; the memory keeps its wording."""
     candidate, admission = judged[0], await last_word(ctx, judged, where)
     memory = await memories.require(tx, memory_id)
     given = await surfaces.given_hashes(ctx.database, where.place.session_id or "")

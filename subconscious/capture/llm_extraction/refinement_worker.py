@@ -59,13 +59,13 @@ LONGEST_PAUSE = 900.0
 """The longest pause in seconds between two attempts, unless the provider requests a longer one."""
 
 LONGEST_REST = 300.0
-"""The seconds after which the queue is checked without a signal, because clocks may be changed."""
+"""The seconds after which the queue is checked even without a signal, because the clock may have been changed."""
 
 INTENT_LENGTH = 500
 
 
 def wanted(ctx: RecallContext) -> bool:
-    """Whether a model should read new text, even if none is available at the moment."""
+    """Whether the settings say that a model reads new text, even if no model is available at the moment."""
     return ctx.settings.provider != NONE and ctx.settings.refine and ctx.settings.capture
 
 
@@ -74,8 +74,8 @@ async def gather(
 ) -> None:
     """Record new text of a transcript, in the transaction that stores the results of the rules.
 
-    The caller, like all code that makes a span due, sets ``app.signals.gathered`` after the transaction. If it were set
-    before, the loop would find nothing and sleep again.
+    The caller, like all code that makes a span due, sets ``app.signals.gathered`` after the transaction. If the signal
+    were set earlier, the loop in ``Refining`` would find nothing and sleep again.
     """
     if not wanted(ctx):
         # Switched off: unread text is dropped, or switching it on again would read and bill it unasked.
@@ -94,7 +94,7 @@ async def gather(
 
 
 class Refining:
-    """The loop that reads due text, one chunk after the other."""
+    """The loop in which a model reads text that is due, one chunk after the other, and reviews finished sessions."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -113,7 +113,7 @@ class Refining:
         return await second_looks.next_due(self._app.database, now) is None
 
     async def run(self) -> None:
-        """Read due text, until cancelled."""
+        """Read text and review sessions when they are due, until cancelled."""
         begun = False
         while True:
             self._app.signals.gathered.clear()
@@ -129,11 +129,11 @@ class Refining:
                 await asyncio.sleep(self._pause(1))
 
     async def step(self) -> bool:
-        """Do one piece of due work; return whether there was any that could be done."""
+        """Read one chunk or review one session, if one is due; return whether one was."""
         return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
-        """Clear the pauses of the previous daemon, and discard unread text if no model is wanted any more."""
+        """Clear the pauses of the previous daemon, and end work on sessions whose settings no longer want a model."""
         waits = await model_readings.unread_sessions(self._app.database)
         gone = [session_id for session_id in waits if not wanted(await self._ctx(session_id))]
         for session_id in await second_looks.waiting_sessions(self._app.database):
@@ -146,7 +146,7 @@ class Refining:
                 await model_readings.delete_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Make the work of sessions that have a new key due now."""
+        """Retry the work on sessions that have a new key without waiting for the end of its pause."""
         while self._app.sessions.rekeyed:
             session_id = next(iter(self._app.sessions.rekeyed))
             async with self._app.database.write() as tx:
@@ -256,7 +256,7 @@ class Refining:
             await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
 
     async def _failed(self, span: Span, error: Exception) -> None:
-        """Handle an error of the chunk itself: retry it later, and give up after some attempts."""
+        """Handle an error that the chunk causes: retry the chunk later, and give it up after some attempts."""
         reason = f"{type(error).__name__}: {error}"
         if may_retry(span.attempts + 1, error):
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
@@ -272,7 +272,7 @@ class Refining:
             piece = await asyncio.to_thread(refinement.read_on, span, measure)
         except Exception as unreadable:
             # The failure may have been one of reading. The rest of the text is given up, too; other sessions go on.
-            log.exception("%s can't be read on", span.path)
+            log.exception("%s can't be read any further", span.path)
             piece = Gone(f"{type(unreadable).__name__}: {unreadable}")
         async with self._app.database.write() as tx:
             await events.record(tx, "given up", "reading", span.id, session_id=span.session_id, reason=reason)
@@ -303,7 +303,7 @@ class Refining:
 
 
 async def keep(app: App, ctx: RecallContext, span: Span, piece: Piece, answered: Answered) -> None:
-    """Store a model's findings in a chunk and the next position in one transaction: no finding is stored twice."""
+    """Store a model's findings in a chunk and the next position in one transaction, so no finding is stored twice."""
     assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refinement.judge, ctx, answered.value, piece.chunk, extractor)
@@ -326,7 +326,7 @@ async def _provenance(ctx: RecallContext, span: Span) -> Provenance:
 
 
 async def _ask_second_look(app: App, ctx: RecallContext, session_id: str) -> None:
-    """Ask once about all candidates of a session and apply the reply. Raises ProviderError if there is no reply."""
+    """Have the model review all candidates of a session at once. Raises ProviderError if there is no reply."""
     where = await _session_provenance(ctx, session_id)
     found = await reconciliation.gather(ctx, session_id, where.place.project_id)
     if not found.awaited and not found.record:  # a person decided on all of them or purged them

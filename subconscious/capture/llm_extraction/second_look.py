@@ -2,7 +2,7 @@
 
 There is one request per session with all candidates, called notes, their quotes and the text around them. The model can
 reject a note. A note that passes counts as reviewed; its origin, and the decisions of the gate and the poisoning check,
-are unchanged. A note that the model does not confirm waits.
+are unchanged. A note that the model neither confirms nor rejects waits for a person.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PURPOSE = "review"
 VERSION = 4
 
 MOST = 40
-"""The most notes of one request; further notes wait for a person."""
+"""The maximum number of notes in one request; further notes wait for a person."""
 
 MOST_STORED = 30
 MOST_LINKS = 3
-"""The most links of one note that are used."""
+"""How many links of one note are used at most."""
 
 AROUND = 900
-"""The most characters of the text before and around a quote."""
+"""How many characters of the text before and around a quote the model is shown, apart from the quote itself."""
 
 TURNS_BEFORE = 3
 STORY_TOKENS = 350
@@ -119,7 +119,7 @@ class Looks(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A candidate as the model is shown it; ``around`` is the text before its quote and around it."""
+    """A candidate as it is shown to the model; ``around`` is the text before and around its quote."""
 
     content: str
     kind: str
@@ -176,7 +176,7 @@ def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:
 
 
 def refusal(look: Look, content: str) -> str:
-    """Return why a note is rejected; "" if it is not."""
+    """Return why a note is rejected; "" if it is not rejected."""
     if look.entailed is False:
         return _explained("its quote does not support it", look.why)
     if look.instruction_like:
@@ -191,7 +191,7 @@ def refusal(look: Look, content: str) -> str:
 
 
 def vouches(look: Look) -> bool:
-    """Whether a review says that the note is supported, new, still valid and no instruction; `refusal` checks the rest."""
+    """Whether a review calls the note supported, new, still valid and not an instruction; `refusal` checks the rest."""
     return look.entailed is True and look.instruction_like is False and look.known is False and look.fate == "stands"
 
 

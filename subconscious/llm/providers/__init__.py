@@ -116,9 +116,9 @@ class BatchProvider(Protocol):
         ...
 
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Yield each key with the reply to its request, or the request's error; it can be called again.
+        """Yield each key with the reply to its request, or with the request's error. It may be called several times.
 
-        If the results lack a key, its request was not answered in time and should be sent again.
+        A request whose key is missing was not answered in time, and should be sent again.
         """
         ...
 
@@ -145,7 +145,7 @@ PROVIDERS: dict[str, str] = {name: f"{__name__}.{row.adapter}" for name, row in 
 
 
 def open_provider(name: str, access: Access) -> Provider:
-    """Return the provider with a name, with its SDK imported. It takes up to a second, so call it in a thread.
+    """Import a provider's SDK and return the provider. This takes up to a second, so call it in a thread.
 
     Raises UnavailableError while the provider's SDK is being installed, another ProviderError if there is no such
     provider or it can't be opened, for instance without its key.

@@ -42,7 +42,8 @@ STATUS_OF = {
 class AnthropicProvider:
     """Claude through Anthropic's API.
 
-    Structured output uses the output format, else a forced tool, else an instruction.
+    Structured output is requested by the output format; if the server rejects that, by a forced tool call, and at last
+    by an instruction.
     """
 
     name = NAME

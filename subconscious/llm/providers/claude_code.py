@@ -94,7 +94,7 @@ class ClaudeCodeProvider:
         self.model = access.model or default_model(NAME)
         self._seconds = access.timeout
         self._command = _found(str(access.options.get("command") or "claude"))
-        # Installed by a version manager of Node it is a script, and its Node is in the same folder.
+        # If a version manager of Node installed the client, the client is a script, and its Node is in the same folder.
         beside = os.path.dirname(self._command)  # noqa: PTH120
         self._environment = _environment(access) | {"PATH": os.pathsep.join((beside, safe_path()))}
         self._folder = _folder(access.options.get("folder"))
@@ -247,8 +247,8 @@ def _kill(child: asyncio.subprocess.Process) -> None:
 async def _end(child: asyncio.subprocess.Process) -> None:
     """Kill the child's process group and wait for the child."""
     _kill(child)
-    # asyncio reports the end only after that of the output, which it does not see while output waits to be read. A
-    # process that left the group may keep the output open.
+    # asyncio reports the end of a process only after the end of its output, and notices that only when all output has
+    # been read. A process that left the group may keep the output open.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(END_SECONDS):
             while child.stdout is not None and await child.stdout.read(1 << 16):

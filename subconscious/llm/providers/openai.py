@@ -37,7 +37,8 @@ STATES = {
 class ChatCompletions:
     """A model with the chat completions API, without batches: most servers that have this API have no Batch API.
 
-    Structured output uses a strict schema, else JSON mode or an instruction.
+    Structured output is requested by a strict schema; if the server rejects that, by JSON mode, and at last by an
+    instruction.
     """
 
     name: str
@@ -186,7 +187,7 @@ class OpenAIProvider(ChatCompletions):
             return None
 
     def _outcome(self, line: str) -> tuple[str, Reply | ProviderError | None]:
-        """Return the key and the result in a line of a result file; the result is None if it did not come in time."""
+        """Return the key and the result in a line of a result file; None as the result of an unanswered request."""
         try:
             item = json.loads(line)
             key, error, response = item["custom_id"], item.get("error") or {}, item.get("response") or {}

@@ -27,7 +27,7 @@ def model_row(provider: str, model: str) -> dict[str, Any]:
 def price(provider: str, model: str, usage: Usage, batch: bool = False, base_url: str = "") -> float | None:
     """Return the cost of a call in US dollars, None if it is unknown.
 
-    With a custom ``base_url`` the price is unknown, also for a known model.
+    With a custom ``base_url`` the price is unknown, even for a known model.
     """
     if usage.cost is not None:
         return usage.cost

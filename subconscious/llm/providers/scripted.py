@@ -91,7 +91,7 @@ class ScriptedProvider:
         return batch_id
 
     async def poll(self, batch_id: str) -> BatchState:
-        """Return the state, which is running for the chosen number of polls."""
+        """Return the batch's state: "running" for as many polls as the option ``running`` says, then the end state."""
         batch = self._shelf.get(batch_id)
         if batch is None:
             return BatchState.LOST
@@ -111,7 +111,7 @@ class ScriptedProvider:
         self._shelf.put(batch_id, self._batch(batch_id) | {"running": 0})
 
     def expire(self, batch_id: str, answered: Iterable[str] = ()) -> None:
-        """Expire a batch with answers for these keys only."""
+        """Expire a batch; only the requests with the keys in ``answered`` keep their answers."""
         batch = self._batch(batch_id)
         kept = {key: batch["items"][key] for key in answered}
         self._shelf.put(batch_id, {"running": 0, "state": BatchState.EXPIRED, "items": kept})

@@ -91,7 +91,7 @@ def _raised_by_us(error: BaseException | None) -> ProviderError | None:
 
 
 class OutputModes:
-    """Ways to request structured output, the best first. After one has worked, rejected ones are not tried again."""
+    """Ways to request structured output, the best first. When one has worked, the rejected ones are not tried again."""
 
     def __init__(self, *modes: str) -> None:
         self.left = modes

@@ -18,7 +18,7 @@ MAX_CHARACTERS = 1 << 20
 """The most characters of an answer that is accepted."""
 
 SHOWN_CHARACTERS = 20_000
-"""The most characters of its unreadable answer that a model receives for the repair."""
+"""The most characters of an unreadable answer that are sent back to the model with the request to repair it."""
 
 TRIES = 32
 """The most positions in an answer at which parsing of a JSON object is tried."""
@@ -116,7 +116,7 @@ class UnreadableError(ValueError):
 
 
 def read(text: str, model: type[BaseModel]) -> BaseModel:
-    """Return the parsed answer: the first JSON object that fits the schema, also in a code fence or between prose.
+    """Return the parsed answer: the first JSON object that fits the schema, even inside a code fence or prose.
 
     Raises UnreadableError if there is none.
     """
@@ -136,11 +136,11 @@ def _explained(error: ValidationError) -> UnreadableError:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     told = "; ".join(f"{'.'.join(str(part) for part in each['loc']) or 'it'}: {each['msg']}" for each in problems[:10])
     kinds = ", ".join(sorted({each["type"] for each in problems}))
-    return UnreadableError(told, f"it doesn't fit ({kinds})")
+    return UnreadableError(told, f"it doesn't fit the schema ({kinds})")
 
 
 def _values(text: str, fields: set[str]) -> Iterator[Any]:
-    """Yield the JSON objects in a text, the likeliest first; an object between prose needs a field of the schema."""
+    """Yield the JSON objects in a text, the likeliest first; an object inside prose needs a field of the schema."""
     whole = _loaded(text)
     if isinstance(whole, dict):
         yield whole

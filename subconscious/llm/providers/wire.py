@@ -1,4 +1,4 @@
-"""Shared code of the providers: text encoding, outgoing headers, and the meaning of failures.
+"""Shared code of the providers: text encoding, outgoing headers, and errors for failed calls.
 
 ``seller`` is the name of the provider in error messages. A message may repeat a server's error code, but not its other
 words, which may contain the prompt or the key.
@@ -44,7 +44,7 @@ class ShapeRefusedError(BadRequestError):
 
 
 def clean(text: str) -> str:
-    """Return text that UTF-8 can encode: lone surrogates become U+FFFD, pairs of surrogates their character."""
+    """Return text that UTF-8 can encode: a surrogate pair becomes its character, a lone surrogate U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -60,7 +60,7 @@ def hush(*names: str) -> None:
 
 
 def need_key(access: Access, name: str, seller: str) -> str:
-    """Return the key. Raises KeyRefusedError if there is none, or if it is no valid header value."""
+    """Return the key. Raises KeyRefusedError if there is none, or if it is not a valid header value."""
     if not access.key:
         raise KeyRefusedError(
             f"there is no key for {seller}", f"create a key at {seller} and put it into config.toml as {name}_key"
@@ -79,10 +79,10 @@ def need_url(base_url: str) -> str:
 
 
 def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook for an HTTP client: requests go only to the host of ``base_url``, with no headers of an SDK's own.
+    """Return a hook for an HTTP client: requests go only to the host of ``base_url``, without the SDK's own headers.
 
-    SDKs add headers from the process environment; some replace the key or describe the machine. The hook works with
-    httpx and httpx2.
+    SDKs add headers from the process environment; some of these replace the key or describe the machine. The hook works
+    with httpx and httpx2.
     """
     host = urlsplit(base_url).netloc.rpartition("@")[2].lower()
 
@@ -122,7 +122,7 @@ def unreachable(seller: str, base_url: str = "") -> UnavailableError:
 
 def garbled(seller: str) -> UnavailableError:
     """Return the error for a response that does not come from the API, but from a portal, proxy or crashed server."""
-    return UnavailableError(f"{seller} answered with something that isn't its API", "check the provider's base URL")
+    return UnavailableError(f"{seller} sent a response that its API never sends", "check the provider's base URL")
 
 
 def charged(error: ProviderError, usage: Usage | None) -> ProviderError:
@@ -155,7 +155,7 @@ def _refusal(status: int, text: str, what: str) -> BadRequestError:
             f"{what}: the server has no such model or no such API", "check the model and the base URL"
         )
     if 300 <= status < 400:
-        return BadRequestError(f"{what}: the server redirects, which is not followed", "check the provider's base URL")
+        return BadRequestError(f"{what}: redirects are not followed", "check the provider's base URL")
     if status in {400, 422}:
         return ShapeRefusedError(what, "check that the model supports this request")
     return BadRequestError(what, "check the provider's base URL and model")
@@ -170,7 +170,7 @@ def _named(body: object) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server requests to wait, by its headers; None if it requests no wait."""
+    """Return the seconds to wait that a server requests in its headers; None if it requests no wait."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

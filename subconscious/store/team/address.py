@@ -1,7 +1,8 @@
 """The address of a team's store: parsed strictly, without a password, and with TLS unless the server is local.
 
-libpq reads many settings from an address, from variables and from files (another host, a password file, a service). So
-only the few options below are accepted, and all settings that decide which server is contacted are set explicitly.
+libpq reads many settings from an address, from environment variables and from files (another host, a password file, a
+service). So only the few options below are accepted, and all settings that decide which server is contacted are set
+explicitly.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def parse(text: str) -> Address:
         root_certificate=_certificate(options.get("sslrootcert", "")),
     )
     if not found.user:
-        raise _wrong("it names no role that logs in")
+        raise _wrong("it contains no user name")
     if not found.database:
         raise _wrong("it names no database")
     if any(not one.isprintable() for one in (found.host, found.database, found.user)):

@@ -1,7 +1,7 @@
 """Connections to a team's store, with limits on time, received bytes and attempts.
 
 Every call has a deadline. After a failure, no attempt is made for a pause that doubles from 5 seconds up to five
-minutes. The bytes of a statement's result are counted while they arrive, because a malicious server may ignore a LIMIT.
+minutes. The bytes of a statement's result are counted as they arrive, because a malicious server may ignore a LIMIT.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ REFUSALS = (
     errors.ObjectNotInPrerequisiteState,
     errors.UndefinedObject,
 )
-"""Errors by which a working server refuses one request."""
+"""Errors with which a working server rejects a single request."""
 
 
 WAITS = "nothing is lost: memories are exchanged when the server answers again"
@@ -93,7 +93,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
 
 
 def _counted(gen: PQGen[Any], descriptor: int) -> Generator[Any, Any, Any]:
-    """Yield from a generator, and count the bytes in the socket each time before they are read."""
+    """Yield from a generator, and count the bytes that wait in the socket before each read."""
     received = 0
     try:
         wanted = next(gen)

@@ -48,7 +48,8 @@ def newest() -> int:
 async def migrate(store: str, password: str) -> list[int]:
     """Apply the migrations that the database at an address lacks; return their numbers.
 
-    Raises TeamError if the server is too old or refuses, NewerStoreError if a newer version has changed the database.
+    Raises TeamError if the server is too old or rejects a step, NewerStoreError if a newer version of this program has
+    migrated the database.
     """
     address = parse(store)
     parameters = address.parameters(password) | {"options": "-c statement_timeout=600000"}
@@ -127,7 +128,7 @@ async def owning(connection: Connection, roles: str) -> AsyncIterator[None]:
 
 
 async def require_pgvector(connection: Connection) -> None:
-    """Create the extension pgvector if it is missing, and load it. Raises TeamError if it can't be used."""
+    """Create the extension pgvector if it is missing, and load it. Raises TeamError if it can't be created or used."""
     if not await _pgvector(connection):
         await _create_pgvector(connection)
     ((schema, version),) = await _pgvector(connection)

@@ -17,7 +17,7 @@ from subconscious.store.team.connection import REFUSALS, Connection
 from subconscious.wire.files import Document
 
 PAGE = 100
-"""The number of memories for which versions are read in one request, and of changes that are read in one."""
+"""The most memories whose versions are read in one request, and the most changes that are read in one request."""
 
 MOST_PROJECTS = 1000
 MOST_MEMBERS = 10_000
@@ -58,7 +58,7 @@ class Member(_Row):
 
 
 class RemoteVersion(_Row):
-    """A version of a memory on the server. ``version`` is None if it was replaced or purged."""
+    """A version of a memory on the server. ``version`` is None if this version was replaced or purged."""
 
     uid: Digest
     digest: Digest
@@ -237,7 +237,8 @@ async def publish(
 ) -> dict[str, str]:
     """Store versions and mark the versions that they replace. Return the reason of each refused version, by uid.
 
-    Each memory is committed before the next one: a project's changes are numbered under a lock that lasts until then.
+    Each memory is committed before the next one, because the lock under which a project's changes are numbered is held
+    until the commit.
     """
     refused: dict[str, str] = {}
     for uid in dict.fromkeys([*replaced, *(one.uid for one in new)]):

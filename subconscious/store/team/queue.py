@@ -1,6 +1,6 @@
 """The local side of a team's store: joined projects, and the outbox.
 
-The outbox contains names of memories (uid and digest), and no texts.
+The outbox contains identifiers of memories (uid and digest), and no texts.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ async def join(tx: aiosqlite.Connection, project_id: str, made: Joined) -> None:
 
 
 async def leave(tx: aiosqlite.Connection, project_id: str) -> None:
-    """End the exchange of a project; memories that were shared or received stay."""
+    """Disconnect a project from the team's store; memories that were shared or received stay."""
     await tx.execute("DELETE FROM team_projects WHERE project_id = ?", (project_id,))
     await tx.execute("DELETE FROM team_outbox WHERE project_id = ?", (project_id,))
     await events.record(tx, "leave", "team", project_id, actor="user")
@@ -109,7 +109,7 @@ async def read_to(tx: aiosqlite.Connection, project_id: str, seen: int, key: str
 
 
 async def synced(tx: aiosqlite.Connection, project_id: str, member: str, checked: int | None) -> None:
-    """Record a completed exchange.
+    """Record a completed exchange of a project with the server.
 
     ``checked`` is the id of the event up to which the shared memories were compared with the store.
     """

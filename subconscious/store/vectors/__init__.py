@@ -1,8 +1,8 @@
 """Vectors, and the indexes that find the nearest of them.
 
 The table ``embeddings`` is authoritative; an index is derived from it. After a transaction that changed vectors has
-committed, ``refresh`` makes the index read those rows again. So the index needs no part in the transaction, and a crash
-in between can't leave it wrong for long.
+committed, ``refresh`` makes the index read those rows again. So the index is not part of the transaction; after a crash
+in between, it is corrected when it is opened again.
 
 Both indexes are exact. sqlite-vec keeps no vectors in memory: on two quiet cores, a search of one project takes 8 ms
 for 10,000 vectors, 17 ms for 20,000, and 4 ms for 5,000 if the index has 100,000 in all. numpy caches the vectors that
@@ -50,7 +50,7 @@ class VectorIndex(Protocol):
     """The name that ``doctor`` and ``status`` show."""
 
     def on(self, database: Database) -> VectorIndex:
-        """Return the same index, which reads the table through another view of the database."""
+        """Return a variant of this index that reads the table through another view of the database."""
         ...
 
     async def search(

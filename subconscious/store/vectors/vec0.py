@@ -176,7 +176,7 @@ def remove(path: Path) -> None:
 async def _open_file(
     path: Path, connector: Callable[..., sqlite3.Connection], shape: str, dim: int
 ) -> aiosqlite.Connection:
-    """Open the index file and create its tables; rebuild it if its ``shape`` (layout, model, dimension) is another."""
+    """Open the index file and create its tables; rebuild it if its ``shape`` (layout, model, dimension) differs."""
     path.touch(mode=0o600)
     try:
         require_regular(path)
