@@ -180,6 +180,7 @@ def batches(middle: Sequence[numpy.ndarray], rows: Sequence[int], *, mixed: bool
 
 def train(middle: Sequence[numpy.ndarray], truth: numpy.ndarray, rows: Sequence[int]) -> Upper:
     """Train the upper layers on some of the rows; a row that is named more often counts more."""
+    torch.set_num_threads(1)  # reproducible, and threads that wait for each other are slow beside other work
     torch.manual_seed(0)
     random.seed(0)
     upper = Upper(released_weights())
@@ -192,7 +193,9 @@ def train(middle: Sequence[numpy.ndarray], truth: numpy.ndarray, rows: Sequence[
     upper.train()
     for _ in range(ROUNDS):
         for group, values, real in batches(middle, rows, mixed=True):
-            loss = functional.binary_cross_entropy_with_logits(upper(values, real)[:, 0], wanted[group])
+            with torch.autocast("cpu", torch.bfloat16):  # twice as fast where the processor has it
+                found = upper(values, real)[:, 0]
+            loss = functional.binary_cross_entropy_with_logits(found.float(), wanted[group])
             solver.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(upper.parameters(), 1.0)

@@ -32,7 +32,13 @@ READ = Path(__file__).parent / "data" / "prompts_read.tsv"
 STRENGTH = 4.0
 """The inverse of the ridge penalty."""
 
-FOLDS = (("a", "e"), ("b", "f"), ("c", "h", "utterances"), ("d", "g"), ("i",))
+FOLDS = (
+    ("a", "e", "k", "q", "s", "aa", "dd"),
+    ("b", "f", "l", "n", "u", "ee"),
+    ("c", "h", "m", "p", "utterances", "v", "ff", "gg"),
+    ("d", "g", "j", "r", "y", "bb"),
+    ("i", "o", "w", "x", "cc"),
+)
 """Writers that are held out together; each real session is held out with one of them."""
 
 REAL = 4
@@ -41,8 +47,14 @@ REAL = 4
 SHARE = 0.5
 """The encoder's share of the score; .3 to .7 do as well."""
 
-STORED, WAITING = 0.04, 0.08
-"""Shares of near misses that may be stored, and that may at least wait: the scale puts .9 and .7 there."""
+AT_WORK = ("o", "r")
+"""Writers of whole sessions, as people work: most of the others' sentences are near misses."""
+
+PASSING = {"words": (0.15, 0.27), "both": (0.15, 0.27), "joint": (0.21, 0.35), "answer": (0.15, 0.27)}
+"""Shares of the sentences of whole sessions that may be stored, or at least wait, without being worth it, by scale.
+
+Where both models are used, more may pass: what they confuse is seldom far from being worth it.
+"""
 
 
 def typed_in(folder: Path) -> Iterator[Sentence]:
@@ -139,22 +151,23 @@ def encoder_scores(
     return numpy.array([known.get(name, numpy.nan) for name in names])
 
 
-def scale(scores: numpy.ndarray, truth: numpy.ndarray) -> tuple[float, float]:
-    """Return slope and offset from a score to a confidence, from scores of writers not seen.
+def scale(scores: numpy.ndarray, truth: numpy.ndarray, rows: list[Sentence], name: str) -> tuple[float, float]:
+    """Return slope and offset from a score to a confidence, from scores of writers not seen; ``name`` is the scale's.
 
-    The line goes through two points: .9 where so many near misses pass as may be stored, .7 where so many pass as may
-    wait. Of what lies above .9, nine in ten or more are right on the written messages.
+    The line goes through two points: .9 where so many sentences of whole sessions pass as may be stored, .7 where so
+    many pass as may wait.
     """
-    high, low = (float(numpy.quantile(scores[~truth], 1 - share)) for share in (STORED, WAITING))
+    told = numpy.array([one.writer in AT_WORK for one in rows]) & ~truth
+    high, low = (float(numpy.quantile(scores[told], 1 - share)) for share in PASSING[name])
     slope = (numpy.log(9) - numpy.log(7 / 3)) / (high - low)
     return float(slope), float(numpy.log(9) - slope * high)
 
 
-def report(name: str, scores: numpy.ndarray, truth: numpy.ndarray, rows: list[Sentence]) -> None:
-    """Print how many keepers are found while so many others pass, and what is right of that which would be stored."""
+def report(name: str, scores: numpy.ndarray, truth: numpy.ndarray, rows: list[Sentence], like: str) -> None:
+    """Print how many keepers are found while so many others pass, and what is right of those stored on a scale."""
     from sklearn.metrics import roc_auc_score
 
-    slope, offset = scale(scores, truth)
+    slope, offset = scale(scores, truth, rows, like)
     stored = slope * scores + offset >= numpy.log(9)
     real = numpy.array([one.writer.startswith("real") for one in rows])
     foreign = numpy.array([one.lang != "en" for one in rows])
@@ -193,9 +206,9 @@ def main() -> None:
     keepers = [at for at, one in enumerate(rows) if one.kind in KINDS and one.keep]
     for name, table in zip(("words", "both"), tables(rows), strict=True):
         scores = cross_fitted(table, truth, times, fold)
-        report(name, scores, truth, rows)
+        report(name, scores, truth, rows, name)
         written[name] = packed(fitted(table, truth, times))
-        written[f"{name}_scale"] = numpy.array(scale(scores, truth))
+        written[f"{name}_scale"] = numpy.array(scale(scores, truth, rows, name))
         written[f"{name}_kinds"] = packed(
             fitted(table[keepers], numpy.array([rows[at].kind for at in keepers]), times[keepers])
         )
@@ -203,11 +216,12 @@ def main() -> None:
     held = ~numpy.isnan(read)
     joint = numpy.where(scores < judge.UNLIKELY, scores, (1 - SHARE) * scores + SHARE * read)
     some = [one for one, judged in zip(rows, held, strict=True) if judged]
-    for name, told in (("linear", scores), ("encoder", read), ("joint", joint)):
-        report(f"{name}, folds {options.folds}", told[held], truth[held], some)
+    for name, like, told in (("linear", "both", scores), ("encoder", "joint", read), ("joint", "joint", joint)):
+        report(f"{name}, folds {options.folds}", told[held], truth[held], some, like)
     answers = numpy.array([judge.is_answer(seen(one)) for one in rows])
     for name, those in (("joint", held & ~answers), ("answer", held & answers)):
-        written[f"{name}_scale"] = numpy.array(scale(joint[those], truth[those]))
+        chosen = [rows[at] for at in numpy.flatnonzero(those)]
+        written[f"{name}_scale"] = numpy.array(scale(joint[those], truth[those], chosen, name))
     written["share"] = numpy.array(SHARE)
     numpy.savez_compressed(WEIGHTS, **written)  # type: ignore[arg-type]
     print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size / 1e6:.1f} MB")

@@ -49,10 +49,13 @@ HELD = 5
 """One of that many blocks is held out from the encoder."""
 
 IMPLIED = {SAME: 0.15, REPLACES: 0.07, ENDS: 0.07, NEITHER: 0.03}
+"""Share of the pairs that only follow from others that is used: there are six times as many of them as written ones."""
+
+PROSE, IMPLIED_PROSE = 80, 0.3
+"""Characters from which two statements are long, and the share of such pairs, of which few are written."""
+
 SORTS = {SAME: (SAME,), REPLACES: (REPLACES, ENDS), ENDS: (ENDS,)}
 """The sorts of pairs for which each score is high: what ends a statement replaces it, too."""
-
-"""Share of the pairs that only follow from others that is used: there are six times as many of them as written ones."""
 
 TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.7, "near": 0.2, "spoken": 0.2}
 """How often a pair is seen in a round, by its mark; one that follows from others once, or half as often if neither."""
@@ -87,10 +90,15 @@ BARS = numpy.arange(-2, 4, 0.1)
 def pairs(embedder: LocalEmbedder) -> list[Pair]:
     """Return all pairs, each once."""
     chance = random.Random(0)
-    implied = [one for one in relations.implied() if chance.random() < IMPLIED[one.sort]]
+    implied = [one for one in relations.implied() if chance.random() < _share(one)]
     written = [*relations.written(), *implied, *relations.across(ACROSS)]
     everything = [*written, *_varied(chance), *_near(embedder), *_spoken(embedder), *_sets()]
     return list({(one.new, one.old): one for one in reversed(everything)}.values())[::-1]
+
+
+def _share(one: Pair) -> float:
+    """Return the share of pairs like this one, which follows from others, that is used."""
+    return IMPLIED_PROSE if min(len(one.new), len(one.old)) >= PROSE else IMPLIED[one.sort]
 
 
 def _varied(chance: random.Random) -> Iterator[Pair]:

@@ -3,8 +3,8 @@
 There are two models, both trained on labelled messages by ``bench/judge_train.py``. The linear model reads hashed
 character n-grams (any language), words, the position in the message and, with the local embedder, the sentence's
 vector. The encoder is the upper half of that embedder, fine-tuned for this purpose. It reads the sentence with the text
-before it, and is only used if the linear model does not reject the sentence. The combined probability is calibrated on
-writers whom neither model was trained on: of the sentences that reach .9, nine in ten are worth storing.
+before it, and is only used if the linear model does not reject the sentence. The scale of the combined
+score is set on writers whom neither model was trained on (``bench/judge_train.py``, ``PASSING``).
 """
 
 from __future__ import annotations

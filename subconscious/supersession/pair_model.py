@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 LETTERS = 300
 """The most characters at the beginning of a statement that are compared; the rest is ignored."""
 
-IN_DOUBT = 1.3
+IN_DOUBT = 0.6
 """The least score at which the user is asked whether a statement replaces an earlier one."""
 
-ENDING = 1.0
+ENDING = 0.5
 """The least score at which a statement only takes back an earlier one, without a new value."""
 
 _EAST_ASIAN = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")

@@ -126,12 +126,20 @@ def amounts_contradict(one: str, other: str) -> bool:
 
 
 def _amounts(text: str) -> set[tuple[str, str]]:
-    """Return the numbers of a text, each with its unit; the unit is "" for a number without one."""
+    """Return the numbers of a text, each with its unit; the unit is "" for a number without one.
+
+    "10k" and "10,000" are 10000, and "15.0" is 15.
+    """
     found = set()
-    for match in _AMOUNT.finditer(text.casefold()):
+    for match in _AMOUNT.finditer(_GROUPED.sub("", text.casefold())):
         number = vocabulary.NUMBERS.get(match["number"], match["number"]).removesuffix(":00").replace(":", ".")
+        number = _ZEROS.sub("", number) + ("000" if match["unit"] == "k" and number.isdecimal() else "")
         found.add((number, vocabulary.UNITS.get(match["unit"] or "", "")))
     return found
+
+
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ZEROS = re.compile(r"(?<=\d)(?:\.0)+$")
 
 
 _AMOUNT = re.compile(

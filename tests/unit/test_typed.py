@@ -168,7 +168,7 @@ def test_a_statement_with_its_own_subject_takes_nothing() -> None:
         ("also: the trailer is called Checkpoint everywhere", "the trailer is called Checkpoint everywhere"),
         ("sorry, my point is: the cli writes the ignore file", "the cli writes the ignore file"),
         ("the first part is not correct, hooks add the trailer to commits", "hooks add the trailer to commits"),
-        ("that is wrong", "that is wrong"),
+        ("that is the rule here", "that is the rule here"),
     ],
 )
 def test_what_only_addresses_the_listener_is_left_out(text: str, content: str) -> None:
@@ -249,3 +249,8 @@ def test_a_wish_that_looks_ahead_is_kept_for_a_person_whatever_the_judge_thinks_
 def test_the_judge_may_reject_a_wish_that_looks_ahead() -> None:
     said = turn("We need to make sure that once we add more exporters the page does not say Parquet.")
     assert typed.extract([said], {one: judge.Opinion(0.01, "rule") for one in typed.spoken(said)}) == []
+
+
+@pytest.mark.parametrize("text", ["No, that's wrong.", "wrong!", "that is not right", "Nope. It's incorrect"])
+def test_an_objection_alone_says_nothing_worth_keeping(text: str) -> None:
+    assert typed.extract([turn(text)]) == []

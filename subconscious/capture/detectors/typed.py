@@ -99,6 +99,14 @@ _ADDRESS = re.compile(
 )
 
 
+_BARE_OBJECTION = re.compile(
+    r"\W*(?:no|nope|nah)?\W*(?:(?:that|this|it)(?:'s|\u2019s| is| was)? )?(?:not |completely |just )?"
+    r"(?:wrong|right|correct|true|incorrect)\W*",
+    re.IGNORECASE,
+)
+"""A sentence that only objects or agrees: what is right instead is in another one."""
+
+
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
     """Return the statements in the typed turns, each once; of each message, the most probable ones."""
     found: dict[str, Candidate] = {}
@@ -134,6 +142,8 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
 def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     for one in spoken(turn):
+        if _BARE_OBJECTION.fullmatch(one.text):
+            continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
         if opinion is None and cue is not None:  # without the embedder a cue is worth more than the judge
