@@ -17,6 +17,9 @@ _SENTENCE_END = re.compile(
 )
 """A pattern of the end of a sentence. The second alternative is for Chinese and Japanese, which use no space there."""
 
+_MOST_AROUND = 3
+"""A line was pasted if so many of the two lines before and the two after it look pasted: logs have plain lines."""
+
 _LONGEST_LINE = 4000
 LONGEST = 1000
 """The maximum length of a sentence in characters; longer ones are data.
@@ -35,18 +38,31 @@ def sentences(text: str) -> Iterator[str]:
 def _paragraphs(prose: str) -> Iterator[str]:
     """Yield the paragraphs of a text; lines that were broken by hand are joined."""
     paragraph = ""
-    for line in prose.splitlines(keepends=True):
-        if _continues(paragraph, line):
+    for line, pasted in _lines(prose):
+        if _continues(paragraph, line) and not pasted:
             paragraph += line
             continue
         yield paragraph
-        paragraph = "" if _is_pasted(line) else line
+        paragraph = "" if pasted else line
     yield paragraph
+
+
+def _lines(prose: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether it was pasted: it looks like it, or most of the lines around it do."""
+    lines = prose.splitlines(keepends=True)
+    looks = [_is_pasted(line) for line in lines]
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    among = set()
+    for place, at in enumerate(filled):
+        around = (*filled[max(0, place - 2) : place], *filled[place + 1 : place + 3])
+        if sum(looks[near] for near in around) >= _MOST_AROUND:
+            among.add(at)
+    yield from ((line, looks[at] or at in among) for at, line in enumerate(lines))
 
 
 def _continues(paragraph: str, line: str) -> bool:
     before = paragraph.rstrip()
-    return len(before) >= 50 and before[-1] not in ".!?:" and line[:1].islower() and not _is_pasted(line)
+    return len(before) >= 50 and before[-1] not in ".!?:" and line[:1].islower()
 
 
 def _is_pasted(line: str) -> bool:

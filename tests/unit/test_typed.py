@@ -254,3 +254,30 @@ def test_the_judge_may_reject_a_wish_that_looks_ahead() -> None:
 @pytest.mark.parametrize("text", ["No, that's wrong.", "wrong!", "that is not right", "Nope. It's incorrect"])
 def test_an_objection_alone_says_nothing_worth_keeping(text: str) -> None:
     assert typed.extract([turn(text)]) == []
+
+
+def test_plain_lines_of_a_log_are_pasted_too() -> None:
+    said = """it failed with these errors:
+[worker] attempt 1 of 3 failed with code 1
+[worker] retrying in 1 s
+the agent gets no output here
+[worker] attempt 2 of 3 failed with code 1
+[worker] retrying in 2 s
+we never retry more than twice"""
+    assert [one.text for one in typed.spoken(turn(said))] == [
+        "it failed with these errors:",
+        "we never retry more than twice",
+    ]
+
+
+def test_rules_under_headings_are_typed() -> None:
+    said = "# Style\nTabs in Go, spaces in Python.\n# Tests\nEvery parser has a property.\n# Naming\nNo abbreviations."
+    assert [one.text for one in typed.spoken(turn(said))] == [
+        "Tabs in Go, spaces in Python.",
+        "Every parser has a property.",
+        "No abbreviations.",
+    ]
+
+
+def test_a_few_words_in_brackets_are_output() -> None:
+    assert [one.text for one in typed.spoken(turn("it says\n(no output)\nwhy?"))] == ["it says", "why?"]

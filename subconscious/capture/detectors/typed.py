@@ -107,6 +107,10 @@ _BARE_OBJECTION = re.compile(
 """A sentence that only objects or agrees: what is right instead is in another one."""
 
 
+_ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W*")
+"""A few words in brackets, as programs print them: "(no output)"."""
+
+
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
     """Return the statements in the typed turns, each once; of each message, the most probable ones."""
     found: dict[str, Candidate] = {}
@@ -123,7 +127,7 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
     """Return the sentences of a message as input of the judge; none if the message was pasted or not typed."""
     if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
         return []
-    said = [sentence for sentence in sentences(turn.text) if _WORD.search(sentence)]
+    said = [one for one in sentences(turn.text) if _WORD.search(one) and not _ASIDE.fullmatch(one)]
     if len(said) > MOST_SENTENCES:
         return []
     return [
