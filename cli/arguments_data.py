@@ -107,7 +107,7 @@ def _add_purge(commands: Commands) -> None:
     )
     command.add_argument("--limit", type=positive, default=50, help="show at most this many (50)")
     choices = command.add_subparsers(title="decide", metavar="DECISION")
-    action = add_subcommand(choices, "allow", "purges:allow", "stop redacting a value that is no secret")
+    action = add_subcommand(choices, "allow", "purges:allow", "stop redacting a value that is not a secret")
     action.add_argument("hash", metavar="HASH", help="the hash that `subconscious redactions` shows")
     action.add_argument("--reason", help="why; kept in the history")
     action = add_subcommand(

@@ -114,7 +114,7 @@ def undo(options: Namespace) -> None:
     if options.json:
         screen.as_json(done)
     else:
-        print(f"{screen.counted(_steps(done['acts']), 'change')} undone. To redo: subconscious undo")
+        print(f"{screen.counted(_steps(done['acts']), 'change')} undone. To reverse this: subconscious undo")
 
 
 def _steps(acts: Sequence[Undone]) -> int:

@@ -49,11 +49,11 @@ def redactions(options: Namespace) -> None:
     if not findings:
         print("Nothing has been redacted yet.")
     else:
-        print("\nIf one is no secret: subconscious redactions allow HASH")
+        print("\nIf a value is not a secret: subconscious redactions allow HASH")
 
 
 def allow(options: Namespace) -> None:
-    """Stop redacting a value that is no secret."""
+    """Stop redacting a value that is not a secret."""
     _decide(options, "allow_finding", f"The value with the hash {options.hash} is no longer redacted.")
 
 

@@ -1,6 +1,8 @@
-"""Output of commands that the model runs in Claude Code: neutralized, and framed as quoted data where needed.
+"""Makes the output of commands that the model runs in Claude Code harmless, and marks quoted data in it.
 
-To neutralize text means to remove invisible characters, and to disarm imitations of a client's tags and of speakers.
+To make text harmless is to remove invisible characters, and to change whatever could act as a client's tag or as a
+speaker's name. Marks before and after the text of memories and sessions, the frame, show the model that it is data and
+contains no instructions.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from .command_line import Text
 
 @contextmanager
 def quoted(options: Namespace) -> Iterator[None]:
-    """Neutralize the output of a command that the model runs, and frame the text of memories and sessions.
+    """Make the output of a command that the model runs harmless, and frame the text of memories and sessions.
 
     Output for a person, JSON, and output that has a frame already are not changed.
     """
@@ -37,7 +39,7 @@ def quoted(options: Namespace) -> Iterator[None]:
 
 
 class _NeutralizingStream(io.TextIOBase):
-    """A stream that neutralizes each line before writing it, and writes ``opening`` before the first one.
+    """A stream that makes each line harmless before writing it, and writes ``opening`` before the first one.
 
     An unfinished line is kept until it is completed or the stream is flushed.
     """

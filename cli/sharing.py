@@ -111,7 +111,10 @@ def trust(options: Namespace) -> int:
         require_person("trust an author")
         found = ask("trust", author=options.author, back=options.remove or None, origin="user")["trusted"]
         if "@" in options.author and not options.remove:
-            print("Anyone who can push can use this address. Only the fingerprint of a signing key proves who it is.")
+            print(
+                "Anyone who can push can commit under this address.\n"
+                "Only the fingerprint of a signing key proves who the author is."
+            )
     else:
         found = ask("shared", cwd=here())["trusted"]
     print("\n".join(map(screen.line, found)) or "You trust no author.")

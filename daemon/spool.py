@@ -332,7 +332,7 @@ class Spool:
 
 
 def _entry_of(draft: str) -> str:
-    """Return the name of the entry that a hook was writing to a draft file; "" if the file is no draft."""
+    """Return the name of the entry that a hook was writing to a draft file; "" if the file is not a draft."""
     found = DRAFT_NAME.fullmatch(draft)
     return found[1] if found else ""
 

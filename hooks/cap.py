@@ -47,7 +47,7 @@ def hold_cap(home: str) -> int:
 
 
 def _note(home: str, line: str) -> None:
-    """Record dropped entries for `doctor`; do nothing if the path of the record is no regular file."""
+    """Record dropped entries for `doctor`; do nothing if the path of the record is not a regular file."""
     try:
         note = append(os.path.join(home, "run", "spool-full"))
     except OSError:

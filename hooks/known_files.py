@@ -60,7 +60,7 @@ def _published(home: str) -> bytes:
 
 
 def _paths(payload: bytes) -> "list[bytes]":
-    """Return the raw values of the payload's keys for paths; b"" for a value that is no plain string.
+    """Return the raw values of the payload's keys for paths; b"" if a value is not a plain string.
 
     Within a JSON string a key has a backslash before its second quotation mark, so text never matches.
     """

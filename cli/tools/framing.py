@@ -1,5 +1,7 @@
-"""Neutralizes the texts in the answers of tools, and frames the answers as quoted data.
+"""Makes the texts in the answers of MCP tools harmless, and marks the answers as quoted data.
 
+In a harmless text, nothing can act as a client's tag or a speaker's name (see `subconscious.text.quoting`). The marks
+before and after an answer, its frame, show the model that the answer is data and contains no instructions.
 A client may pass the structured answer, the text, or both to the model, so both are framed. Transcripts are read
 without framed passages, so an answer is never learned as a new statement.
 """
@@ -16,12 +18,12 @@ OPENS, CLOSES = "note", "end"
 
 
 def framed(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer with its texts neutralised, between the opening and the closing of the frame."""
+    """Return the answer with its texts made harmless, between the opening and the closing of the frame."""
     return {OPENS: OPENING.rstrip(), **harmless(answer), CLOSES: CLOSING}
 
 
 def harmless(value: Any) -> Any:
-    """Return the value with every text in it neutralised."""
+    """Return the value with every text in it made harmless."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, Mapping):

@@ -90,8 +90,8 @@ async def knows_session(app: App, session_id: str) -> bool:
     """Whether hooks of the client ran for a session.
 
     This is known if the daemon verified the process of a hook, or if a hook wrote to the spool while no daemon was
-    running and no other session can have forged the entry. A transcript or another spool entry is no proof: any
-    process can write them.
+    running and no other session can have forged the entry. Neither a transcript nor another spool entry
+    proves it: any process can write them.
     """
     return app.sessions.vouched.knows_session(session_id) or await _is_on_record(app, session_id)
 

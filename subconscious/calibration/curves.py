@@ -9,7 +9,7 @@ Each kind of memory has a curve of its own; its prior is the curve of the same e
 automatic capture from stopping after a few rejections: one act of a person counts as at most one outcome, however many
 captures it decides on (`shared`); and a single outcome never moves a confidence below a threshold (`Curve.at`).
 
-A decision is weighed as evidence about the quality of a capture. The reasons "outdated" and "known already" are no
+A decision is weighed as evidence about the quality of a capture. The reasons "outdated" and "known already" are not
 evidence of a wrong capture. If a person forgets an old memory without a reason, it is most likely no longer valid; if
 they forget a new memory, it should not have been captured.
 """

@@ -56,7 +56,9 @@ async def explain_transcript(app: App, path: Path, *, everything: bool) -> Expla
     """
     first = await asyncio.to_thread(_read, path, 0, State())
     if first.foreign or first.reason:
-        raise TranscriptError(first.reason, "name a .jsonl file of Claude Code, below ~/.claude/projects")
+        raise TranscriptError(
+            first.reason, "give the path of a Claude Code transcript (.jsonl) under ~/.claude/projects"
+        )
     session_id = first.turns[0].session_id if first.turns else path.stem
     session = await sessions.get(app.database, session_id)
     return await _explain_files(app, session_id, session, [str(path)], everything=everything)

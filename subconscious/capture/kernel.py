@@ -1,7 +1,7 @@
-"""Selects the sentences and points of a passage that state facts and reasons.
+"""Selects the sentences and list items of a passage that state facts and reasons.
 
-Replies to a reviewer, remarks about the moment, and sentences that depend on a missing one are left out. A passage of
-which nothing remains does not become a candidate.
+Replies to a reviewer, remarks that matter only while the session runs, and sentences that make no sense without one
+that was left out are not selected. A passage of which nothing is selected does not become a candidate.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PASSING = re.compile(
     r"|\bTest[A-Z_]\w++[^\n]*\bTest[A-Z_]\w",
     re.IGNORECASE,
 )
-"""Remarks about the moment: replies, reviewers' advice, merge conflicts, lists of tests."""
+"""Remarks that matter only while the session runs: replies, reviewers' advice, merge conflicts, lists of tests."""
 
 _MOMENT = re.compile(
     r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|(?:valid|fair|good) points?|point is valid|(?:not a|no) blockers?|"
@@ -87,7 +87,7 @@ def is_vague(name: str) -> bool:
 
 
 def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of sentences and list points between two offsets."""
+    """Yield the spans of sentences and list items between two offsets."""
     at = start
     for gap in (*_LINE.finditer(text, start, end), None):
         stop = gap.start() if gap else end
@@ -98,7 +98,7 @@ def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def kernel(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans of a passage that are worth keeping, in order."""
+    """Return the spans of the sentences and list items of a passage that are worth keeping, in order."""
     found = list(units(text, start, end))
     said = [text[slice(*place)] for place in found]
     wanted = [not (is_narration(one) or is_passing(one) or is_broken(one) or is_trifle(one)) for one in said]
@@ -106,7 +106,7 @@ def kernel(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def is_passing(said: str) -> bool:
-    """Whether a sentence, heading or introductory line is only about the moment in which it was written."""
+    """Whether a sentence, heading or introductory line matters only while the session runs."""
     return bool(_PASSING.search(said) or _MOMENT.search(said))
 
 

@@ -69,7 +69,7 @@ _ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
 
 _PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNORECASE)
-"""Line numbers, which are wrong after the next edit."""
+"""References to lines of a file by number. They are wrong after the next edit."""
 
 _LINES = re.compile(
     r"(?P<file>\.\w{1,5}):\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*(?!\w)| ?\((?:at |on )?lines? \d+(?:[-\u2013]\d+)?(?:(?:, | and )\d+(?:[-\u2013]\d+)?)*\)"
@@ -153,7 +153,7 @@ def has_edits(candidate: Candidate, session: Session) -> bool:
 
 
 def without_lines(text: str) -> str:
-    """Return a text without line numbers, except where it would be unclear without them."""
+    """Return a text without references to lines, as in "x.py:42" or "(line 42)"; others remain, for clarity."""
     return _LINES.sub(lambda found: found["file"] or "", text)
 
 
@@ -163,7 +163,7 @@ def without_added_names(text: str) -> str:
 
 
 def names_lines(text: str) -> bool:
-    """Whether a text has line numbers."""
+    """Whether a text refers to lines of a file by number, as in "x.py:42" or "lines 3 to 5"."""
     return bool(_PLACE_IN_CODE.search(text))
 
 

@@ -146,7 +146,7 @@ def _lists_names(said: str) -> bool:
 
 
 def for_a_stranger(text: str) -> str:
-    """Return a finding without the vague headings, greetings, list and line numbers that only its session explains.
+    """Return a finding without vague headings, greetings, numbers of list items, and references to lines of a file.
 
     Of the files listed at its end, the first few are kept.
     """

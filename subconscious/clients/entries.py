@@ -47,7 +47,11 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFolder:
-    """A client's settings: files in ``folder`` in the home folder, or in the folder that a variable names."""
+    """The settings files of a client, and how to add our hooks to them.
+
+    The files are in ``~/<folder>``, or in the directory that the environment variable ``variable`` contains. If
+    ``variable`` is "", the client has no such variable.
+    """
 
     variable: str
     folder: str

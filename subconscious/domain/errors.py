@@ -134,7 +134,7 @@ class RequestError(SubconsciousError):
 
 
 class QuarantinedError(RequestError):
-    """A memory is in quarantine: no request returns it before a person has released it in the review."""
+    """A memory is in quarantine: no request returns it before a person has released it from there."""
 
     def __init__(self, memory_id: int) -> None:
         super().__init__(

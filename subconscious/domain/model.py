@@ -75,7 +75,7 @@ class Decision(StrEnum):
     AUTO = "auto"
     REVIEW = "review"
     QUARANTINE = "quarantine"
-    """The candidate looks like an attack and is isolated until a person releases it."""
+    """The candidate looks like an attack and is isolated until a person releases it from quarantine."""
     DISCARD = "discard"
 
 

@@ -130,7 +130,7 @@ def recurrence(sessions: int, times: int = 1) -> float:
 def impact(memory: Memory, facts: Facts) -> float:
     """Return the impact score: the estimated work that the memory saves.
 
-    1 to 3 means seconds, 4 to 6 minutes, 7 to 10 hours or more.
+    Scores of 1 to 3 stand for seconds, scores of 4 to 6 for minutes, and scores of 7 to 10 for hours or more.
     """
     worth = _worth(memory.kind, f"{memory.content} {memory.rationale}")
     responses = min(1, facts.used) + min(VIOLATION, facts.violated)
@@ -155,7 +155,7 @@ def is_trouble(words: str) -> bool:
 def specificity(memory: Memory) -> float:
     """Return the specificity score, estimated from the wording.
 
-    1 to 3 means vague, 4 to 6 directional, 7 to 10 precise.
+    Scores of 1 to 3 stand for vague, scores of 4 to 6 for a direction, and scores of 7 to 10 for precise.
     """
     return _specificity(memory.content, bool(memory.files), bool(memory.rationale))
 

@@ -174,7 +174,7 @@ class _Sought:
         return self._holds(text) and self._holds(clean(text))
 
     def is_run_by(self, line: str) -> bool:
-        """Whether a command of a line begins with the words, perhaps after variables that are set for it."""
+        """Whether a command in ``line`` begins with the words, perhaps after variables that it sets (`A=1 pytest`)."""
         command = r"\s+".join(map(re.escape, self.words))
         return bool(re.search(rf"(?:\A|[\n;&|(])\s*+(?:\w++=\S*+\s++)*+{command}(?![\w-])", line.casefold()))
 

@@ -147,7 +147,10 @@ def mark_taken(folder: Folder, statements: Mapping[str, str | None]) -> list[str
 
 
 def _is_taken_whole(content: bytes, digests: str) -> bool:
-    """Return whether an import applies all edits in a note."""
+    """Return whether an import applies every edit in a note: only the statement, the kind or the tags were edited.
+
+    ``digests`` has the digests of the versions of the note that were exported or imported, separated by spaces.
+    """
     try:
         return not _is_edited(as_exported(content.decode("utf-8-sig")).encode("utf-8", "replace"), digests)
     except (NoteError, UnicodeDecodeError):

@@ -174,9 +174,9 @@ def compose(
 ) -> Context:
     """Render as many hits as fit, in order. A memory that does not fit is skipped; a shorter one after it may fit.
 
-    ``tell`` returns the text of a memory, neutralised and on one line. ``extra`` lines, in which quotes are already
-    neutralised, follow the memories if they fit. Room for ``closing``, a text of whole lines at the end, is reserved
-    first; ``closing`` is left out only if it alone exceeds the budget.
+    ``tell`` returns the text of a memory, made harmless (see `text.quoting`) and on one line. ``extra`` lines, in which
+    quotes are already harmless, follow the memories if they fit. Room for ``closing``, a text of whole lines at the
+    end, is reserved first; ``closing`` is left out only if it alone exceeds the budget.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
     closing = closing if len(closing) <= room else ""

@@ -128,10 +128,11 @@ async def _contributions(
 async def _repeated(
     tx: aiosqlite.Connection, contributions: Sequence[_Contribution], own: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """Return how often the session repeated memories that other sessions stated too, directly or through merges.
+    """Return pairs (memory id, count): how often the session repeated each memory that other sessions stated, too.
 
-    The first statement of a memory is not a repetition; it is assumed to come from another session. Archived memories
-    are included, because they may be restored.
+    If a memory was merged into another one, its repetition counts for that one as well. The first statement of a memory
+    is not a repetition; it is assumed to come from another session. Archived memories are included, because they may be
+    restored.
     """
     found = Counter({one.memory.id: one.times for one in contributions if not (one.mine and one.alone)})
     times = {one.memory.id: one.times for one in contributions}

@@ -42,7 +42,9 @@ class Past(Handler):
         refuse_forgery(args)
         path = Path(args.transcript)
         if not path.is_absolute() or not await asyncio.to_thread(path.is_file):
-            raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
+            raise RequestError(
+                f"there is no transcript {args.transcript!r}", "give the full path of a transcript (.jsonl)"
+            )
         session_id, new = await importing.capture(self.app, path, args.cwd)
         session = await sessions.get(self.app.database, session_id)
         return {

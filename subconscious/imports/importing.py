@@ -124,7 +124,7 @@ async def capture(app: App, path: Path, folder: str) -> tuple[str, list[int]]:
     if file.sort not in (Sort.SESSION, Sort.AGENT):
         raise TranscriptError(
             f"{path} is not a transcript: {file.reason or 'it is markdown'}",
-            "name a .jsonl file of Claude Code, below ~/.claude/projects",
+            "give the path of a Claude Code transcript (.jsonl) under ~/.claude/projects",
         )
     new: list[int] = []
     more = True

@@ -163,7 +163,7 @@ class NativeBatches:
             return
         async with self._database.write() as tx:
             await llm_requests.batch_accepted(tx, batch_id, name, time() + self._client.settings.native_batch_seconds)
-        log.info("batch %d: sent %d requests to %s, which calls the batch %s", batch_id, len(sent), channel.name, name)
+        log.info("batch %d: sent %d requests to %s (batch id there: %s)", batch_id, len(sent), channel.name, name)
 
     async def _intend(
         self, channel: Channel, model: str, requests: Sequence[StoredRequest]

@@ -62,7 +62,7 @@ class PausedError(RateLimitedError):
 
 
 class Channel:
-    """A channel to a provider, which is opened at the first request."""
+    """A channel to a provider. The provider is opened at the first request."""
 
     def __init__(self, name: str, settings: Settings, spending: Spending, opener: Opener) -> None:
         self.name = name
@@ -81,7 +81,7 @@ class Channel:
         self._refused: tuple[float, KeyRefusedError] | None = None
 
     def with_key(self, key: str) -> Channel:
-        """Return a channel to the same provider and address with another key, which is another account.
+        """Return a channel to the same provider and address with another key, so to another account.
 
         Both channels share rate limits and spending. Refused keys, pauses and the circuit breaker are per account.
         """

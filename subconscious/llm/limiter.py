@@ -190,7 +190,7 @@ class Breaker:
     def abandoned(self, trying: bool) -> None:
         """Record that the daemon cancelled the call.
 
-        This is no evidence about the provider, so another trial call is possible.
+        This says nothing about the provider, so another trial call is possible.
         """
         if trying:
             self._trying = False

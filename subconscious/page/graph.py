@@ -37,9 +37,9 @@ async def _graph(request: Request) -> Response:
 def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
     """Return each memory that replaced others and was not replaced itself, with all memories that it replaced.
 
-    Memories replaced through others are included; each comes after a memory that replaced it. A memory that two others
-    replaced appears in the chains of both. Memories that only replace each other in a circle are left out; a chain that
-    leads into a circle follows it once.
+    Memories that it replaced indirectly are included. Each is listed once, after a memory that replaced it. A memory
+    that two others replaced appears in the chains of both. If memories replaced each other in a cycle, they are listed
+    only in the chain of a memory outside the cycle that replaced one of them.
     """
     older: dict[int, list[Mapping[str, Any]]] = {}
     known: dict[int, Mapping[str, Any]] = {}
@@ -51,7 +51,7 @@ def chains(replaced: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any
 
 
 def _before(number: int, older: Mapping[int, Sequence[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
-    """Return the memories that a memory replaced, directly or through others, without repetition."""
+    """Return the memories that a memory replaced, directly or indirectly, each once."""
     found: dict[int, Mapping[str, Any]] = {}
     left = list(older.get(number, ()))[::-1]
     while left:

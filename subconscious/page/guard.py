@@ -53,7 +53,7 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, send)
         elif scope["path"].endswith("/live"):
-            # A stream that stays open is no sign of a person, and must not take a slot for ever.
+            # A stream that stays open does not show that a person is there, and must not take a slot for ever.
             await self._page(scope, receive, _with_headers(send, scope["path"]))
         else:
             if not _is_for_news(scope):

@@ -182,7 +182,7 @@ async def _failed(request: Request, error: Exception) -> Response:
         return await _problem(
             request, changes.plainly(error.message), error.remedy, 404 if isinstance(error, NotFoundError) else 409
         )
-    log.warning("a request of the page could not be read: %s", error)
+    log.warning("invalid request to the web page: %s", error)
     return await _problem(request, "the request can't be read", "go back and try again", 400)
 
 

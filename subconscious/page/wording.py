@@ -97,7 +97,7 @@ def source(origin: str, extractor: str) -> str:
 
 
 def occasion(event: str) -> str:
-    """Return on which occasion a memory was shown to a session, such as ``given with a prompt``."""
+    """Describe when a session received a memory: ``given with a prompt`` for the event ``prompt``."""
     return next((words for name, words in OCCASIONS if event.startswith(name)), f"given ({event})")
 
 

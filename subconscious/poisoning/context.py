@@ -77,7 +77,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _contrary(one: str, other: str) -> bool:
-    """Whether one statement contradicts the other. A different name or place is no contradiction."""
+    """Whether one statement contradicts the other. A different name or place is not a contradiction."""
     return bool(differences(one, other) & CONTRARY)
 
 

@@ -51,7 +51,7 @@ _CODE = re.compile(r"`[^`\n]{1,200}`")
 _NAMED = re.compile(
     r"`[^`\n]{1,200}`|\b(?:GET|POST|PUT|PATCH|DELETE) (?=/)|\b(?:Bash|Edit|Glob|Grep|Read|Write) (?=(?:calls?|tools?)\b)"
 )
-"""Code, a request's method before its path, and the client's tools: names that could be mistaken for orders."""
+"""Code, an HTTP method before a path, and the client's tools: words in them could be taken for instructions."""
 _PATH = re.compile(r"(?<![\w./~-])(?:[\w-]{1,60}/){1,12}[\w-]{1,60}\.\w{1,8}\b(?![/.]\w)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 _TRAILER = re.compile(
@@ -226,7 +226,11 @@ def _by_topic(candidate: Candidate, screen: Screen, *, read: bool = False) -> st
 
 
 def sentences(stated: str) -> Iterator[str]:
-    """Yield the sentences of a statement, with code and names replaced, because names neither advise nor guess."""
+    """Yield the sentences of a statement, with code, HTTP methods and tool names replaced by "it".
+
+    Otherwise a word in a name, such as ``should_retry``, could be taken for advice or a guess. Sentences with fewer
+    than two content words are left out.
+    """
     for sentence in _SENTENCE.split(_NAMED.sub("it ", stated)):
         if len(content_words(sentence)) > 1:
             yield sentence

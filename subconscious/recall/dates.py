@@ -64,7 +64,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A time expression in a text, and its position."""
+    """A date or period that a text names, and where it names it: from ``start`` to ``end`` (excluded)."""
 
     span: Span
     start: int
@@ -76,7 +76,10 @@ _Days = tuple[date, date]
 
 
 def spoken(text: str, now: datetime) -> Spoken | None:
-    """Return the first time expression in a text; None if there is none. ``now`` must have a time zone."""
+    """Return the first date or period in a text, such as "yesterday" or "since March"; None if there is none.
+
+    ``now`` must have a time zone.
+    """
     for found in _SPOKEN.finditer(text[:LONGEST]):
         span = _span(found, now)
         if span is not None:

@@ -27,7 +27,10 @@ class Fused:
 
 
 def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> list[Fused]:
-    """Return hits by the weighted sum of min-max normalised scores, over the engines that found anything."""
+    """Return the hits, best first, by the weighted mean of their min-max normalised scores.
+
+    A hit scores 0 with an engine that did not find it. Engines that found nothing at all don't count.
+    """
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     total = sum(weights[name] for name in answered) or 1.0
     scores: dict[int, float] = {}
@@ -64,9 +67,10 @@ def rrf(
 
 
 def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_best: Collection[str]) -> list[Fused]:
-    """Return hits by the weighted mean of their scores in 0..1, over the engines that found anything.
+    """Return the hits, best first, by the weighted mean of their scores, which are 0 to 1.
 
-    Scores of the engines in ``by_best`` have no upper bound and are divided by the best score.
+    A hit scores 0 with an engine that did not find it. Engines that found nothing at all don't count. The scores of the
+    engines in ``by_best`` have no upper bound, so each is divided by the best score of its engine.
     """
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
     total = sum(weights[name] for name in answered) or 1.0

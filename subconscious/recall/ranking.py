@@ -39,7 +39,10 @@ async def hits_of(
 
 
 def _rank(ctx: RecallContext, terms: QueryTerms, fused: Fused, memory: Memory) -> float:
-    """Return the rank of a hit: its fused score, raised by the share of the query's names in its tags and files."""
+    """Return the rank of a hit: a weighted mean of its fused score and the share of the query's names in the memory.
+
+    Names are identifiers, paths, capitalised words and error numbers. Only the memory's tags and files are searched.
+    """
     share = ctx.settings.fusion_names
     return (fused.relevance + share * terms.names_share(_tags_and_files(memory))) / (1.0 + share)
 

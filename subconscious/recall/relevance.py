@@ -30,7 +30,10 @@ SIZE, LARGE = 1.3, 6
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """A query prepared for comparison with memories: the stems of its terms, and the names in it."""
+    """A query prepared for comparison with memories: the stems of its terms, and the names in it.
+
+    Names are identifiers, paths, capitalised words and error numbers.
+    """
 
     stems: frozenset[str]
     names: frozenset[str]

@@ -54,8 +54,8 @@ EVERYTHING = Selection()
 def matches(hits: Sequence[Hit], query: str) -> list[Hit]:
     """Return the hits that share a word with the query or are similar in meaning.
 
-    Vector search always returns the most similar memory, even if it is unrelated. Hits that only links or the second
-    search found are kept if any hit matches, because they were found from the matching ones.
+    Vector search always returns the most similar memory, even if it is unrelated. A hit that was found only through a
+    link, or only by the second search, which starts from the first hits, is kept if at least one other hit matches.
     """
     if not any(_is_match(hit, query) for hit in hits):
         return []

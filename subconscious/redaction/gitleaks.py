@@ -100,7 +100,11 @@ def python_pattern(pattern: str) -> str:
 
 
 class _Converter:
-    """Converts a pattern, element by element. In Go, a flag applies up to the end of its group, across "|"."""
+    """Converts a Go regular expression to Python's syntax, element by element.
+
+    In Go, an inline flag such as "(?i)" applies up to the end of its group, even across "|". Python allows such a flag
+    only at the start of a pattern, so each flag becomes a group, "(?i:...)".
+    """
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern

@@ -26,7 +26,7 @@ from subconscious.wire.history import Event
 
 WAITING = "review"
 APPROVABLE = (WAITING, UNCONFIRMED)
-"""The statuses that can be approved. Captures in quarantine have to be released first, one by one."""
+"""The statuses that can be approved. Captures in quarantine have to be released from it first, one by one."""
 
 UNDONE = "the person's decision was undone"
 
@@ -34,7 +34,7 @@ RESTORABLE = ("expired", "rejected", "discarded")
 """The statuses that can be put back into the queue."""
 
 QUARANTINE_LEVELS = (Level.HIGH, Level.CRITICAL)
-"""The levels of suspicion at which a capture stays in quarantine until a person releases it."""
+"""The levels of suspicion at which a capture stays in quarantine until a person releases it from there."""
 
 UNDOABLE = ("approved", "rejected", "restored", "released")
 """The decisions that can be undone as long as no later decision followed."""

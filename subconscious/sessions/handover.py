@@ -207,7 +207,7 @@ def _most_telling(asks: Sequence[str], stated: str) -> list[str]:
 
 
 def permits(request: str) -> bool:
-    """Whether a request permits something. A permission is meant for the moment; repeating it later would extend it."""
+    """Whether a request permits something. A permission holds only in its session; a hand-over would extend it."""
     return bool(_PERMITS.search(request))
 
 

@@ -252,14 +252,14 @@ def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
 
 
 def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
-    """Return a part without the statements or sentences that memories in the context state."""
+    """Return a part without the statements or sentences that memories in the context contain already."""
     if quoted:
         return ", ".join(f'"{one}"' for one in _quotes_in(text) if not _is_known(one, known))
     return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:
-    """Whether a memory in the context states a text."""
+    """Whether a memory in the context says what ``text`` says: one contains the other."""
     folded = _folded(text)
     return any(one and (one in folded or folded in one) for one in known)
 

@@ -49,7 +49,10 @@ _BEFORE_FILE = re.compile(
 
 
 def without_lines(sentence: str) -> str:
-    """Return a sentence without line numbers beside file names: the next edit changes the numbers."""
+    """Return a sentence without references to lines, such as the ":42" of "x.py:42" or "(line 42)".
+
+    The next edit changes the numbers.
+    """
     return _BEFORE_FILE.sub("in", _IN_BRACKETS.sub("", _AFTER_FILE.sub(r"\1", sentence)))
 
 

@@ -52,8 +52,8 @@ def require_written(home: Path) -> None:
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:
         raise SettingsError(
-            f"{config} is empty: its settings may be lost",
-            f"write them again, or delete it to use the defaults: rm {config}",
+            f"{config} is empty: its settings may have been lost",
+            f"restore the file from a copy, or delete it to use the defaults: rm {config}",
         )
 
 

@@ -209,9 +209,10 @@ class Refs:
         return {line.split()[0] for line in said.decode().splitlines() if line.endswith(" commit")}
 
     def commit(self, state: State, *parents: Mapping[str, str]) -> dict[str, str]:
-        """Write a state as one commit for each ref, on top of ``parents``; return the commit of each ref.
+        """Write a state as one commit for each ref; return the commit of each ref.
 
-        If a parent already contains the state and all other parents, it is returned instead of a new commit.
+        Each of ``parents`` maps refs to commits; these become the parents of the ref's new commit. If a parent already
+        contains the state and all other parents of its ref, that parent is returned instead of a new commit.
         """
         made = {}
         for ref in REFS:
@@ -375,7 +376,10 @@ def _files(state: State, ref: str) -> dict[str, bytes]:
 
 
 def _branches(repository: Repository) -> set[str]:
-    """Return the commits of all branches, remote branches, tags and checkouts."""
+    """Return the ids that branches, remote branches, tags and the HEADs of checkouts contain.
+
+    They are ids of commits, or of the tag objects of annotated tags.
+    """
     heads = [repository.common / "HEAD", *sorted((repository.common / "worktrees").glob("*/HEAD"))]
     packed = (line.partition(" ") for line in file_text(repository.common / "packed-refs", MOST_BYTES).splitlines())
     found = {name: commit for commit, _, name in packed if name.startswith(tuple(f"refs/{one}/" for one in PLACES))}

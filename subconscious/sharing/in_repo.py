@@ -33,7 +33,10 @@ def read(worktree: Path) -> ReadEntries:
         for name in names:
             total += _read_one(folder, name, found)
             if total > MOST_BYTES:
-                raise RequestError(f"the memories in {worktree / FOLDER} are too large", "remove some files")
+                raise RequestError(
+                    f"the memories in {worktree / FOLDER} are larger than {MOST_BYTES >> 20} MiB in total",
+                    "remove some files",
+                )
     return found
 
 

@@ -239,7 +239,10 @@ async def suspected(database: Database, project_id: str | None) -> list[Capture]
 
 
 async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[Capture]:
-    """Return the suspicious captures of memories, except those that a person released; the most suspicious is last."""
+    """Return the suspicious captures of memories, the most suspicious last.
+
+    Captures that a person released from quarantine are left out.
+    """
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE memory_id IN ({qmarks(memory_ids)})"  # noqa: S608
         " AND level <> 'none' AND released_at IS NULL"

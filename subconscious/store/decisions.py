@@ -106,7 +106,10 @@ async def reword(
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, at: float | None) -> None:
-    """Record when a person released a capture: later checks don't quarantine it again. None deletes that record."""
+    """Record when a person released a capture from quarantine, so that later checks don't quarantine it again.
+
+    ``at`` is in seconds since the epoch; None deletes the record.
+    """
     action = "unreleased" if at is None else "let go"
     await captures.change(tx, action, capture_id, {"released_at": at}, "user")
 

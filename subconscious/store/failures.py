@@ -156,7 +156,7 @@ async def bind(tx: aiosqlite.Connection, project_id: str, trouble: str, memory_i
 
 
 async def record_recovered(tx: aiosqlite.Connection, project_id: str, ran: Iterable[tuple[str, float]]) -> None:
-    """Record the times at which commands that had failed before worked again."""
+    """Record the times at which commands succeeded; commands without a recorded failure are ignored."""
     for command_key, at in dict(ran).items():
         await tx.execute(
             "INSERT INTO recovered_commands (project_id, command_key, worked_at) SELECT ?1, ?2, ?3"
@@ -167,7 +167,7 @@ async def record_recovered(tx: aiosqlite.Connection, project_id: str, ran: Itera
 
 
 async def recovered_at(database: Database, project_id: str, command_key: str) -> float:
-    """Return the latest time at which a command that had failed before worked; 0 if it never did."""
+    """Return when a command last succeeded after an earlier failure, in seconds since the epoch; 0 if it never did."""
     rows = await database.rows(
         "SELECT worked_at FROM recovered_commands WHERE project_id = ? AND command_key = ?", (project_id, command_key)
     )

@@ -75,7 +75,7 @@ async def require(tx: aiosqlite.Connection, link_id: int) -> Link:
     """Return one link as the running transaction sees it. Raises NotFoundError if there is none with this id."""
     link = await find(tx, link_id)
     if link is None:
-        raise NotFoundError(f"there is no link {link_id}", "`subconscious links ID` lists those of a memory")
+        raise NotFoundError(f"there is no link {link_id}", "`subconscious links ID` lists the links of one memory")
     return link
 
 

@@ -40,12 +40,12 @@ class Loss:
 
 
 async def unreported(database: Database) -> list[Loss]:
-    """Return the problems that no session has reported yet, oldest first."""
+    """Return the problems that no session has shown to the user yet, oldest first."""
     return [Loss(*row) for row in await database.rows(_UNREPORTED)]
 
 
 def unreported_in(connection: sqlite3.Connection) -> list[Loss]:
-    """Return the unreported problems through a connection without the daemon, for `doctor`."""
+    """Return the same as `unreported`, for `doctor`, which reads the database without the daemon."""
     return [Loss(*row) for row in connection.execute(_UNREPORTED)]
 
 

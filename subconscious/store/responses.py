@@ -85,7 +85,10 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
 
 
 async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
-    """Return the response to each surface as text ("used: ...", "not used", "violated: ..."); "" if not known yet."""
+    """Return how the session of each surface responded to its memory; "" if that is not known yet.
+
+    Examples are "used: ...", "not used" and "violated: ...".
+    """
     ids = list({surface.memory_id for surface in given})
     judged = await database.rows(
         "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608

@@ -131,7 +131,10 @@ async def waiting_sessions(database: Database) -> list[str]:
 
 
 async def counts(database: Database) -> SecondLookCounts:
-    """Return the numbers of waiting sessions and of rejected captures, and the reason for the next retry."""
+    """Return the numbers of waiting sessions and of rejected captures, and why a session has to wait.
+
+    The reason is that of the session that is retried first: why its last attempt failed; "" if no session has one.
+    """
     rows = await database.rows(
         f"SELECT (SELECT count(*) FROM ({_WAITING})) AS looks,"  # noqa: S608 - constants
         " (SELECT count(*) FROM second_looks WHERE verdict <> '') AS refused"

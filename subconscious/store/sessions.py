@@ -61,8 +61,8 @@ async def record_activity(
 ) -> None:
     """Record activity of a session: create it if it is new, reopen it if it was closed.
 
-    A session that was closed for inactivity and then continues is reopened. An event from before the end, which was
-    processed late, does not reopen it. Stored times in the future come from a wrong clock and are ignored.
+    A session that was closed for inactivity and then continues is reopened. An event from before the end
+    that is processed late does not reopen it. Stored times in the future come from a wrong clock and are ignored.
     """
     await tx.execute(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"

@@ -22,8 +22,8 @@ class Subject:
     """A kind of subject: its table ("" if only events store it), and the table's id column.
 
     ``title`` is the column that identifies a row for people. ``withdrawn`` is a function that returns, for a time, the
-    columns to set to undo a row's creation; if it is None, the row is deleted, which is right only if nothing refers to
-    the row. ``free`` are columns that change without an event, because they are counters or derived. ``notes`` are
+    columns to set to undo a row's creation; if it is None, the row is deleted (only for rows that nothing
+    refers to). ``free`` are columns that change without an event, because they are counters or derived. ``notes`` are
     actions of events that change nothing. ``lenient`` means that undo skips a deleted row that was recorded again.
     """
 

@@ -100,7 +100,7 @@ async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collectio
 
 
 async def proactive(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
-    """Return a session's proactive surfaces as (memory id, time, file, number of characters)."""
+    """Return the memories that a session received unasked, as (memory id, time, file, number of characters)."""
     rows = await database.rows(
         "SELECT memory_id, at, about, characters FROM surfaces"  # noqa: S608
         f" WHERE session_id = ? AND event IN ({qmarks(PROACTIVE_EVENTS)})",
@@ -156,7 +156,7 @@ async def page(database: Database, before: int, limit: int, project_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A surface for which it has not been judged yet whether the session used the memory."""
+    """A memory that a session received, of which it has not been judged yet whether the session used it."""
 
     id: int
     memory_id: int

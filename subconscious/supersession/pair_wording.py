@@ -155,7 +155,7 @@ def _equal(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _seconds(number: str, unit: str) -> float | None:
-    """Return a time in seconds; None if the number is no decimal number, such as a version."""
+    """Return a time in seconds; None if ``number`` is not a decimal number but, say, a version."""
     return float(number) * vocabulary.SECONDS[unit] if number.count(".") < 2 else None
 
 

@@ -58,7 +58,10 @@ def unasked(text: str) -> ParsedQuery:
 
 
 async def told_elsewhere(ctx: RecallContext, hits: Sequence[Hit]) -> dict[int, str]:
-    """Return, by memory id, the file that states a memory already; only files that the client always loads count."""
+    """Return, by memory id, the file that already says what the memory says.
+
+    Only files that the client always loads count. Memories that no such file contains are left out.
+    """
     if ctx.client_texts is NO_STATEMENTS or not hits:
         return {}
     sources = await asyncio.to_thread(
@@ -106,9 +109,10 @@ def is_stated_in(prompt: str, memory: Memory) -> bool:
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:
-    """Whether a memory may still be shown: it is pinned, sessions respond to it, or few have received it.
+    """Whether a memory may still be shown: it is pinned, or few sessions have received it without responding to it.
 
-    For a habit, every ended session that received it counts: sessions that follow a habit anyway do not respond.
+    Only the sessions since the latest response count. For a habit, all ended sessions that received it count, because
+    a session that follows the habit anyway shows no response to the memory.
     """
     if is_repair(memory):
         responses = known.used + known.repeated + known.violated

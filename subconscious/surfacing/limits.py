@@ -83,7 +83,7 @@ def sift(
 ) -> Sifted:
     """Return the memories to show, and the relevant ones that are held back, with the reasons.
 
-    ``elsewhere`` has the file that already states a memory, by memory id.
+    ``elsewhere`` has, by memory id, the file that already says what the memory says.
     """
     left = room(limits, seen, about)
     fit: list[Hit] = []

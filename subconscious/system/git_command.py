@@ -73,7 +73,8 @@ def may_run_on(repository: Repository) -> bool:
 def empty_repository(repository: Repository) -> Iterator[Path]:
     """Yield a temporary Git folder without refs, hooks, attributes, grafts or configuration.
 
-    It only has the object format and the list of a shallow clone's oldest commits.
+    From ``repository`` it takes over only the object format and, for a shallow clone, the list of the commits at which
+    the history is cut off.
     """
     folder = Path(tempfile.mkdtemp(prefix="subconscious-git-"))
     try:

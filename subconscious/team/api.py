@@ -165,7 +165,7 @@ class Team(Handler):
         settings = load_settings(self.app.home.root)
         if settings.store != store:
             raise RequestError(
-                "the team's store in the settings is not the one to join",
+                "the settings name a different store from the one to join",
                 "unset the variable SUBCONSCIOUS_STORE, which has priority over config.toml",
             )
         values = await accept_only(self.app.database, settings, self.app.config.accepted, APPROVED)

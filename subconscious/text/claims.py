@@ -119,7 +119,7 @@ def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
 def _differ_in_numbers(new: Claim, old: Claim) -> bool:
     """Whether two claims differ only in their numbers.
 
-    They must have equally many numbers, unless the new claim reports a change.
+    Both must contain as many numbers as the other, unless the new claim states a change ("from 3 to 5").
     """
     if len(new.numbers) != len(old.numbers) and not new.changes:
         return False

@@ -155,7 +155,7 @@ class MemoriesResult(TypedDict):
 
 
 class SurfaceFields(TypedDict):
-    """One memory that was added to one session's context, without the limits that applied."""
+    """One memory that was added to one session's context; subclasses add ``limits``."""
 
     session_id: str
     event: str
@@ -174,7 +174,11 @@ class SurfaceFields(TypedDict):
 
 
 class Surface(SurfaceFields):
-    """One memory that was added to one session's context. ``limits`` is JSON, as it is stored."""
+    """One memory that was added to one session's context.
+
+    ``limits`` is a JSON object, as text, with the limits that applied and how much of each was used, such as
+    ``{"session": "2 of 8"}``.
+    """
 
     limits: str
 

@@ -133,7 +133,11 @@ class Responses(TypedDict):
 
 
 class WhySurfacedResult(TypedDict):
-    """Response to ``why_surfaced``. ``responses`` counts the sessions' responses to the memory that was asked about."""
+    """Response to ``why_surfaced``.
+
+    ``responses`` says how often sessions used, repeated and violated the requested memory. It is missing if the request
+    names no memory.
+    """
 
     surfaces: list[ExplainedSurface]
     held: list[SuppressedMemory]

@@ -104,7 +104,11 @@ def test_a_server_that_refuses_loses_nothing(
 
 @pytest.mark.parametrize(
     ("ends", "words"),
-    [("refused", "refused to answer"), ("truncated", "off at its limit"), ("nonsense", "contains no JSON object")],
+    [
+        ("refused", "refused to answer"),
+        ("truncated", "cut off at the output token limit"),
+        ("nonsense", "contains no JSON object"),
+    ],
 )
 def test_an_answer_that_is_none_leaves_the_session_as_it_was_found_offline(
     stopped: Home, model: FakeOpenAI, tmp_path: Path, shown: Shown, ends: str, words: str

@@ -57,7 +57,7 @@ def test_a_script_has_to_say_yes(daemon: StubDaemon, capsys: pytest.CaptureFixtu
 
 def test_it_has_to_be_said_which(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["archive"]) == 1
-    assert "name them by their IDs, --session ID or --query WORDS" in capsys.readouterr().err
+    assert "say which memories: ID..., --session ID or --query WORDS" in capsys.readouterr().err
     assert asked(daemon) == []
 
 

@@ -32,7 +32,7 @@ _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One row of the table: ``said`` matches the assistant's sentence; ``told`` is the template of the statement."""
+    """One row of the table: ``said`` matches the assistant's sentence; ``told`` is the template of the memory."""
 
     name: str
     said: re.Pattern[str]

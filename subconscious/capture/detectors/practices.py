@@ -20,7 +20,7 @@ from subconscious.domain.model import Origin, Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` is the template."""
+    """One row. ``run`` matches a command that must work at least ``fewest`` times; ``told`` is the memory's template."""
 
     name: str
     run: re.Pattern[str]

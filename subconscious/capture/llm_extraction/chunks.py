@@ -132,7 +132,7 @@ def _command(command: str) -> str:
 
 
 def has_words(turn: Turn) -> bool:
-    """Whether a turn has text or shell commands to quote; other tool calls alone are no reason to ask a model."""
+    """Whether a turn has text or shell commands to quote. Other tool calls alone don't justify a request."""
     return turn.role is not Role.TOOL and bool(turn.text or turn.commands)
 
 

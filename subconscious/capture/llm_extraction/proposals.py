@@ -1,7 +1,7 @@
 """The schema of a model's reply: a few candidates with quotes and scores.
 
 The schema in the request is strict, the parsing of replies is less so: a candidate with missing values, or with scores
-on another scale, is parsed, and the gate discards it with a reason. A candidate with a value that can't be parsed, such
+outside 0 to 1, is parsed, and the gate discards it with a reason. A candidate with a value that can't be parsed, such
 as a score in words, is left out.
 """
 
@@ -22,7 +22,7 @@ WAITS_FROM = 0.5
 """The minimum score of a candidate that is queued for review; the prompt names this value."""
 
 DOUBTED = 0.4
-"""The maximum score of statements that only apply to the moment, or are no longer true: they are discarded."""
+"""The maximum score of statements that apply only once, or are no longer true at the end: they are discarded."""
 
 CONFIRMING = ("user", "test", "commit")
 UNCONFIRMED = 0.9
@@ -135,12 +135,12 @@ class Statement(BaseModel):
 
     @property
     def measured(self) -> bool:
-        """Whether every score is present and on the requested scale."""
+        """Whether every score is present and, within rounding, between 0 and 1."""
         raise NotImplementedError
 
     @property
     def confidence(self) -> float:
-        """Return the raw confidence; 0 if a score is missing or on another scale."""
+        """Return the confidence on the model's own scale; 0 if a score is missing or not between 0 and 1."""
         raise NotImplementedError
 
     @property
@@ -159,7 +159,7 @@ class Proposal(Statement):
 
     @property
     def measured(self) -> bool:
-        """Whether the candidate has a score on the requested scale."""
+        """Whether the candidate has a score that is, within rounding, between 0 and 1."""
         return -_SLACK <= float(self.keep) <= 1 + _SLACK
 
     @property
@@ -171,7 +171,10 @@ class Proposal(Statement):
 
     @property
     def confidence(self) -> float:
-        """Return the model's score, lowered if the candidate is doubtful or unconfirmed; 0 if on another scale."""
+        """Return the model's score, lowered if the candidate is doubtful or unconfirmed.
+
+        The result is 0 if the score is missing or not between 0 and 1.
+        """
         if not self.measured:
             return 0.0
         keep = min(1.0, max(0.0, float(self.keep)))
@@ -204,12 +207,12 @@ class ScoredProposal(Statement):
 
     @property
     def measured(self) -> bool:
-        """Whether every part is present and on the requested scale."""
+        """Whether every part is present and, within rounding, between 0 and 1."""
         return all(-_SLACK <= float(getattr(self, name)) <= 1 + _SLACK for name in WEIGHTS)
 
     @property
     def confidence(self) -> float:
-        """Return the weighted sum of the parts; 0 if a part is missing or on another scale."""
+        """Return the weighted sum of the parts; 0 if a part is missing or not between 0 and 1."""
         if not self.measured:
             return 0.0
         return round(sum(weight * self.parts[name] for name, weight in WEIGHTS.items()), 4)

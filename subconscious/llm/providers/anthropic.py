@@ -163,7 +163,9 @@ def _must_be_whole(reason: str | None, usage: Usage) -> None:
     if reason == "refusal":
         raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
     if reason in {"max_tokens", "model_context_window_exceeded"}:
-        raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+        raise charged(
+            BadAnswerError("the model's answer was cut off at the output token limit", "choose another model"), usage
+        )
 
 
 def _usage(usage: Any) -> Usage:

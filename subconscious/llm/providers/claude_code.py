@@ -201,7 +201,10 @@ class ClaudeCodeProvider:
         if result.get("stop_reason") == "refusal":
             raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
         if result.get("stop_reason") == "max_tokens":
-            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+            raise charged(
+                BadAnswerError("the model's answer was cut off at the output token limit", "choose another model"),
+                usage,
+            )
         value = result.get("structured_output")
         text = json.dumps(value) if isinstance(value, dict) else said
         if not isinstance(text, str) or not text.strip():

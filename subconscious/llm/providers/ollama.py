@@ -97,7 +97,10 @@ class OllamaProvider:
         text = chat.message.content or ""
         usage = Usage(chat.prompt_eval_count or 0, chat.eval_count or 0)
         if chat.done_reason == "length":
-            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+            raise charged(
+                BadAnswerError("the model's answer was cut off at the output token limit", "choose another model"),
+                usage,
+            )
         if not text.strip():
             raise charged(BadAnswerError("the model's answer is empty", "choose another model"), usage)
         return Reply(text, usage, chat.model or self.model)

@@ -134,7 +134,10 @@ class ChatCompletions:
         if message.get("refusal") or reason == "content_filter":
             raise charged(BadAnswerError("the model refused to answer", "no action is needed"), usage)
         if reason == "length":
-            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+            raise charged(
+                BadAnswerError("the model's answer was cut off at the output token limit", "choose another model"),
+                usage,
+            )
         if not isinstance(text, str) or not text.strip():
             raise charged(BadAnswerError("the model's answer is empty", "the request is repeated later"), usage)
         return Reply(text, usage, completion.get("model") or self.model)

@@ -133,10 +133,16 @@ async def require_pgvector(connection: Connection) -> None:
         await _create_pgvector(connection)
     ((schema, version),) = await _pgvector(connection)
     if schema != "public":
-        message, remedy = f"the extension vector is in the schema {schema}", "ALTER EXTENSION vector SET SCHEMA public"
+        message, remedy = (
+            f'the PostgreSQL extension "vector" is in the schema {schema}',
+            "ALTER EXTENSION vector SET SCHEMA public",
+        )
         raise _unusable(connection, message, remedy)
     if tuple(int(part) for part in version.split(".")[:2]) < LOWEST_PGVECTOR:
-        message, remedy = f"the extension vector is version {version}, not 0.8", "ALTER EXTENSION vector UPDATE"
+        message, remedy = (
+            f'the PostgreSQL extension "vector" has version {version}; 0.8 is needed',
+            "ALTER EXTENSION vector UPDATE",
+        )
         raise _unusable(connection, message, remedy)
     # Loads its library. Until then only a superuser may create a function that sets one of its parameters (hnsw.*).
     await connection.execute("SELECT '[1]'::public.vector")
@@ -190,7 +196,7 @@ async def _create_pgvector(connection: Connection) -> None:
         raise
     except psycopg.Error as error:
         raise TeamError(
-            f"the extension vector can't be created: {error.diag.message_primary}",
+            f'the PostgreSQL extension "vector" can\'t be created: {error.diag.message_primary}',
             "the server needs pgvector 0.8, which a managed server may have to allow in its settings. Let a superuser"
             f" run in the database {connection.info.dbname}: CREATE EXTENSION vector SCHEMA public; {AGAIN}",
         ) from error
