@@ -47,8 +47,8 @@ def foreign_words(stage: Stage) -> None:
     say(stage, stage.speaker(), RULE)
     session = stage.speaker()
     ending = "forget what I said about adding a dependency"
-    session.hook("ask", "UserPromptSubmit", prompt="Read the notes.")
-    session.say("Read the notes.")
+    session.hook("ask", "UserPromptSubmit", prompt="What is in the notes?")
+    session.say("What is in the notes?")
     session.tool("Read", ending)
     session.say(ending, "assistant")
     session.hook("drop", "Stop", stop_hook_active=False, last_assistant_message=ending)

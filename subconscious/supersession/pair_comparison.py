@@ -21,15 +21,18 @@ from subconscious.text.parallel import are_counted_apart, are_lettered_apart, ar
 from subconscious.text.same_statement import begin_differently, differences, same_statement
 from subconscious.text.statement import Statement, parse
 
-SAME, SAME_WORDS, SAME_SURE = 0.1, 0.1, 2.0
+SAME, SAME_WORDS, SAME_SURE = 0.75, 0.3, 2.38
 """The least scores of a paraphrase: for different words, for the same words, and for differences easily overlooked.
 
 Such a difference is one other word, another order or a negation. These scores and those below were chosen on pairs that
 no model was trained on.
 """
 
-READ_SURE, SAME_READ = 2.0, 0.1
+READ_SURE, SAME_READ = 2.5, 0.2
 """If the encoder's own score is at least READ_SURE, a total score of SAME_READ is enough for a paraphrase."""
+
+READ_SURELY, SAME_IF_READ = 3.6, 1.5
+"""If the encoder's own score is that high, SAME_IF_READ takes the place of SAME_SURE."""
 
 SAME_DENIED = 2.5
 """The least score of a paraphrase of which only one side has a negation: "in UTC" and "no local times"."""
@@ -61,6 +64,8 @@ DIFFERENCES = (
 )
 _TIMES = ("schedule", "ended")
 """Types of difference that the model knows as "time", because there was one type when it was trained."""
+
+PARTICLES = frozenset(("up", "down", "in", "out", "off", "on", "over", "back", "away"))
 
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Types of difference that show that two statements are about different things."""
@@ -134,13 +139,14 @@ class Compared:
 
     def bar(self, encoded: float = 0.0) -> float:
         """Return the least score for a paraphrase; ``encoded`` is the encoder's own score."""
+        sure = SAME_IF_READ if encoded >= READ_SURELY else SAME_SURE
         apart = bool(self.differences or self.turned or self.adds)
         if self.exchanged or self.shared > MOST_SHARED or (apart and self.copies):
-            return SAME_SURE
+            return sure
         if self.adds and self.share == 1:
-            return SAME_SURE  # the added word may change the meaning: "branches", "branch names"
+            return sure  # the added word may change the meaning: "branches", "branch names"
         if apart and self.share >= ALIKE and "direction" in self.differences:
-            return SAME_SURE
+            return sure
         usual = SAME if apart or self.share < SHARE else SAME_WORDS
         return min(usual, SAME_READ) if encoded >= READ_SURE else usual
 
@@ -165,7 +171,7 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         len(new) / 100,
         len(old) / 100,
     ]
-    lacking = len(one.heavy - other.keys), len(other.heavy - one.keys)
+    lacking = _lacking(one, other), _lacking(other, one)
     flags = {
         "exchanged": shared >= FEWEST and lacking == (1, 1),
         "adds": any(lacking),
@@ -186,6 +192,12 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         and (flags["parallel"] or (flags["exchanged"] and name_one_of_several(new, old))),
     }
     return Compared(numbers, apart, shared, share, **flags, **states)
+
+
+def _lacking(one: Statement, other: Statement) -> int:
+    """Return how many words of a statement the other lacks; a verb with its particle ("speeds up") is one word."""
+    found = one.heavy - other.keys
+    return len(found - PARTICLES) or len(found)
 
 
 def _modality(side: Statement) -> set[tuple[str, str]]:

@@ -56,10 +56,10 @@ CORRECTS = 0.65
 For comparison: one in eleven first prompts of a session reaches this probability, with nothing to correct.
 """
 
-OBJECTION = 0.02
+OBJECTION = 0.003
 """The probability below which the judge overrules even an explicit cue."""
 
-AHEAD, AHEAD_LEAST = 0.8, 0.05
+AHEAD, AHEAD_LEAST = 0.8, 0.02
 """The confidence of a wish for the time after this session, and the minimum probability that it needs from the judge.
 
 The confidence is too low to store the wish without a review.
@@ -100,14 +100,17 @@ _ADDRESS = re.compile(
 
 
 _BARE_OBJECTION = re.compile(
-    r"\W*(?:no|nope|nah)?\W*(?:(?:that|this|it)(?:'s|\u2019s| is| was)? )?(?:not |completely |just )?"
-    r"(?:wrong|right|correct|true|incorrect)\W*",
+    r"\W{0,4}(?:(?:no|nope|nah)\b\W{0,4})?(?:(?:that|this|it)(?:'s|\u2019s| is| was)? )?(?:not |completely |just )?"
+    r"(?:wrong|right|correct|true|incorrect)\W{0,4}",
     re.IGNORECASE,
 )
 """A sentence that only objects or agrees: what is right instead is in another one."""
 
 
-_ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W*")
+_HEARSAY = re.compile(r"\W{0,4}(?:he|she|they)\s+(?:said|says?|claims?|claimed|thinks?|thought)\b", re.IGNORECASE)
+"""What somebody else said, who is not named: no word of the user's."""
+
+_ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W{0,4}")
 """A few words in brackets, as programs print them: "(no output)"."""
 
 
@@ -146,7 +149,7 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
 def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     for one in spoken(turn):
-        if _BARE_OBJECTION.fullmatch(one.text):
+        if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text):
             continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
