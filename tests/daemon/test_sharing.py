@@ -453,7 +453,7 @@ def test_a_trusted_author_is_unconfirmed(clone: Callable[[str], Clone]) -> None:
     ann, ben = clone("ann"), clone("ben")
     ann.share(CENTS)
     ann.sync()
-    assert "can use this address" in " ".join(ben.run("trust", ann.email).split())
+    assert "can commit under this address" in " ".join(ben.run("trust", ann.email).split())
     assert ben.became() == [(CENTS, "unconfirmed")]
     assert ben.texts() == {}
     assert [one["content"] for one in ben.captures("unconfirmed")] == [CENTS]
