@@ -17,8 +17,8 @@ _SENTENCE_END = re.compile(
 )
 """A pattern of the end of a sentence. The second alternative is for Chinese and Japanese, which use no space there."""
 
-_MOST_AROUND = 3
-"""A line was pasted if so many of the two lines before and the two after it look pasted: logs have plain lines."""
+_MOST_AROUND, _FEW_WORDS = 3, 5
+"""A short line was pasted if so many of the two lines before and the two after it look pasted: logs have them."""
 
 _LONGEST_LINE = 4000
 LONGEST = 1000
@@ -48,12 +48,14 @@ def _paragraphs(prose: str) -> Iterator[str]:
 
 
 def _lines(prose: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it was pasted: it looks like it, or most of the lines around it do."""
+    """Yield each line, and whether it was pasted: it looks like it, or is short and most lines around it do."""
     lines = prose.splitlines(keepends=True)
     looks = [_is_pasted(line) for line in lines]
     filled = [at for at, line in enumerate(lines) if line.strip()]
     among = set()
     for place, at in enumerate(filled):
+        if len(lines[at].split()) > _FEW_WORDS:  # somebody may have typed it between two pasted parts
+            continue
         around = (*filled[max(0, place - 2) : place], *filled[place + 1 : place + 3])
         if sum(looks[near] for near in around) >= _MOST_AROUND:
             among.add(at)

@@ -260,7 +260,7 @@ def test_plain_lines_of_a_log_are_pasted_too() -> None:
     said = """it failed with these errors:
 [worker] attempt 1 of 3 failed with code 1
 [worker] retrying in 1 s
-the agent gets no output here
+no output so far
 [worker] attempt 2 of 3 failed with code 1
 [worker] retrying in 2 s
 we never retry more than twice"""
