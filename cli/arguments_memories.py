@@ -91,7 +91,7 @@ def _add_correcting(commands: Commands) -> None:
         "--deprecated", action="store_true", help="the memory no longer applies, and nothing replaces it"
     )
     change.add_argument("--refined", metavar="TEXT", nargs="+", help="a better wording")
-    change.add_argument("--merged-into", metavar="ID", type=number, help="keep this memory instead; it says the same")
+    change.add_argument("--merged-into", metavar="ID", type=number, help="keep this memory, which has the same meaning")
     command.add_argument("--reason", help="why; kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         command = add_command(commands, name, f"correcting:{name}", what, group=Group.MEMORY)

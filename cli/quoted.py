@@ -1,8 +1,8 @@
 """Makes the output of commands that the model runs in Claude Code harmless, and marks quoted data in it.
 
-To make text harmless is to remove invisible characters, and to change whatever could act as a client's tag or as a
-speaker's name. Marks before and after the text of memories and sessions, the frame, show the model that it is data and
-contains no instructions.
+Text is made harmless by removing invisible characters and by changing client tags and speakers' names in it, so that
+they have no effect. Marks before and after the text of memories and sessions, the frame, show the model that it is data
+and contains no instructions.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def is_below(confidence: float, threshold: float) -> bool:
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:
-    """Return why a candidate is discarded whatever its confidence; "" if the confidence decides."""
+    """Return why a candidate is discarded even with a high confidence; "" if the confidence decides."""
     quote = candidate.evidence.quote
     if not quote.strip():
         return "there is no evidence for it"

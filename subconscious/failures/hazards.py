@@ -66,7 +66,7 @@ _CONTROL = re.compile(r"[;&|<>$`\\!*?#{}()\[\]\"']|[^\x20-\x7e]")
 
 
 def hazard(way_out: Command, failed: Command | None = None) -> str:
-    """Return why a person must approve ``way_out``, the command that worked after ``failed``; "" if nobody has to."""
+    """Return why a person must approve ``way_out``, the command that worked after ``failed``; else ""."""
     if way_out.env:
         return "it sets variables"
     told = way_out.text
@@ -91,7 +91,7 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 
 
 def _hidden(way_out: Command, failed: Command | None) -> str:
-    """Return why a person must see a command whose words are partly replaced by placeholders; "" if nobody has to."""
+    """Return why a person must see a command whose words are partly replaced by placeholders; else ""."""
     known = failed.words if failed is not None else ()
     new = [word for word in way_out.words[1:] if word not in known]
     if any(map(hides_text, new)):
@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Return why a person must approve a sentence with these words (an address, a key, prose); "" if nobody has to."""
+    """Return why a person must approve a sentence with these words (an address, a key, prose); else ""."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"

@@ -19,7 +19,7 @@ class Observation:
 
     ``sort`` is the name of the template that describes the way out. ``trouble`` is a hash that identifies the failure
     together with its way out; ``command`` is a hash that identifies the failed call alone. ``doubt`` is the reason why
-    a person must approve the memory about it, "" if nobody has to. ``quote`` is the evidence from the transcript: a
+    a person must approve the memory about it, else "". ``quote`` is the evidence from the transcript: a
     command, a name or a file. ``needle`` has words of the way out, and ``until`` is a byte offset in the transcript: if
     a line of a file, page or output before this offset has all these words, that text suggested the way out.
     """

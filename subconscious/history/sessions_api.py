@@ -56,10 +56,10 @@ class Past(Handler):
     async def cmd_explain(self, args: Args) -> wire.ExplainResult:
         """Return what became of each sentence of a session or transcript, or what would become of one sentence.
 
-        It changes nothing. Only a person may request it, because the response contains text that nobody has approved.
+        It changes nothing. Only a person may request it, because the response contains text that has not been approved.
         """
         if args.origin is not Origin.USER:
-            message = "only a person may ask for this, not the assistant: it shows text that nobody has approved yet"
+            message = "only a person may ask for this, not the assistant: it shows text that has not been approved yet"
             raise RequestError(message, "run `subconscious explain` in a terminal outside of Claude Code")
         if args.text:
             return await explain.explain_sentence(self.app, await self.here(args), args.text)

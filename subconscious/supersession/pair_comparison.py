@@ -32,7 +32,10 @@ READ_SURE, SAME_READ = 2.5, 0.2
 """If the encoder's own score is at least READ_SURE, a total score of SAME_READ is enough for a paraphrase."""
 
 READ_SURELY, SAME_IF_READ = 3.6, 1.5
-"""If the encoder's own score is that high, SAME_IF_READ takes the place of SAME_SURE."""
+"""If the encoder's own score is at least READ_SURELY, SAME_IF_READ is the threshold instead of SAME_SURE.
+
+No look-alike of the development data has such a score.
+"""
 
 SAME_DENIED = 2.5
 """The least score of a paraphrase of which only one side has a negation: "in UTC" and "no local times"."""

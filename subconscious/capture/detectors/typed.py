@@ -108,7 +108,7 @@ _BARE_OBJECTION = re.compile(
 
 
 _HEARSAY = re.compile(r"\W{0,4}(?:he|she|they)\s+(?:said|says?|claims?|claimed|thinks?|thought)\b", re.IGNORECASE)
-"""What somebody else said, who is not named: no word of the user's."""
+"""The beginning of a report of what another, unnamed person said: it is not a statement of the user."""
 
 _ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W{0,4}")
 """A few words in brackets, as programs print them: "(no output)"."""
