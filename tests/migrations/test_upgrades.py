@@ -81,6 +81,7 @@ async def held(database: Database) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.slow
 async def test_all_that_was_held_is_held(home: Home, version: int) -> None:
     database = await open_database(home.database)
     known = [*migrations(), FOLLOWING]

@@ -163,6 +163,7 @@ def parsed(command: str) -> Namespace:
     return parser().parse_args(command.split())
 
 
+@pytest.mark.slow
 def test_every_command_is_tried_here_or_elsewhere() -> None:
     tried = {None, *(parsed(command).function for command in READING)}
     untried = {path for path, command in commands(parser()) if path and command.get_default("function") not in tried}
@@ -217,6 +218,7 @@ def _emptied(value: Any, key: str = "") -> Any:
 
 
 @pytest.mark.parametrize("command", READING)
+@pytest.mark.slow
 def test_stored_text_cannot_steer_the_terminal(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
@@ -227,6 +229,7 @@ def test_stored_text_cannot_steer_the_terminal(
 
 
 @pytest.mark.parametrize("command", READING)
+@pytest.mark.slow
 def test_the_model_reads_stored_text_only_in_a_frame(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
@@ -645,6 +648,7 @@ def _shell(home: Home, command: str, **environ: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_trouble(home: Home) -> None:
     with StubDaemon(home, ANSWERS | {"list": {"memories": [MEMORY] * 3000, "total": 3000}}):
         done = _shell(home, "CLI list | head -1")

@@ -33,6 +33,7 @@ def asked(daemon: StubDaemon) -> list[str]:
 
 
 @pytest.mark.parametrize(("typed", "moves"), [("y\n", True), ("n\n", False), ("", False)])
+@pytest.mark.slow
 def test_many_are_shown_before_they_are_archived(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str, moves: bool
 ) -> None:

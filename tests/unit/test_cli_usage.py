@@ -37,6 +37,7 @@ COMMANDS = [path for path, _ in commands(parser()) if path]
 
 
 @pytest.mark.parametrize("name", [path for path in COMMANDS if " " not in path])
+@pytest.mark.slow
 def test_the_parser_of_one_command_is_the_same_as_in_the_whole(name: str) -> None:
     whole, own = dict(commands(parser())), dict(commands(parser(name)))
     inner = {path for path in whole if path.split()[:1] == [name]}

@@ -214,6 +214,7 @@ def test_a_daemon_without_a_socket_is_there_while_it_holds_its_lock(home: Home) 
     wire.await_absence(home, 5)
 
 
+@pytest.mark.slow
 def test_a_greeting_that_is_never_answered_holds_nobody_up(home: Home) -> None:
     with listening(home.root), ThreadPoolExecutor() as pool:
         waiting = pool.submit(wire.await_absence, home, 20)

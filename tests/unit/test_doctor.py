@@ -480,6 +480,7 @@ def _capture_finding(home: Home) -> Finding:
         ({}, "", "statements of yours that reached the threshold, but wait for review or were dropped"),
     ],
 )
+@pytest.mark.slow
 async def test_stopped_automatic_capture_is_reported_with_the_reason(
     home: Home, changes: dict[str, object], config: str, why: str
 ) -> None:

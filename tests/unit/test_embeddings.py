@@ -36,12 +36,14 @@ def test_nothing_heavy_is_imported_until_a_model_is_opened() -> None:
     assert answer.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_the_daemon_starts_listening_before_anything_heavy_is_imported() -> None:
     code = "import sys, daemon.lifecycle; print({'numpy', 'onnxruntime', 'openai', 'httpx'} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_the_runtime_leaves_no_trace_of_a_report(tmp_path: Path) -> None:
     code = "from subconscious.embeddings.embedder import open_embedder; open_embedder('local').embed(['a'])"
     environment = {

@@ -29,6 +29,7 @@ EXPORTING = sorted(
 
 
 @pytest.mark.parametrize("path", EXPORTING, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.slow
 def test_exported_names_exist_and_are_used_elsewhere(path: Path) -> None:
     module = _module(path)
     exported = module.__all__

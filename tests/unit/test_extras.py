@@ -66,6 +66,7 @@ def test_where_the_packages_are_nothing_is_installed(begun: list[str]) -> None:
     assert begun == []
 
 
+@pytest.mark.slow
 def test_a_provider_s_sdk_is_installed_once_and_meanwhile_the_provider_waits(
     environment: Path, begun: list[str]
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_provider_waits_for_the_sdk_that_it_shares_with_another(
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
+@pytest.mark.slow
 def test_the_table_names_the_sdk_that_a_provider_imports(name: str) -> None:
     """Here all SDKs are installed. Where an SDK is missing, the class can't be imported to see which one."""
     code = f"import sys, {PROVIDERS[name].partition(':')[0]}; print(*sys.modules)"

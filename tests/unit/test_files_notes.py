@@ -56,6 +56,7 @@ def test_a_note_contains_its_exact_record(memory: Memory) -> None:
 
 @FEW
 @given(any_memory())
+@pytest.mark.slow
 def test_an_editor_may_change_line_ends_and_white_space_at_them(memory: Memory) -> None:
     written = render(record_of(memory), {}, {})
     *lines, _ = written.split("\n")
@@ -73,6 +74,7 @@ def test_an_edited_statement_is_noticed_and_read_without_its_escapes(text: str, 
 
 @FEW
 @given(any_memory(), st.text("abc xyz", min_size=3).filter(str.strip))
+@pytest.mark.slow
 def test_without_its_imported_edits_a_note_is_the_one_that_was_exported(memory: Memory, new: str) -> None:
     written = render(signed(record_of(memory), KEY), {}, {})
     front, separator, body = written.partition("\n---\n\n")
@@ -173,6 +175,7 @@ MUCH = 300_000
     ],
     ids=range(12),
 )
+@pytest.mark.slow
 def test_a_hostile_note_is_parsed_quickly(text: str) -> None:
     """What grows with the square of the length would take hours, and run into the time-out."""
     with suppress(NoteError):

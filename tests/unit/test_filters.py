@@ -56,6 +56,7 @@ async def ids(database: Database, project: Project, wanted: ParsedQuery, limit: 
     ],
     ids=lambda value: str(value) if isinstance(value, Filter) else "",
 )
+@pytest.mark.slow
 async def test_a_rare_memory_does_not_drown(
     database: Database, project: Project, which: Filter, changes: dict[str, Any]
 ) -> None:

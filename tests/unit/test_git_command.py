@@ -23,6 +23,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+@pytest.mark.slow
 def test_no_repository_can_make_git_run_its_programs(tmp_path: Path, attack: Callable[[Path, str], None]) -> None:
     assert not mark_of(tmp_path, attack).exists()
 
@@ -86,6 +87,7 @@ def is_running(number: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
+@pytest.mark.slow
 def test_what_a_slow_command_has_started_ends_with_it(tmp_path: Path) -> None:
     command = ["/bin/sh", "-c", "sleep 30 & echo $! >child; wait"]
     assert _output(command, {"PATH": "/usr/bin:/bin"}, tmp_path, 0.5) == ""
@@ -96,6 +98,7 @@ def test_what_a_slow_command_has_started_ends_with_it(tmp_path: Path) -> None:
     assert not is_running(child)
 
 
+@pytest.mark.slow
 def test_a_command_that_writes_without_end_is_stopped(tmp_path: Path) -> None:
     command = ["/bin/sh", "-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"]
     assert _output(command, {"PATH": "/usr/bin:/bin"}, tmp_path, 0.5) == ""

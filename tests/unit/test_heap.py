@@ -49,6 +49,7 @@ def single() -> str:
     return "a compiled pattern"
 
 
+@pytest.mark.slow
 def test_only_large_caches_are_emptied() -> None:
     for function in (large, small):
         function("a")

@@ -44,6 +44,7 @@ def furnish(root: Path) -> None:
 
 @given(st.dictionaries(st.sampled_from(["SUBCONSCIOUS_HOME", "HOME", "TMPDIR"]), st.sampled_from(PLACES)))
 @settings(max_examples=300, deadline=None)
+@pytest.mark.slow
 def test_the_same_home(names: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         furnish(Path(folder))

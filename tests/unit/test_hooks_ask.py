@@ -107,6 +107,7 @@ def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: 
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.slow
 def test_a_typed_command_waits_longer_for_its_answer(hooks: Hooks) -> None:
     def slowly(_: bytes) -> bytes:
         time.sleep(1)
@@ -284,6 +285,7 @@ def test_what_can_not_be_written_and_has_no_daemon_fails_in_silence_and_starts_o
     assert woken(hooks) == "--quiet"
 
 
+@pytest.mark.slow
 def test_a_wedged_daemon_costs_a_drop_hook_its_second_at_most(hooks: Hooks) -> None:
     unwritable(hooks)
     with listening(hooks.home), within(1.0):

@@ -481,6 +481,7 @@ async def test_accounts_of_unused_keys_are_closed(database: Database) -> None:
     assert [provider.closed for provider in accounts.opened] == [True, False, False]
 
 
+@pytest.mark.slow
 async def test_all_accounts_of_a_provider_share_its_minute_and_the_caps(database: Database) -> None:
     client = Accounts().client(database, {"a": "ka"}, requests_per_minute=1, rate_window_seconds=0.2, cost_per_day=1e9)
     begun = time.monotonic()

@@ -85,6 +85,7 @@ async def test_sessions_projects_and_wordings_are_not_mixed(database: Database) 
     ],
     ids=["missing", "half", "nonsense", "twice", "unknown"],
 )
+@pytest.mark.slow
 async def test_a_spoilt_item_is_asked_alone_and_spoils_no_other(database: Database, spoil: Any) -> None:
     def answer(request: Request) -> str:
         whole = json.loads(judge(request))

@@ -100,6 +100,7 @@ async def test_it_waits_during_a_session(app: App) -> None:
     assert (run.state, run.report) == ("running", {})
 
 
+@pytest.mark.slow
 async def test_a_requested_run_does_not_wait_for_silence(app: App) -> None:
     await long_ago(app.database)
     app.settings = app.settings.model_copy(update={"maintenance_quiet_seconds": 3600})

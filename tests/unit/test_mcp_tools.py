@@ -109,6 +109,7 @@ def test_the_tools_are_those_that_the_daemon_can_answer() -> None:
     assert {tool.name for tool in ALL if set(tool.requests) <= known} == {tool.name for tool in TOOLS}
 
 
+@pytest.mark.slow
 def test_the_official_sdk_is_loaded_by_nothing() -> None:
     """It costs a second and 28 MB, and is not in the environment: it is a client in tests."""
     loaded = "import sys; sys.exit(bool({'mcp', 'mcp_types', 'starlette'} & set(sys.modules)))"

@@ -217,6 +217,7 @@ def test_any_text_gives_sound_candidates(text: str, after: bool) -> None:
 @pytest.mark.parametrize(
     "unit", ["a ", "a", "we decided to ", "use x not ", "i tried ", "`a` ", "a/", "a.py ", ", so ", "...", "\n", "("]
 )
+@pytest.mark.slow
 def test_hostile_text_costs_little(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     began = process_time()

@@ -85,6 +85,7 @@ def test_answers_are_sent_at_once() -> None:
         assert listener.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 def test_the_daemon_loads_nothing_of_the_page_before_it_is_opened() -> None:
     code = "import sys, daemon.commands; print(sorted({'jinja2', 'starlette', 'uvicorn'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -212,6 +212,7 @@ def nested(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.slow
 def test_every_match_contains_a_cue(rule: Rule) -> None:
     """What a rule finds it also finds with its cues looked for first."""
     assert uncued(rule) is None

@@ -96,6 +96,7 @@ def test_what_denies_what_persists_and_what_cannot_be_read_is_neither_the_same_n
 
 
 @pytest.mark.parametrize("name", ["held_out", "development_4", "swaps"])
+@pytest.mark.slow
 def test_look_alikes_are_never_the_same(name: str, embedder: LocalEmbedder) -> None:
     rows = (line.split("\t") for line in (DATA / f"same_statement_{name}.tsv").read_text().splitlines())
     apart = [row for row in rows if row[0] == "apart"][:LOOK_ALIKES]

@@ -40,6 +40,7 @@ def test_the_literals_that_a_match_needs(pattern: str, literals: tuple[str, ...]
     assert required(pattern) == literals
 
 
+@pytest.mark.slow
 def test_looking_for_literals_first_changes_nothing() -> None:
     for text in sentences():
         plain = text

@@ -163,6 +163,7 @@ vectors are no help beyond that, since "stable" is nearer to "unstable" than "br
 
 
 @pytest.mark.parametrize(("name", "least"), LEAST)
+@pytest.mark.slow
 def test_paraphrases_are_joined(name: str, least: int) -> None:
     """``python -m bench.same_statement`` prints the numbers."""
     joined = [pair for pair in pairs(name, "same") if same_statement(*pair, cosine(*pair))]

@@ -52,6 +52,7 @@ def write(refs: Refs, state: State) -> dict[str, str]:
 
 @pytest.mark.parametrize("size", [3, 400])
 @pytest.mark.parametrize("repository", ["sha1", "sha256"], indirect=True)
+@pytest.mark.slow
 def test_written_entries_are_read_back(repository: Path, size: int) -> None:
     commits = git(repository, "rev-list", "HEAD").split()
     state = {uid(number): entry(f"text {number}", [*commits, ""][number % 3]) for number in range(size)}

@@ -65,6 +65,7 @@ def test_no_variable_and_no_file_of_libpq_supplies_a_password() -> None:
     assert found["passfile"] == "/nonexistent/pgpass"
 
 
+@pytest.mark.slow
 def test_a_daemon_without_a_team_s_store_does_not_load_its_client() -> None:
     code = (
         "import sys, daemon.lifecycle, daemon.commands, cli.team;"

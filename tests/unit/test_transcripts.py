@@ -299,6 +299,7 @@ def replaced(node: Any, path: list[int], value: object) -> Any:
         st.tuples(st.integers(0, len(RECORDS) - 1), st.lists(st.integers(0, 9), max_size=6), JSON), max_size=12
     )
 )
+@pytest.mark.slow
 def test_any_value_at_any_place_is_survived(tmp_path: Path, changes: list[tuple[int, list[int], object]]) -> None:
     records = list(RECORDS)
     for index, where, value in changes:

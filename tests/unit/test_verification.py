@@ -59,6 +59,7 @@ async def test_a_sound_database_has_no_problem(store: Database) -> None:
         ("DROP INDEX memories_hash", "definitions that differ"),
     ],
 )
+@pytest.mark.slow
 async def test_what_changed_without_an_event_is_a_problem(store: Database, damage: str, found: str) -> None:
     copy = copied(store)
     execute(store.path, damage)
