@@ -105,6 +105,17 @@ def test_a_sentence_that_leans_takes_the_one_before_it() -> None:
     assert found.content.startswith("the mapper in geo/project.py")
 
 
+@pytest.mark.parametrize(("chance", "kept"), [(0.97, True), (0.75, True), (0.6, False)])
+def test_a_sentence_is_not_kept_beside_the_one_that_takes_it(chance: float, kept: bool) -> None:
+    said = turn("errors do not belong on standard output. fd 2, all of them")
+    first, second = typed.spoken(said)
+    opinions = {first: judge.Opinion(0.95, "rule"), second: judge.Opinion(chance, "fact")}
+    (found,) = typed.extract([said], opinions)
+    assert found.content == (said.text if kept else first.text)
+    assert found.raw_confidence == max(0.95, chance)
+    assert found.kind == ("learning" if chance > 0.95 else "preference")
+
+
 def test_a_reason_takes_the_answer_before_it_with_what_that_answers() -> None:
     said = turn("option b can't work, ids change. Since that is the only stable key.", before=OPTIONS)
     reason = typed.spoken(said)[-1]

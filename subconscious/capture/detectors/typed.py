@@ -8,7 +8,7 @@ on the one before it, or on the assistant's question, is stored together with th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from subconscious.capture import judge
@@ -118,12 +118,30 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
     """Return the statements in the typed turns, each once; of each message, the most probable ones."""
     found: dict[str, Candidate] = {}
     for turn in turns:
-        said = list(_candidates(turn, opinions))
+        said = _without_beginnings(_candidates(turn, opinions))
         likeliest = sorted(said, key=lambda one: -one.raw_confidence)[:MOST_OF_A_MESSAGE]
         for candidate in said:
             if candidate in likeliest:
                 found.setdefault(candidate.content.casefold(), candidate)
     return list(found.values())
+
+
+def _without_beginnings(said: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates of a message, without one that is the beginning of the next: only the longer one is kept.
+
+    That happens where a sentence worth storing is followed by one that depends on it. If the second one is not even
+    worth a review, the first one is kept instead.
+    """
+    kept: list[Candidate] = []
+    for one in said:
+        if kept and one.content.startswith(kept[-1].content):
+            before = kept.pop()
+            if one.raw_confidence < Strength.IMPLIED.prior:
+                one = before
+            elif one.raw_confidence < before.raw_confidence:
+                one = replace(one, kind=before.kind, raw_confidence=before.raw_confidence, strength=before.strength)
+        kept.append(one)
+    return kept
 
 
 def spoken(turn: Turn) -> list[judge.Spoken]:
