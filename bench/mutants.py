@@ -28,7 +28,7 @@ ROOMS = ("subconscious", "daemon", "cli", "hooks")
 SKIPPED = ("subconscious/demo", "hooks/maker.py", "hooks/interpreters.py", "hooks/environment.py")
 """What only tests of whole machines cover, which take minutes."""
 
-LEFT_OUT = ("slow", "client", "model", "fuzz", "serial")
+LEFT_OUT = ("client", "model", "fuzz", "serial")
 """Markers of tests that are not run."""
 
 MOST_FILES = 8
