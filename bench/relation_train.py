@@ -31,6 +31,7 @@ from bench.relations import APART, ENDS, NEITHER, REPLACES, SAME, Pair
 from bench.speech import FOLDER, sentences
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.embeddings.readable import is_readable
 from subconscious.supersession import pair_comparison, pair_model
 from subconscious.text.words import plain
 
@@ -398,7 +399,7 @@ def main() -> None:
     parser.add_argument("--linear", action="store_true", help="keep the encoder, and fit the models that weigh anew")
     options = parser.parse_args()
     embedder = LocalEmbedder()
-    said = [one for one in pairs(embedder) if pair_model.is_readable(one.new + one.old)]
+    said = [one for one in pairs(embedder) if is_readable(one.new) and is_readable(one.old)]
     held = [one for one in said if is_held(one)]
     scores = read(held, embedder) if options.linear else encoded(said, embedder, options.scores)
     seen = [looked_at(one, embedder) for one in held]

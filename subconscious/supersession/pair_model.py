@@ -9,15 +9,15 @@ that agree, which the encoder hardly notices.
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subconscious.domain.model import Relation
+from subconscious.embeddings.readable import is_readable
 from subconscious.supersession.pair_comparison import Compared, compared
 from subconscious.text.rewrites import without_reminder
-from subconscious.text.words import has_letters, plain
+from subconscious.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +35,6 @@ IN_DOUBT = 0.6
 ENDING = 0.5
 """The least score at which a statement only takes back an earlier one, without a new value."""
 
-_EAST_ASIAN = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
-
 
 def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Relation]:
     """Return the relation of a new statement to each of some earlier ones. CPU-bound: run it in a thread.
@@ -46,14 +44,6 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
     new = without_reminder(new)[:LETTERS]
     mine = embedder.embed([plain(new)])[0]
     return [_relation(new, without_reminder(old)[:LETTERS], mine, embedder) for old in olds]
-
-
-def is_readable(text: str) -> bool:
-    """Whether the models can read a text: it has letters, and none of them is Chinese or Japanese.
-
-    The encoder knows only single characters of those, and compares any two numbers or symbols at random.
-    """
-    return has_letters(text) and _EAST_ASIAN.search(text) is None
 
 
 def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) -> Relation:

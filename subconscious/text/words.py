@@ -32,6 +32,11 @@ def has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
+def is_latin(letter: str) -> bool:
+    """Whether a letter belongs to the Latin script; so do those with accents, such as "\u00e9" and "\u1ebf"."""
+    return letter < "\u0250" or "\u1e00" <= letter <= "\u1eff"
+
+
 def is_name(word: str) -> bool:
     """Whether a word is a name: code, a path, a number, a proper name."""
     return bool(_NAME.search(word))

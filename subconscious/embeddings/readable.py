@@ -1,0 +1,34 @@
+"""Decides whether the local model can read a text: it knows words in Latin letters only."""
+
+from __future__ import annotations
+
+from subconscious.embeddings.wordpiece import bert_uncased
+from subconscious.text.words import is_latin
+
+LETTERS = 300
+"""The most characters at the beginning of a text that are looked at."""
+
+LEAST_LETTERS = 1.7
+"""The least letters and digits of a text per piece into which the model splits it.
+
+English has 3.5 on average, and 1 text in 200 has fewer than this. With fewer, a text is mostly in pieces of one letter
+that mean nothing: made-up words, or a language of which the model knows no words.
+"""
+
+OTHER_SCRIPTS = 0.1
+"""The largest share of letters of other scripts than the Latin one."""
+
+
+def is_readable(text: str) -> bool:
+    """Whether the local model can read a text.
+
+    Any two texts that it can't read look alike to it: a search would find everything, and different statements would
+    count as the same.
+    """
+    text = text[:LETTERS]
+    letters = [one for one in text if one.isalpha()]
+    foreign = sum(not is_latin(one) for one in letters)
+    if not letters or foreign > OTHER_SCRIPTS * len(letters):
+        return False
+    pieces = len(bert_uncased().encode(text, LETTERS)) - 2  # without those for the beginning and the end
+    return sum(map(str.isalnum, text)) >= LEAST_LETTERS * pieces
