@@ -17,7 +17,12 @@ from subconscious.supersession.pair_wording import (
     names_contradict,
 )
 from subconscious.text.claims import indicates_change, replaces
-from subconscious.text.parallel import are_counted_apart, are_lettered_apart, are_parallel
+from subconscious.text.parallel import (
+    are_counted_apart,
+    are_lettered_apart,
+    are_parallel,
+    have_numbered_subjects,
+)
 from subconscious.text.same_statement import begin_differently, differences, same_statement
 from subconscious.text.statement import Statement, parse
 
@@ -156,11 +161,11 @@ class Compared:
 
 def compared(new: str, old: str, cosine: float) -> Compared:
     """Compare the words of two statements; ``cosine`` is that of their vectors."""
-    apart, one, other = differences(new, old), parse(new), parse(old)
+    different, one, other = differences(new, old), parse(new), parse(old)
     shared = len(one.keys & other.keys)
     share = shared / max(1, min(len(one.keys), len(other.keys)))
     rules = (same_statement(new, old, cosine), replaces(new, old), indicates_change(new))
-    kinds = {"time" if kind in _TIMES else kind for kind in apart}
+    kinds = {"time" if kind in _TIMES else kind for kind in different}
     numbers = [
         cosine,
         *(float(sort in kinds) for sort in DIFFERENCES),
@@ -187,14 +192,17 @@ def compared(new: str, old: str, cosine: float) -> Compared:
     }
     numbers += map(float, flags.values())
     states = {
-        "counted": are_counted_apart(new, old) or are_lettered_apart(new, old) or are_on_other_days(new, old),
+        "counted": any(
+            apart(new, old)
+            for apart in (are_counted_apart, have_numbered_subjects, are_lettered_apart, are_on_other_days)
+        ),
         "persists": bool(STILL.search(new) and not STILL.search(old)) or leaves_what_is_forbidden(new, old),
         "ends": ends(new) and not ends(old),
         "passing": is_for_a_time(old),
         "listed": not indicates_change(new)
         and (flags["parallel"] or (flags["exchanged"] and name_one_of_several(new, old))),
     }
-    return Compared(numbers, apart, shared, share, **flags, **states)
+    return Compared(numbers, different, shared, share, **flags, **states)
 
 
 def _lacking(one: Statement, other: Statement) -> int:

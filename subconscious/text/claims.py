@@ -13,7 +13,7 @@ from dataclasses import replace
 from subconscious.text import vocabulary
 from subconscious.text.alternatives import STORES
 from subconscious.text.claim_reader import FAMILY, PLACE_STEMS, SLOT_STEMS, Claim, claim, key_of
-from subconscious.text.parallel import are_lettered_apart, are_parallel
+from subconscious.text.parallel import are_lettered_apart, are_parallel, have_numbered_subjects
 from subconscious.text.same_statement import same_statement
 from subconscious.text.stems import stem
 
@@ -64,7 +64,9 @@ _CHANGE_WORDS = re.compile(
 
 def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
     """Return the claims of two statements if they differ in content and apply to the same place, else None."""
-    if same_statement(new, old, cosine=1.0) or are_parallel(new, old) or are_lettered_apart(new, old):
+    if are_parallel(new, old) or are_lettered_apart(new, old) or have_numbered_subjects(new, old):
+        return None
+    if same_statement(new, old, cosine=1.0):
         return None
     later, earlier = claim(new), claim(old)
     if later is None or earlier is None or later.places != earlier.places:

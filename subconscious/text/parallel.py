@@ -52,6 +52,15 @@ def are_counted_apart(new: str, old: str) -> bool:
     return any(mine[sort].isdisjoint(its[sort]) for sort in mine.keys() & its.keys())
 
 
+def have_numbered_subjects(new: str, old: str) -> bool:
+    """Whether two statements begin with different numbered things: "node 1 runs ...", "node 2 runs ...".
+
+    Elsewhere in a statement, a numbered thing may be the value that has changed: "the API moved to server 2".
+    """
+    mine, its = (_NUMBERED_SUBJECT.match(text.casefold()) for text in (new, old))
+    return mine is not None and its is not None and mine.groups() != its.groups()
+
+
 def _counted(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for match in _COUNTED.finditer(text.casefold()):
@@ -70,6 +79,16 @@ _COUNTED = re.compile(
     r"table|shard|node|worker|tenant|customer|team|floor|build|chapter|fall|schritt|teil|paso|caso|étape|etapa|passo)|#)"
     r"\s?#?(?P<number>\d+)\b"
 )
+
+_NUMBERED_SUBJECT = re.compile(
+    r"(?:(?:on|in|for|from|at|the|our)\s+)*(?:(?!(?:to|on|in|at|use|uses|is|are|keep|allow)\b)[\w-]+\s+){0,2}?"
+    r"(number|no\.|case|step|stage|phase|part|ticket|issue|bug|pr|task|story|item|rule|option|room|table|shard|worker|"
+    r"tenant|customer|team|floor|chapter|server|region|rack|level|topic|zone|machine|host|cluster|replica|partition|"
+    r"sprint|milestone|round|wave|layer|tier|site|building|camera|sensor|board|device|slot|line|lane|track|group|batch|"
+    r"week|node(?=\s?#?\d\b)|fall|schritt|teil|stufe|paso|caso|étape|etapa|passo)"
+    r"\s?#?(\d{1,5})\b(?![.,]?\d)"
+)
+"""A numbered thing as the subject; "node 20" is rather the version of a runtime."""
 
 _LETTERED = re.compile(
     r"\b(?P<sort>rev|revision|variant|option|plan|phase|group|team|room|line|board|type|class|site|zone|track|variante|"

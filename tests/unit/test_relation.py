@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from bench import relations as written
 from subconscious.domain.model import Relation
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.supersession.pair_comparison import ENDS, REPLACES, SAME_SURE, compared
-from subconscious.supersession.pair_model import is_readable, relations
+from subconscious.supersession.pair_model import relations
 from subconscious.text.claims import replaces
 
 DATA = Path(__file__).parent / "data"
@@ -256,10 +257,47 @@ def test_a_check_of_unseen_pairs_counts_by_mark(embedder: LocalEmbedder) -> None
     assert "~ neither (1 pairs): same 0, replaces 0, ends 0, may replace 0, neither 1" in lines
 
 
-def test_a_text_with_an_emoji_can_be_read() -> None:
-    assert is_readable("Deploy from main \U0001f680, at \u2764\ufe0f.")
-    assert not is_readable("\u672c\u756a")
-    assert not is_readable("\U00020000")
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("не трогать папку миграций", "деплой только по вторникам", "используй pnpm, не npm"),
+        ("არ შეეხო მიგრაციების საქაღალდეს", "დეპლოი მხოლოდ სამშაბათს", "უპასუხე მოკლედ"),
+        ("لا تلمس مجلد الترحيلات", "النشر يوم الثلاثاء فقط", "أجب باختصار"),
+        ("마이그레이션 폴더는 건드리지 마", "배포는 화요일에만", "답변은 짧게"),
+        ("xqzt", "xqzu", "zkqwxv plrmtn"),
+    ],
+)
+def test_statements_that_the_model_cannot_read_are_never_one(said: tuple[str, ...], embedder: LocalEmbedder) -> None:
+    for new, old in permutations(said, 2):
+        assert relations(new, [old], embedder) == [Relation.NEITHER]
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("node 2 runs on port 8082", "node 1 runs on port 8081"),
+        ("phase 2 is done", "phase 1 is done"),
+        ("region 2 has 5 replicas", "region 1 has 3 replicas"),
+        ("room 12 is the server room", "server 2 is in paris"),
+        ("the board 3 is broken", "board 2 is broken"),
+        ("parallel fact number 4 is about topic 4", "parallel fact number 3 is about topic 3"),
+    ],
+)
+def test_what_is_said_of_another_numbered_thing_replaces_nothing(new: str, old: str, embedder: LocalEmbedder) -> None:
+    assert relations(new, [old], embedder) == [Relation.NEITHER]
+    assert not replaces(new, old)
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("node 1 runs on port 8082", "node 1 runs on port 8081"),
+        ("we deploy on node 20", "we deploy on node 18"),
+        ("we keep 5 replicas", "we keep 3 replicas"),
+    ],
+)
+def test_another_number_of_the_same_thing_replaces_the_earlier_one(new: str, old: str) -> None:
+    assert replaces(new, old)
 
 
 @pytest.mark.parametrize(
