@@ -29,6 +29,9 @@ KEYS = "a approve  e edit  r reject  t teach  s skip  u undo  q quit"
 QUARANTINE_KEYS = "l release from quarantine  r reject  t teach  s skip  u undo  q quit"
 """The keys for a capture in quarantine. ``teach`` rejects it, and flags later statements with the same meaning."""
 
+UNCHANGED = "decided before"
+"""Stands for the status of a capture that somebody else decided on during the review."""
+
 
 def review_each(captures: list[ReviewedCapture], waiting: int = 0) -> None:
     """Review captures until all have been shown or the user quits.
@@ -149,14 +152,16 @@ class _InteractiveReview:
         if not self._done:
             print("You have not decided on any capture yet.")
             return
-        position, _ = self._done.pop()
-        ask("undo", ids=[self._captures[position]["id"]], origin="user")
+        position, status = self._done.pop()
+        if status != UNCHANGED:  # else somebody else's decision would be undone
+            ask("undo", ids=[self._captures[position]["id"]], origin="user")
         self._position = position
 
     def _decide(self, cmd: CapturesRequest, capture: ReviewedCapture, **args: Any) -> None:
         (decided_capture,) = ask(cmd, ids=[capture["id"]], origin="user", **args)["captures"]
-        print(screen.paint(f"{review.decided(decided_capture)}.", "green"))
-        self._done.append((self._position, decided_capture["status"]))
+        unchanged = decided_capture.get("unchanged", False)  # decided on meanwhile, perhaps in another terminal
+        print(screen.paint(f"{review.decided(decided_capture)}.", "yellow" if unchanged else "green"))
+        self._done.append((self._position, UNCHANGED if unchanged else decided_capture["status"]))
         self._position += 1
 
     def _print_end(self) -> None:

@@ -29,6 +29,9 @@ DEFAULT_LISTED = 100
 UNDECIDED = ("review", "unconfirmed", QUARANTINED)
 """The statuses of captures on which a person can still decide."""
 
+AIMS = {"approve": "approved", "reject": "rejected"}
+"""The status that a capture has after a decision, by the request for it."""
+
 MAX_EVIDENCE_LENGTH = 240
 """The most characters of the evidence in the short form of a capture."""
 
@@ -191,12 +194,11 @@ def _quoted(capture: ReviewedCapture) -> str:
     return f'"{evidence if len(evidence) <= MAX_EVIDENCE_LENGTH else evidence[: MAX_EVIDENCE_LENGTH - 1] + "…"}"'
 
 
-def approve(options: Namespace) -> None:
+def approve(options: Namespace) -> int:
     """Approve captures that wait for review: store them as memories."""
     if options.all:
-        _decide(options, "approve", all=True, limit=1000, cwd=here(), everywhere=options.everywhere or None)
-    else:
-        _decide(options, "approve", ids=options.ids)
+        return _decide(options, "approve", all=True, limit=1000, cwd=here(), everywhere=options.everywhere or None)
+    return _decide(options, "approve", ids=options.ids)
 
 
 def codes(options: Namespace) -> None:
@@ -223,14 +225,14 @@ def codes(options: Namespace) -> None:
         print("No decision waits to be confirmed by a code.")
 
 
-def reject(options: Namespace) -> None:
+def reject(options: Namespace) -> int:
     """Reject captures that wait for review."""
-    _decide(options, "reject", ids=options.ids, teach=options.teach or None)
+    return _decide(options, "reject", ids=options.ids, teach=options.teach or None)
 
 
-def release(options: Namespace) -> None:
+def release(options: Namespace) -> int:
     """Release captures from quarantine."""
-    _decide(options, "release", ids=options.ids)
+    return _decide(options, "release", ids=options.ids)
 
 
 def lessons(options: Namespace) -> None:
@@ -252,40 +254,46 @@ def lessons(options: Namespace) -> None:
         print("There are no lessons yet. To teach one: subconscious review reject ID... --teach")
 
 
-def edit(options: Namespace) -> None:
+def edit(options: Namespace) -> int:
     """Store a capture in other words."""
-    _decide(options, "edit", ids=[options.id], text=" ".join(options.text), kind=options.kind)
+    return _decide(options, "edit", ids=[options.id], text=" ".join(options.text), kind=options.kind)
 
 
-def restore(options: Namespace) -> None:
+def restore(options: Namespace) -> int:
     """Put rejected, expired or discarded captures back into the queue."""
-    _decide(options, "restore", ids=options.ids)
+    return _decide(options, "restore", ids=options.ids)
 
 
-def undo(options: Namespace) -> None:
+def undo(options: Namespace) -> int:
     """Undo the latest decision on captures."""
     options.reason = None
-    _decide(options, "undo", ids=options.ids)
+    return _decide(options, "undo", ids=options.ids)
 
 
 def decided(capture: ReviewedCapture) -> str:
-    """Return the status of a capture, with the number of its memory or of the older memory that the capture repeats."""
+    """Return the status of a capture, with the number of its memory or of the older memory that the capture repeats.
+
+    If a decision had no effect on it, the text says so.
+    """
     state = "waiting" if capture["status"] == "review" else capture["status"]
     number, memory = capture["id"], capture["memory_id"]
+    if capture.get("unchanged"):
+        return f"Nothing changed: {number} is already {state}{f', memory {memory}' if memory else ''}"
     if memory in (None, number):
         return f"{number} is {state}{f', memory {number}' if memory else ''}"
     return f"{number} is {state}; it repeats memory {memory}"
 
 
-def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> None:
+def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> int:
+    """Send a decision and print its results; return exit code 1 if a capture was decided on otherwise before."""
     require_person(f"{cmd} captures")
     answer = ask(cmd, reason=options.reason, origin="user", **args)
     captures = answer["captures"]
+    failed = any(one.get("unchanged") and one["status"] != AIMS.get(cmd) for one in captures)
     if options.json:
         screen.as_json(captures)
-        return
+        return int(failed)
     for capture in captures:
-        # The actual status, because captures decided earlier do not change.
         text = f"{decided(capture)}: {screen.line(capture['summary'])}"
         print(screen.wrapped(text, 2)[2:])
         for words in suspicion.lines(capture) if capture["status"] in UNDECIDED else ():
@@ -294,3 +302,6 @@ def _decide(options: Namespace, cmd: CapturesRequest, **args: Any) -> None:
         print("Nothing waits for review." if not answer.get("left_out") else "Nothing was approved.")
     if answer.get("left_out"):
         print(screen.paint(screen.wrapped(f"{answer['left_out']}: subconscious review"), "yellow"))
+    if failed:
+        print("To decide again: subconscious review undo ID, then approve, edit or reject it.")
+    return int(failed)

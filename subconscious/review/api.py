@@ -113,7 +113,7 @@ class Deciding(Handler):
         return await self._decide(Wish("undo", args.ids))
 
     async def _decide(self, decision: Wish) -> wire.CapturesResult:
-        return {"captures": wire.reviewed(await decisions.apply_decision(self.app, decision))}
+        return {"captures": await decisions.apply_decision(self.app, decision)}
 
     async def cmd_stats(self, args: Args) -> StatsResult:
         """Return counts of captures, decisions and memories shown to sessions, and the calibration of confidence."""

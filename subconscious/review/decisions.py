@@ -31,6 +31,7 @@ from subconscious.store import captures, consolidations, events, memories, merge
 from subconscious.store.capture_rows import QUARANTINED, SessionRef, candidate_from
 from subconscious.text.wording import CONTENT_LENGTH, SUMMARY_LENGTH
 from subconscious.text.words import cut
+from subconscious.wire import captures as wire
 from subconscious.wire.captures import Capture, ReviewedCapture, WaitingDecision
 from subconscious.wire.fields import list_of
 from subconscious.wire.stats import StatsResult, Tenth
@@ -44,10 +45,11 @@ COMPARED_MEMORIES = 5
 """The number of similar memories with which a capture is compared."""
 
 
-async def apply_decision(app: App, decision: Wish) -> list[Capture]:
+async def apply_decision(app: App, decision: Wish) -> list[ReviewedCapture]:
     """Apply a decision in one transaction; return the captures with their new status.
 
-    A capture whose status does not allow the decision, such as one that was decided earlier, is not changed.
+    A capture whose status does not allow the decision, such as one that was decided earlier, is not changed, and is
+    returned with ``unchanged``.
 
     Raises NotFoundError if there is no such capture, RequestError if a new wording is missing, is too long, or looks
     like an attack.
@@ -65,6 +67,7 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
     for capture_id in decision.ids:
         await captures.get(app.database, capture_id)
     async with app.database.write() as tx:
+        before = {number: _state(await captures.require(tx, number)) for number in decision.ids}
         undone = (
             []
             if await _is_repeated(tx, decision)
@@ -81,7 +84,15 @@ async def apply_decision(app: App, decision: Wish) -> list[Capture]:
         await app.embedding.refresh([*archived, *archived_summaries, *restored, *await _memories_of(app, decision.ids)])
     app.embedding.wake()
     await app.calibrate()
-    return await captures.get_many(app.database, list(decision.ids))
+    after = wire.reviewed(await captures.get_many(app.database, list(decision.ids)))
+    for capture in after:
+        if _state(capture) == before.get(capture["id"]):
+            capture["unchanged"] = True
+    return after
+
+
+def _state(capture: Capture) -> tuple[object, ...]:
+    return capture["status"], capture["memory_id"], capture["released_at"]
 
 
 async def _memories_of(app: App, capture_ids: Sequence[int]) -> list[int]:
@@ -270,14 +281,13 @@ async def _details(ctx: RecallContext, capture: Capture, sources: Sequence[int])
     # A summary is similar to its sources, which is no reason to reject it.
     similar = [one for one in similar if one["id"] not in (capture["memory_id"], *sources)]
     worth = ctx.calibration.at(capture["extractor"], capture["raw_confidence"], capture["kind"])
-    return {
-        **capture,
-        "context": await asyncio.to_thread(rules.excerpt, capture, clean),
-        "parts": rules.parts(capture, worth),
-        "sources": list(sources),
-        "similar": similar,
-        "proposal": rules.propose(capture, similar),
-    }
+    details = cast("ReviewedCapture", dict(capture))
+    details["context"] = await asyncio.to_thread(rules.excerpt, capture, clean)
+    details["parts"] = rules.parts(capture, worth)
+    details["sources"] = list(sources)
+    details["similar"] = similar
+    details["proposal"] = rules.propose(capture, similar)
+    return details
 
 
 async def stats(app: App, project_id: str | None) -> StatsResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -26,7 +27,7 @@ from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.projects import Project
 from subconscious.supersession import takeovers
 from subconscious.text.quoting import quote, visible, within_quotes
-from subconscious.wire.captures import Capture, ReviewedCapture
+from subconscious.wire.captures import ReviewedCapture
 
 log = logging.getLogger("subconscious.slash_commands")
 
@@ -274,17 +275,19 @@ def _decision_by_position(app: App, entry: Entry, typed: re.Match[str]) -> Wish 
     )
 
 
-def _result(changed: list[Capture]) -> str:
+def _result(changed: Sequence[ReviewedCapture]) -> str:
     """Return the result for each capture, without its text, which must not enter the model's context."""
     if not changed:
         return "Subconscious: nothing waits for review in this project."
     return f"Subconscious: {'; '.join(map(_state, changed))}"
 
 
-def _state(capture: Capture) -> str:
+def _state(capture: ReviewedCapture) -> str:
     states = {"review": "waits for review", QUARANTINED: "is in quarantine"}
     waiting = states.get(capture["status"], f"is {capture['status']}")
     number, memory = capture["id"], capture["memory_id"]
+    if capture.get("unchanged"):
+        return f"capture {number} {waiting} already, so nothing changed"
     if memory == number:
         return f"capture {number} {waiting}, stored as memory {number}"
     return f"capture {number} {waiting}" + (f"; it repeats memory {memory}" if memory else "")

@@ -90,13 +90,17 @@ class Proposal(TypedDict):
 
 
 class ReviewedCapture(Capture):
-    """A capture, with the details that a decision needs if the request asked for them."""
+    """A capture, with the details that a decision needs if the request asked for them.
+
+    ``unchanged`` is whether a decision had no effect on it, because it was decided on before.
+    """
 
     context: NotRequired[str]
     parts: NotRequired[ConfidenceParts]
     sources: NotRequired[list[int]]
     similar: NotRequired[list[Likeness]]
     proposal: NotRequired[Proposal]
+    unchanged: NotRequired[bool]
 
 
 class CapturesResult(TypedDict):

@@ -121,6 +121,19 @@ def test_all_that_waits_here_is_approved(running: Home, speaker: Speaker, tmp_pa
     assert [capture["id"] for capture in listed(running, elsewhere, "review")] == [other]
 
 
+def test_a_decision_that_changes_nothing_says_so(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (approved,) = person(running, "approve", ids=[number])
+    assert "unchanged" not in approved
+    for cmd in ("approve", "reject", "restore", "release"):
+        (same,) = person(running, cmd, ids=[number])
+        assert (same["status"], same["unchanged"]) == ("approved", True)
+    (same,) = person(running, "edit", ids=[number], text="Billing is tested with pytest.")
+    assert same["unchanged"]
+    _, shown = typed(speaker, running, f"/subconscious:review reject {number}")
+    assert f"capture {number} is approved already, so nothing changed" in shown
+
+
 def test_nothing_is_decided_when_one_is_unknown(running: Home, speaker: Speaker) -> None:
     number = waiting(running, speaker)
     assert terminal.ask(running, "approve", ids=[number, 99])["error"]["code"] == "E022"

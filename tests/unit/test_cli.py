@@ -383,6 +383,22 @@ def test_the_model_cannot_decide(
 
 
 @pytest.mark.parametrize(
+    ("decision", "status", "code"),
+    [("reject", "approved", 1), ("edit", "approved", 1), ("approve", "approved", 0), ("approve", "discarded", 1)],
+)
+def test_a_decision_without_effect_is_told(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], decision: str, status: str, code: int
+) -> None:
+    memory = 7 if status == "approved" else None
+    daemon.answers[decision] = {"captures": [CAPTURE | {"status": status, "memory_id": memory, "unchanged": True}]}
+    words = ["these words"] if decision == "edit" else []
+    found, out, _ = run(capsys, "review", decision, "7", *words)
+    assert found == code
+    assert f"Nothing changed: 7 is already {status}{', memory 7' if memory else ''}" in out
+    assert ("review undo ID" in out) == bool(code)
+
+
+@pytest.mark.parametrize(
     "command",
     [
         *("purge --all --yes", "scan --fix --yes", "redactions allow 00", "redactions disallow 00"),
