@@ -29,7 +29,7 @@ from subconscious.poisoning.quarantine import refuse_held
 from subconscious.poisoning.suspicions import of_memories
 from subconscious.recall.dates import moment
 from subconscious.recall.marks import marks_of
-from subconscious.recall.pipeline import recall
+from subconscious.recall.pipeline import recall, with_successors
 from subconscious.recall.ranking import priorities
 from subconscious.recall.recall_context import RecallContext, SearchOptions, with_options
 from subconscious.recall.selection import Selection, matches
@@ -197,7 +197,8 @@ class Memories(Handler):
         # Added to the typed words, not replacing them: a word may be of another language.
         spellings = await corrections(ctx.database, query.text, filter_.project_id)
         query = replace(query, lent=" ".join(filter(None, (added_words, *spellings.values()))))
-        return await recall(ctx, query, filter_.project_id, args.limit, selection)
+        hits = await recall(ctx, query, filter_.project_id, args.limit, selection)
+        return hits if filter_.out_of_use else await with_successors(ctx, hits, filter_.project_id)
 
     async def _unconfirmed(self, ctx: RecallContext, args: Search, max_hits: int) -> list[Hit]:
         """Return at most ``max_hits`` unconfirmed memories to append to the hits of a search.

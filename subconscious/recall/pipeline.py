@@ -28,6 +28,9 @@ from subconscious.recall.understanding import ParsedQuery
 from subconscious.store import consolidations, events, links, memories
 from subconscious.text.same_statement import same_statement
 
+LONGEST_SUCCESSION = 5
+"""The most memories that are followed from one to the one that supersedes it."""
+
 LOADED = 50
 """The number of hits of one search that are read from the store, unless the request needs more."""
 
@@ -50,6 +53,27 @@ async def recall(
         chosen = await _selected(ctx, candidates, wanted)
         hits = (await _with_summaries(ctx, chosen, wanted, most, project_id))[:most]
     return successors_first(await trust_notes.of_hits(ctx.database, hits, ctx.settings, time(), project_id))
+
+
+async def with_successors(ctx: RecallContext, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
+    """Return the hits with each missing memory that supersedes one of them, before that one.
+
+    The words of a question often match only the older statement: "the queue" is in "we use Redis for the queue", but
+    not in "scrap redis, we moved to NATS".
+    """
+    for _ in range(LONGEST_SUCCESSION):
+        found = {hit.memory.id for hit in hits}
+        missing = {newer: hit for hit in reversed(hits) if hit.repute for newer in hit.repute.superseded_by}
+        known = await memories.get_many(ctx.database, [number for number in missing if number not in found])
+        added = [
+            replace(missing[memory.id], memory=memory, decay=1.0, repute=None)
+            for memory in known.values()
+            if memory.archived_at is None
+        ]
+        if not added:
+            break
+        hits = await trust_notes.of_hits(ctx.database, [*hits, *added], ctx.settings, time(), project_id)
+    return successors_first(hits)
 
 
 async def _latest(ctx: RecallContext, query: ParsedQuery, limit: int) -> list[Hit]:

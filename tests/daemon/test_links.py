@@ -54,6 +54,19 @@ def test_a_persons_link_holds_and_reads_from_both_ends(running: Home, speaker: S
     assert (inverse["link"]["id"], inverse["changed"]) == (made["id"], False)
 
 
+def test_a_search_that_finds_what_was_replaced_shows_the_replacement_first(running: Home, speaker: Speaker) -> None:
+    old, middle, new = remember(
+        running, speaker, "we use redis for the queue", "scrap redis, it is nats", "moved off nats: kafka"
+    )
+    person(running, "link", source=middle, type="SUPERSEDES", target=old)
+    person(running, "link", source=new, type="SUPERSEDES", target=middle)
+    where = {"cwd": str(speaker.project), "query": "queue"}
+    found = wire.call(running, "search", where)["hits"]
+    assert [hit["memory"]["id"] for hit in found] == [new, middle, old]
+    text = wire.call(running, "recall", where)["text"]
+    assert text.index("kafka") < text.index("it is nats") < text.index("use redis")
+
+
 def test_the_assistants_link_waits_for_a_person(running: Home, speaker: Speaker, four: list[int]) -> None:
     floats, cents, bug, _ = four
     for claim in ("assistant", "user"):  # the second is a lie: no terminal
