@@ -37,8 +37,7 @@ def history(options: Namespace) -> None:
         screen.as_json(events)
         return
     for event in events:
-        if subject or (event["subject"], event["action"]) not in wording.INTERNAL:
-            _print_event(event, full=options.event is not None)
+        _print_event(event, full=options.event is not None)
     if not events:
         print(
             "No changes have been recorded yet."

@@ -61,10 +61,6 @@ DONE: Mapping[tuple[str, str], str] = {
 }
 """The participle that says what an action did to its subject."""
 
-INTERNAL = frozenset({("capture", "bind"), ("project", "told"), ("project", "offered-import")})
-"""Actions of internal bookkeeping, which the list of the latest changes leaves out."""
-
-
 ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon", "client": "Claude Code"}
 """Who did something, by the actor of its event."""
 

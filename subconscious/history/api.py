@@ -23,6 +23,9 @@ PAGE = 200
 HIDDEN_FROM_PAGES = ("surface_outcome",)
 """Subjects with a dozen events per session; their events are listed only if a session is requested."""
 
+INTERNAL = ("capture bind", "project told", "project offered-import")
+"""Subjects and actions of internal bookkeeping, which the latest events leave out."""
+
 
 class ChangesArgs(Args):
     """Arguments. ``subject`` is the type and ``about`` the id of the thing whose history is requested.
@@ -78,15 +81,18 @@ class Changes(Handler):
         """Return the latest events; if the request names a folder, events of other projects are left out."""
         project = None if args.everywhere else await self.project(args)
         if project is None:
-            return await events.page(self.app.database, NEWEST, args.limit, excluded=HIDDEN_FROM_PAGES)
+            return await events.page(
+                self.app.database, NEWEST, args.limit, excluded=HIDDEN_FROM_PAGES, internal=INTERNAL
+            )
         found: list[Event] = []
         before = NEWEST
-        while len(found) < args.limit and (
-            page := await events.page(self.app.database, before, PAGE, excluded=HIDDEN_FROM_PAGES)
-        ):
+        while len(found) < args.limit and (page := await self._page(before, PAGE)):
             found += await subjects.events_of_project(self.app.database, page, project.id)
             before = page[-1]["id"]
         return found[: args.limit]
+
+    async def _page(self, before: int, limit: int) -> list[Event]:
+        return await events.page(self.app.database, before, limit, excluded=HIDDEN_FROM_PAGES, internal=INTERNAL)
 
     async def _session(self, beginning: str) -> str:
         found = await sessions.with_prefix(self.app.database, beginning)

@@ -242,16 +242,24 @@ async def _status(app: App, entry: Entry, project: Project, text: str) -> Said:
     del entry, text
     counts = await memories.counts(app.database, project.id)
     waiting = await captures.waiting(app.database, project.id)
+    unconfirmed = await captures.unconfirmed(app.database, project.id)
     note = await suspicion_note(app, project.id)
     here = _counted(counts["project"], "memory", "memories")
+    to_do = f"{_waiting(waiting, unconfirmed, note)}{await takeovers.reminder(app, project.id)}"
     return _done(
         f"Subconscious is on. Project {within_quotes(project.name, 100)}: {here}; {counts['active']} in all projects,"
-        f" {counts['archived']} archived. {_waiting(waiting, note)}{await takeovers.reminder(app, project.id)}"
+        f" {counts['archived']} archived. {to_do}"
     )
 
 
-def _waiting(number: int, note: str) -> str:
-    """Return a message: how many captures wait, why the most suspicious ones may be poisoned, and how to see them."""
+def _waiting(number: int, unconfirmed: int, note: str) -> str:
+    """Return a message: how many captures wait, why the most suspicious ones may be poisoned, and how to see them.
+
+    ``unconfirmed`` is the number of unconfirmed memories, which a review offers, too.
+    """
+    if not number and unconfirmed:
+        known = _counted(unconfirmed, "unconfirmed memory", "unconfirmed memories")
+        return f"You can confirm {known}: /subconscious:review"
     if not number:
         return "Nothing waits for review."
     waits = f"{_counted(number, 'capture', 'captures')} {'waits' if number == 1 else 'wait'} for your review"

@@ -104,15 +104,19 @@ async def latest(
     return _opened(rows[0]) if rows else None
 
 
-async def page(database: Database, before: int, limit: int, excluded: Sequence[str] = ()) -> list[Event]:
+async def page(
+    database: Database, before: int, limit: int, excluded: Sequence[str] = (), internal: Sequence[str] = ()
+) -> list[Event]:
     """Return events with an id below ``before``, latest first.
 
-    Events that record who typed a text, and events with a subject in ``excluded``, are left out.
+    Left out are events that record who typed a text, those with a subject in ``excluded``, and those in ``internal``,
+    by subject and action, such as "capture bind".
     """
     left_out = ("typed", "prompt", *excluded)
     rows = await database.rows(
-        f"SELECT * FROM events WHERE id < ? AND subject NOT IN ({qmarks(left_out)}) ORDER BY id DESC LIMIT ?",  # noqa: S608
-        (before, *left_out, limit),
+        f"SELECT * FROM events WHERE id < ? AND subject NOT IN ({qmarks(left_out)})"  # noqa: S608
+        f" AND subject || ' ' || action NOT IN ({qmarks(internal)}) ORDER BY id DESC LIMIT ?",
+        (before, *left_out, *internal, limit),
     )
     return [_opened(row) for row in rows]
 

@@ -29,6 +29,15 @@ def found(home: Home, speaker: Speaker, query: str) -> list[int]:
     return [hit["memory"]["id"] for hit in hits]
 
 
+def test_as_many_changes_are_listed_as_asked_for(running: Home, speaker: Speaker) -> None:
+    for number in range(3):
+        terminal.call(running, "remember", text=f"the {number}. rule is kept", cwd=str(speaker.project))
+    for limit in (1, 2, 4):
+        shown = wire.call(running, "history", {"cwd": str(speaker.project), "limit": limit})["events"]
+        assert len(shown) == limit
+        assert "bind" not in {event["action"] for event in shown}
+
+
 def test_a_person_lists_changes_and_reverts_one(running: Home, speaker: Speaker) -> None:
     kept = [learned(running, speaker, text) for text in (OTHER, DECISION)]
     person(running, "archive", ids=kept, reason="out of date")
