@@ -105,7 +105,7 @@ def test_a_sentence_that_leans_takes_the_one_before_it() -> None:
     assert found.content.startswith("the mapper in geo/project.py")
 
 
-@pytest.mark.parametrize(("chance", "kept"), [(0.97, True), (0.75, True), (0.6, False)])
+@pytest.mark.parametrize(("chance", "kept"), [(0.97, True), (0.6, True), (0.4, False)])
 def test_a_sentence_is_not_kept_beside_the_one_that_takes_it(chance: float, kept: bool) -> None:
     said = turn("errors do not belong on standard output. fd 2, all of them")
     first, second = typed.spoken(said)
@@ -114,6 +114,24 @@ def test_a_sentence_is_not_kept_beside_the_one_that_takes_it(chance: float, kept
     assert found.content == (said.text if kept else first.text)
     assert found.raw_confidence == max(0.95, chance)
     assert found.kind == ("learning" if chance > 0.95 else "preference")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("we ship on mondays. if its a holiday then tuesdays", True),
+        ("amounts are cents. except in the report", True),
+        ("wir deployen montags. au\u00dfer vor feiertagen", True),
+        ("we ship on mondays. if its a holiday, what then?", False),
+        ("we ship on mondays. fix the calendar", False),
+    ],
+)
+def test_a_condition_or_exception_belongs_to_the_statement_before_it(
+    text: str, kept: bool, embedder: LocalEmbedder
+) -> None:
+    said = turn(text)
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert [one.content for one in found] == [text if kept else typed.spoken(said)[0].text]
 
 
 def test_a_reason_takes_the_answer_before_it_with_what_that_answers() -> None:

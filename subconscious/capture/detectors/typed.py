@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from subconscious.capture import judge
 from subconscious.capture.detectors import corrections, stated
@@ -65,6 +66,9 @@ AHEAD, AHEAD_LEAST = 0.8, 0.02
 The confidence is too low to store the wish without a review.
 """
 
+MOST_QUALIFYING = 12
+"""The maximum number of words of a condition or exception that is stored with the statement before it."""
+
 REMARK = 3
 """The maximum number of words of a remark that is stored together with the sentence after it."""
 
@@ -110,6 +114,12 @@ _BARE_OBJECTION = re.compile(
 _HEARSAY = re.compile(r"\W{0,4}(?:he|she|they)\s+(?:said|says?|claims?|claimed|thinks?|thought)\b", re.IGNORECASE)
 """The beginning of a report of what another, unnamed person said: it is not a statement of the user."""
 
+_QUALIFIES = re.compile(
+    r"\W{0,4}(?:(?:if|unless|except|otherwise|but not|falls|au\u00dfer|es sei denn|sauf|salvo|excepto|a menos)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a condition of the sentence before it, or of an exception to it."""
+
 _ASIDE = re.compile(r"[(\[][^()\[\]]{0,40}[)\]]\W{0,4}")
 """A few words in brackets, as programs print them: "(no output)"."""
 
@@ -129,16 +139,13 @@ def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Can
 def _without_beginnings(said: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates of a message, without one that is the beginning of the next: only the longer one is kept.
 
-    That happens where a sentence worth storing is followed by one that depends on it. If the second one is not even
-    worth a review, the first one is kept instead.
+    That happens where a sentence worth storing is followed by one that depends on it.
     """
     kept: list[Candidate] = []
     for one in said:
         if kept and one.content.startswith(kept[-1].content):
             before = kept.pop()
-            if one.raw_confidence < Strength.IMPLIED.prior:
-                one = before
-            elif one.raw_confidence < before.raw_confidence:
+            if one.raw_confidence < before.raw_confidence:
                 one = replace(one, kind=before.kind, raw_confidence=before.raw_confidence, strength=before.strength)
         kept.append(one)
     return kept
@@ -166,19 +173,30 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
 
 def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
-    for one in spoken(turn):
+    said = spoken(turn)
+    for one, after in zip_longest(said, said[1:]):
         if _BARE_OBJECTION.fullmatch(one.text) or _HEARSAY.match(one.text):
             continue
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
         cue, opinion = cued.get(quote), opinions.get(one)
         if opinion is None and cue is not None:  # without the embedder a cue is worth more than the judge
-            yield replace(cue, content=_alone(one, cue.content))
+            yield _qualified(replace(cue, content=_alone(one, cue.content)), after)
             continue
         opinion = opinion or judge.model().opinion(one)
         if cue is not None and opinion.chance < (OBJECTION if cue.strength is Strength.EXPLICIT else LEAST):
             cue = None
         if cue is not None or opinion.chance >= LEAST or _looks_ahead(one, opinion):
-            yield _candidate(turn, one, opinion, quote, cue)
+            yield _qualified(_candidate(turn, one, opinion, quote, cue), after)
+
+
+def _qualified(candidate: Candidate, after: judge.Spoken | None) -> Candidate:
+    """Return a candidate together with the condition or exception in the next sentence, if there is one."""
+    if after is None or "?" in after.text or not _QUALIFIES.match(after.text):
+        return candidate
+    whole = f"{_ended(candidate.content)} {wording.squeeze(after.text)}"
+    if len(after.text.split()) > MOST_QUALIFYING or len(whole) > LONGEST_STATEMENT:
+        return candidate
+    return replace(candidate, content=whole)
 
 
 def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
