@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from subconscious import decay
 from subconscious.app import App, TeamSearch
 from subconscious.app.request import Handler, checked_out, hit_results, memory_results
 from subconscious.authorship.forgery import vouched_for
@@ -38,6 +39,7 @@ from subconscious.recall.tiers import ShortenedText, Tier, Tiers, shorten
 from subconscious.recall.understanding import understand
 from subconscious.redaction.cleaning import clean
 from subconscious.store import captures, events, memories, merges, projects, sessions, surfaces
+from subconscious.store import corrections as feedback
 from subconscious.store.capture_rows import SessionRef
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -253,6 +255,8 @@ class Memories(Handler):
         given = await surfaces.listing(self.app.database, memory_id=memory.id)
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         (shown,) = await memory_results(self.app, [memory], memory.project_id)
+        rated = (await feedback.counts(self.app.database, [memory.id])).get(memory.id, {})
+        shown["confidence"] = decay.effective_confidence(memory.confidence, rated, pinned=memory.pinned)
         return {
             "memory": shown,
             "marks": list(marks_of(memory, branch, self.app.worktrees.known)),

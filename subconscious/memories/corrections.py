@@ -187,8 +187,10 @@ async def record_feedback(app: App, ids: Sequence[int], outcome: str, reason: st
 
 
 async def pin(app: App, ids: Sequence[int], pinned: bool) -> list[Memory]:
-    """Pin or unpin memories."""
+    """Pin or unpin memories. Raises RequestError if a memory to pin is archived: sessions would not start with it."""
     found = [await memories.get(app.database, memory_id) for memory_id in ids]
+    if pinned and (gone := [memory.id for memory in found if memory.archived_at is not None]):
+        raise RequestError(f"memory {gone[0]} is archived", f"bring it back first: subconscious unarchive {gone[0]}")
     act = uuid4().hex
     async with app.database.write() as tx:
         for memory in found:

@@ -293,6 +293,19 @@ def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker
     assert "Did you mean /subconscious:review approve 1?" in typed(speaker, running, "/subconscious:review aprove 1")[1]
 
 
+def test_a_memory_called_wrong_shows_less_confidence_and_an_archived_one_cannot_be_pinned(
+    running: Home, speaker: Speaker
+) -> None:
+    told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
+    number = told["result"]["memory"]["id"]
+    assert wire.call(running, "show", {"id": number})["memory"]["confidence"] == 1
+    terminal.call(running, "feedback", ids=[number], outcome="rejected")
+    assert wire.call(running, "show", {"id": number})["memory"]["confidence"] < 1
+    terminal.call(running, "archive", ids=[number])
+    refused = terminal.ask(running, "pin", ids=[number])["error"]
+    assert refused["remedy"] == f"bring it back first: subconscious unarchive {number}"
+
+
 def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speaker) -> None:
     told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
     number = told["result"]["memory"]["id"]
